@@ -1,0 +1,1 @@
+"""A household assistant: the example that shows the memory at work."""
