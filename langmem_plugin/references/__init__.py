@@ -1,0 +1,7 @@
+"""Know what "number 2" means, without a model: references to earlier tool results, from the message history alone."""
+
+from .reading import clear_cache, resolve
+from .resolution import PreviousCall, Reference, Resolution
+from .wording import describe
+
+__all__ = ["PreviousCall", "Reference", "Resolution", "clear_cache", "describe", "resolve"]

@@ -1,0 +1,312 @@
+"""What is meant: the phrases of an utterance against the ledger of what was shown. Pure and deterministic."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .comparing import extreme
+from .entries import Entry
+from .ledger import Ledger, View
+from .lexicon import Mark, marked
+from .naming import common_atoms, corrected, named_in, sharing
+from .phrases import Phrase, read_phrases
+from .text import atoms, is_stop, stem, words_of
+
+CONFIDENCE = {
+    "number": 0.97, "ordinal": 0.96, "exclusion": 0.95, "group": 0.93, "comparison": 0.92, "name": 0.96, "part of name": 0.9,
+    "value": 0.85, "type": 0.85, "pointing": 0.85, "part": 0.85, "other": 0.85, "asked": 0.75, "agreed": 0.8, "older": 0.7,
+}
+
+
+@dataclass
+class Meaning:
+    """Some words, the entries they mean and why."""
+
+    entries: list[Entry]
+    words: str
+    reason: str
+    sort: str
+    view: View | None = None
+    part: str | None = None
+
+    @property
+    def confidence(self) -> float:
+        return CONFIDENCE[self.sort]
+
+
+@dataclass
+class Decision:
+    """Everything an utterance was found to mean. `equal` holds entries that are equally meant, to be asked about."""
+
+    meanings: list[Meaning] = field(default_factory=list)
+    equal: list[Entry] = field(default_factory=list)
+    phrases: list[Phrase] = field(default_factory=list)
+    rejected: bool = False
+
+
+def decide(utterance: str, ledger: Ledger) -> Decision:
+    """What the utterance points at in the ledger, which has settled all results before it."""
+    if not ledger.views or not utterance.strip():
+        return Decision()
+    return _Resolver(utterance, ledger).decide()
+
+
+class _Resolver:
+    def __init__(self, utterance: str, ledger: Ledger) -> None:
+        self.utterance = utterance
+        self.ledger = ledger
+        recent = ledger.views[-6:]
+        self.vocabulary = frozenset(atom for view in recent for entry in view.entries for atom in entry.atoms)
+        self.marks, self.language = marked(utterance, self.vocabulary)
+        self.phrases = read_phrases(self.marks, self.language.name)
+        self.said = atoms(utterance)
+        self.decision = Decision(phrases=self.phrases)
+
+    def decide(self) -> Decision:
+        explicit = [phrase for phrase in self.phrases if phrase.kind in _HANDLERS]
+        if any(phrase.kind == "another" for phrase in self.phrases) and not any(phrase.kind in ("numbers", "all_but") for phrase in explicit):
+            self.decision.rejected = True
+            return self.decision
+        for phrase in explicit:
+            if phrase.negated and phrase.kind in ("this", "it", "these", "them"):
+                self.decision.rejected = True
+                return self.decision
+            meaning = _HANDLERS[phrase.kind](self, phrase)
+            if meaning is not None and meaning.entries:
+                if phrase.negated:
+                    meaning = self._turned_down(meaning)
+                    if meaning is None:
+                        self.decision.rejected = True
+                        continue
+                self.decision.meanings.append(meaning)
+        if self.decision.meanings or any(phrase.kind in ("numbers", "neither", "all_but") for phrase in explicit):
+            return self.decision
+        meaning = self._by_name() or self._by_deixis()
+        if meaning is not None:
+            self.decision.meanings.append(meaning)
+        return self.decision
+
+    def _words(self, phrase: Phrase) -> str:
+        return self.utterance[phrase.start : phrase.end].strip()
+
+    # -- which list
+
+    def _lists(self, nouns: Sequence[str] = ()) -> list[View]:
+        """Views to count in, best first: lists of several items before single ones, those of the named type before others."""
+        wanted = self._kinds(nouns)
+        views = [view for view in reversed(self.ledger.views) if view.kind != "parts" or view.numbered]
+        typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]
+        pool = typed or views
+        several = [view for view in pool if len(view.entries) > 1 or view.numbered]
+        return several or pool
+
+    def _kinds(self, nouns: Sequence[str]) -> frozenset[str]:
+        """The nouns as type words, in English too when the language tables know them."""
+        return frozenset(stem(word) for noun in nouns for word in (noun, *atoms(noun)) if ":" not in word)
+
+    def _turned_down(self, meaning: Meaning) -> Meaning | None:
+        """"Not the first one" of two means the other; of more, none."""
+        view = meaning.view
+        if view is None or len(view.entries) != 2 or len(meaning.entries) != 1:
+            return None
+        rest = [entry for entry in view.entries if entry is not meaning.entries[0]]
+        return Meaning(rest, meaning.words, f"the other of the two, since {meaning.words!r} was turned down", "other", view)
+
+    # -- kinds of phrase
+
+    def _numbers(self, phrase: Phrase) -> Meaning | None:
+        views = self._lists(phrase.nouns)
+        if not views:
+            return None
+        view = views[0]
+        if len(view.entries) == 1 and not view.numbered:
+            view = self._sequence(view)
+        found = []
+        for number in phrase.numbers:
+            if number == 0:
+                entry = view.entries[len(view.entries) // 2] if len(view.entries) % 2 else None
+            else:
+                entry = view.at(number)
+            if entry is None:
+                return None
+            found.append(entry)
+        sort = "number" if any(mark.has("label", "digit", "marker") for mark in self.marks) else "ordinal"
+        return Meaning(found, self._words(phrase), f"{self._words(phrase)!r} of the {len(view.entries)} last listed", sort, view)
+
+    def _sequence(self, view: View) -> View:
+        """Single items of one result, offered one after another, count as a list in that order."""
+        entries: list[Entry] = []
+        labels: list[int | None] = []
+        for earlier in self.ledger.views:
+            if earlier.sources == view.sources or earlier.tool == view.tool and earlier.tool:
+                for entry in earlier.entries:
+                    if not any(entry is other for other in entries):
+                        entries.append(entry)
+                        labels.append(None)
+        return View(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
+
+    def _first(self, phrase: Phrase) -> Meaning | None:
+        for view in self._lists(phrase.nouns)[:1]:
+            if phrase.count <= len(view.entries):
+                return Meaning(view.entries[: phrase.count], self._words(phrase), f"the first {phrase.count} last listed", "ordinal", view)
+        return None
+
+    def _last(self, phrase: Phrase) -> Meaning | None:
+        for view in self._lists(phrase.nouns)[:1]:
+            if phrase.count <= len(view.entries):
+                return Meaning(view.entries[-phrase.count :], self._words(phrase), f"the last {phrase.count} listed", "ordinal", view)
+        return None
+
+    def _all(self, phrase: Phrase) -> Meaning | None:
+        wanted = self._kinds(phrase.nouns)
+        view = self._group(phrase.nouns)
+        if view is None:
+            return None
+        if wanted and not any(wanted & entry.kind_words for entry in view.entries) and not self._fits(phrase.nouns, view):
+            return None
+        if phrase.count and phrase.count != len(view.entries):
+            return None
+        return Meaning(list(view.entries), self._words(phrase), f"all {len(view.entries)} last shown", "group", view)
+
+    def _fits(self, nouns: Sequence[str], view: View) -> bool:
+        return not nouns or bool(self._kinds(nouns) & self._kinds(tuple(view.nouns)))
+
+    def _group(self, nouns: Sequence[str]) -> View | None:
+        views = self._lists(nouns)
+        return views[0] if views else None
+
+    def _both(self, phrase: Phrase) -> Meaning | None:
+        view = self._group(phrase.nouns)
+        if view is not None and len(view.entries) == 2:
+            return Meaning(list(view.entries), self._words(phrase), "the two last shown", "group", view)
+        return None
+
+    def _neither(self, phrase: Phrase) -> Meaning | None:
+        self.decision.rejected = True
+        return None
+
+    def _all_but(self, phrase: Phrase) -> Meaning | None:
+        view = self._group(())
+        if view is None:
+            return None
+        out: list[Entry] = []
+        for inner in phrase.inner:
+            handler = _HANDLERS.get(inner.kind)
+            meaning = handler(self, inner) if handler else None
+            if meaning is not None:
+                out.extend(meaning.entries)
+        if not phrase.inner:
+            out = self._described(" ".join(phrase.nouns), view)
+        rest = [entry for entry in view.entries if not any(entry is other for other in out)]
+        if not out or len(rest) == len(view.entries):
+            return None
+        return Meaning(rest, self._words(phrase), f"the {len(view.entries)} last shown without {len(out)}", "exclusion", view)
+
+    def _comparison(self, phrase: Phrase) -> Meaning | None:
+        if phrase.comparison is None:
+            return None
+        for view in self._lists(phrase.nouns)[:3]:
+            if len(view.entries) < 2:
+                continue
+            found = extreme(view.entries, phrase.comparison, phrase.count)
+            if found is not None:
+                entries, name = found
+                return Meaning(entries, self._words(phrase), f"by {name} among the {len(view.entries)} last shown", "comparison", view)
+        return None
+
+    def _other(self, phrase: Phrase) -> Meaning | None:
+        view = self._group(phrase.nouns)
+        if view is None or not self.ledger.focus:
+            return None
+        if len(view.entries) == 2:
+            current = self.ledger.focus[-1]
+            rest = [entry for entry in view.entries if entry is not current]
+            if len(rest) == 1:
+                return Meaning(rest, self._words(phrase), "the one of the two that was not just spoken of", "other", view)
+        return None
+
+    def _previous(self, phrase: Phrase) -> Meaning | None:
+        focus = self.ledger.focus
+        if len(focus) >= 2:
+            return Meaning([focus[-2]], self._words(phrase), "the one spoken of before", "older")
+        return None
+
+    # -- names and descriptions
+
+    def _by_name(self) -> Meaning | None:
+        recent = list(reversed(self.ledger.views[-40:]))
+        pool = sharing(self.said, list(reversed(self.ledger.listings[-60:])))
+        shown = {id(entry) for view in recent for entry in view.entries}
+        whole = [mention.entry for mention in named_in(self.utterance, pool)]
+        whole = [entry for entry in whole if self._tells(entry)]
+        if whole:
+            visible = [entry for entry in whole if id(entry) in shown] or whole
+            return Meaning(visible[:1] if len(visible) == 1 else visible, visible[0].title, "named in full", "name", self._view_of(visible[0]))
+        for view in recent[:3]:
+            found = self._described(self.utterance, view)
+            if len(found) == 1:
+                return Meaning(found, " ".join(sorted(self.said & found[0].atoms)), "the only one shown that fits these words", "part of name", view)
+        return None
+
+    def _tells(self, entry: Entry) -> bool:
+        """A name of function words or bare numbers is not evidence."""
+        return any(not is_stop(word) and not word.isdigit() for name in entry.name_text for word in name.split())
+
+    def _described(self, text: str, view: View) -> list[Entry]:
+        shared = common_atoms(view.entries) if len(view.entries) > 1 else frozenset()
+        said = corrected(atoms(text), {word for entry in view.entries for words in entry.name_words for word in words}) - shared
+        scores: list[tuple[float, Entry]] = []
+        for entry in view.entries:
+            names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
+            score = sum(2.0 if word in names else 1.0 for word in said & entry.atoms)
+            scores.append((score, entry))
+        best = max((score for score, _ in scores), default=0.0)
+        return [entry for score, entry in scores if score == best] if best >= 1.0 else []
+
+    def _view_of(self, entry: Entry) -> View | None:
+        return next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
+
+    # -- pointing
+
+    def _by_deixis(self) -> Meaning | None:
+        for phrase in self.phrases:
+            if phrase.kind in ("this", "it", "its", "there"):
+                meaning = self._single(phrase)
+                if meaning is not None or self.decision.equal:
+                    return meaning
+            if phrase.kind in ("these", "them", "their"):
+                view = self._group(phrase.nouns)
+                if view is not None:
+                    return Meaning(list(view.entries), self._words(phrase), "what was last shown together", "pointing", view)
+        return None
+
+    def _single(self, phrase: Phrase) -> Meaning | None:
+        wanted = self._kinds(phrase.nouns)
+        focus = list(reversed(self.ledger.focus))
+        typed = [entry for entry in focus if wanted & entry.kind_words]
+        last = self.ledger.views[-1]
+        if typed:
+            return Meaning([typed[0]], self._words(phrase), f"the {phrase.nouns[0]} last spoken of", "type")
+        if len(last.entries) > 1 and last.kind in ("list", "all"):
+            if last.collective:
+                return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)
+            if not (focus and self.ledger.turn > last.turn and any(focus[0] is entry for entry in last.entries)):
+                self.decision.equal = list(last.entries)
+                return None
+        if focus:
+            return Meaning([focus[0]], self._words(phrase), "the one last spoken of", "pointing")
+        return None
+
+
+_HANDLERS = {
+    "numbers": _Resolver._numbers, "first": _Resolver._first, "last": _Resolver._last, "all": _Resolver._all, "both": _Resolver._both,
+    "neither": _Resolver._neither, "all_but": _Resolver._all_but, "comparison": _Resolver._comparison, "other": _Resolver._other,
+    "previous": _Resolver._previous,
+}
+
+
+def interesting(text: str) -> list[str]:
+    """Content words of a text in order."""
+    return [word for word in words_of(text) if not is_stop(word)]
+
+
+__all__ = ["Decision", "Mark", "Meaning", "decide"]
