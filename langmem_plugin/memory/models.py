@@ -1,0 +1,121 @@
+"""What a memory is, what may be said about it when it is stored, and what a search gives back."""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, TypedDict, get_args
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+FactType = Literal[
+    "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
+]
+SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
+Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
+Mode = Literal["text", "semantic", "hybrid"]
+MatchType = Literal["exact", "semantic", "hybrid"]
+
+FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
+
+
+class Memory(BaseModel):
+    """One thing known about one owner.
+
+    `status`: `pending` waits for the person's word; `active` is recalled until `expires_at`; `superseded`,
+    `archived` and `forgotten` are kept but never recalled. `revision` rises with every change of content or
+    state, and an update may name the one it was decided upon.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str
+    owner: str
+    text: str
+    fact_type: FactType = "fact"
+    key: str | None = None
+    confidence: float = Field(default=1.0, ge=0.0, le=1.0)
+    source_type: SourceType = "manual"
+    source_id: str | None = None
+    session_id: str | None = None
+    summary_text: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    private: bool = False
+    status: Status = "active"
+    superseded_by: str | None = None
+    expires_at: AwareDatetime | None = None
+    access_count: int = 0
+    last_accessed: AwareDatetime | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    revision: int = 1
+
+
+class MemoryFields(TypedDict, total=False):
+    """What may be said about a memory besides its text."""
+
+    fact_type: FactType
+    key: str | None
+    confidence: float
+    source_type: SourceType
+    source_id: str | None
+    session_id: str | None
+    summary_text: str | None
+    category: str | None
+    tags: Sequence[str]
+    metadata: dict[str, Any]
+    private: bool
+    status: Literal["pending", "active"]
+    expires_at: datetime | None
+
+
+class MemoryChanges(MemoryFields, total=False):
+    """What may change in a memory; a new text is embedded anew."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which memories may answer; applied before the best are chosen, so it never costs results.
+
+    An empty field asks nothing. Any of the types, categories and sessions will do; all of the tags must be
+    there. `created_after` is inclusive, `created_before` is not.
+    """
+
+    fact_types: Sequence[FactType] = ()
+    categories: Sequence[str] = ()
+    tags: Sequence[str] = ()
+    sessions: Sequence[str] = ()
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+EVERYTHING = Filter()
+
+
+@dataclass(frozen=True)
+class Found:
+    """A memory that answers a query.
+
+    `similarity` in [0, 1] says how surely it is about the query and is what bounds compare with; `score`
+    orders the results of one query and means nothing across queries; `signals` are its parts.
+    """
+
+    memory: Memory
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float] = field(default_factory=dict)
+
+
+def as_tags(tags: Sequence[str]) -> tuple[str, ...]:
+    """Tags as they are kept and compared: plain, each once, in the order given."""
+    return tuple(dict.fromkeys(tag for tag in map(plain, tags) if tag))
+
+
+def plain(text: str) -> str:
+    """The text as it is compared for being the same: case, spacing and Unicode forms do not count."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -1,0 +1,69 @@
+"""How the signals of a search become one score: meaning, words, and a little for how a memory has lived."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory.embedder import Calibration
+
+Scores = NDArray[np.float32]  # one per row
+
+_WORDS = 1.5
+_RECENCY = 0.05  # the three small terms only order what is about equally relevant
+_RECENT_DAYS = 30.0
+_USE = 0.03
+_OFTEN_USED = 20.0
+_CONFIDENCE = 0.05
+_MICROSECONDS_A_DAY = 86_400e6
+
+
+@dataclass(frozen=True)
+class Signals:
+    """Per row; a signal that did not run is None."""
+
+    relevance: Scores | None  # calibrated cosine
+    spread: Scores | None  # cosine between the lowest and the highest of those that fit
+    coverage: Scores | None  # BM25 as a share of what covering the whole query would score
+
+
+def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
+    """(relevance, spread) of each row."""
+    relevance = 1.0 / (1.0 + np.exp(-calibration.slope * (cosines - calibration.midpoint)))
+    chosen = cosines[fits]
+    if not len(chosen):
+        return relevance.astype(np.float32), np.zeros_like(cosines)
+    low, high = float(chosen.min()), float(chosen.max())
+    return relevance.astype(np.float32), (cosines - low) / max(high - low, 1e-6)
+
+
+def similarity(signals: Signals, rows: int) -> Scores:
+    """How surely a row is about the query, in [0, 1]: either signal suffices, both together say more."""
+    doubt = np.ones(rows, dtype=np.float32)
+    for signal in (signals.relevance, signals.coverage):
+        if signal is not None:
+            doubt *= 1.0 - np.clip(signal, 0.0, 1.0)
+    return 1.0 - doubt
+
+
+def fused(signals: Signals, rows: int) -> Scores:
+    """What orders the results, before the terms of `lived`."""
+    score = np.zeros(rows, dtype=np.float32)
+    if signals.spread is not None:
+        score += signals.spread
+    if signals.coverage is not None:
+        score += _WORDS * signals.coverage
+    return score
+
+
+def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, now: int) -> Scores:
+    """Adds at most 0.13: a memory used lately, used often and held to be sure comes first among equals.
+
+    Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is
+    full at 20 uses. `used` and `now` are microseconds since 1970.
+    """
+    days = np.maximum(now - used, 0) / _MICROSECONDS_A_DAY
+    recency = np.exp2(-days / _RECENT_DAYS)
+    use = np.minimum(np.log1p(uses) / np.log1p(_OFTEN_USED), 1.0)
+    terms: Scores = (_RECENCY * recency + _USE * use + _CONFIDENCE * confidence).astype(np.float32)
+    return terms

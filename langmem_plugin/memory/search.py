@@ -1,0 +1,76 @@
+"""One query against one owner's corpus: which rows, in which order, and why. No I/O."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from langmem_plugin.memory import ranking
+from langmem_plugin.memory.corpus import Corpus, best, microseconds
+from langmem_plugin.memory.embedder import Calibration
+from langmem_plugin.memory.languages import terms
+from langmem_plugin.memory.models import Filter, MatchType, Mode
+from langmem_plugin.memory.vectors import Vector
+
+_AS_LIKELY_AS_NOT = 0.5
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is asked. `vector` is None where meaning is not to be compared: by mode, or by language."""
+
+    text: str
+    vector: Vector | None
+    mode: Mode
+    limit: int
+    min_relevance: float
+    where: Filter
+    now: datetime
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory found, by id; see Found for the meaning of the rest."""
+
+    id: str
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float]
+
+
+def ranked(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
+    """Best first, at most `query.limit`, none below `query.min_relevance`."""
+    rows = len(corpus.ids)
+    fits = corpus.fitting(query.where, query.now)
+    relevance = spread = coverage = None
+    if query.vector is not None:
+        relevance, spread = ranking.semantic(
+            corpus.vectors @ query.vector, calibration, fits & corpus.columns["embedded"]
+        )
+    if query.mode != "semantic":
+        scores, ceiling = corpus.words.scores(terms(query.text))
+        coverage = scores / max(ceiling, 1e-6)
+    signals = ranking.Signals(relevance, spread, coverage)
+    similarity = ranking.similarity(signals, rows)
+    columns = corpus.columns
+    score = ranking.fused(signals, rows) + ranking.lived(
+        columns["used"], columns["uses"], columns["confidence"], microseconds(query.now)
+    )
+    fits &= similarity >= query.min_relevance
+    hits = []
+    for row in best(score, fits, query.limit):
+        said = {
+            name: round(float(signal[row]), 4)
+            for name, signal in (("semantic", relevance), ("text", coverage))
+            if signal is not None
+        }
+        hits.append(Hit(corpus.ids[row], float(score[row]), float(similarity[row]), _match_type(said), said))
+    return hits
+
+
+def _match_type(signals: dict[str, float]) -> MatchType:
+    """Which signals found it: words only, meaning only, or both."""
+    by_words = signals.get("text", 0.0) > 0.0
+    by_meaning = signals.get("semantic", 0.0) >= _AS_LIKELY_AS_NOT
+    if by_words and by_meaning:
+        return "hybrid"
+    return "exact" if by_words else "semantic"

@@ -1,0 +1,231 @@
+"""Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Self, Unpack
+
+from langchain_core.embeddings import Embeddings
+
+from langmem_plugin.database import Database
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.cache import CorpusCache
+from langmem_plugin.memory.embedder import Calibration, Embedder
+from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.models import (
+    EVERYTHING,
+    Filter,
+    Found,
+    Memory,
+    MemoryChanges,
+    MemoryFields,
+    Mode,
+    Status,
+)
+from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.search import Query, ranked
+from langmem_plugin.memory.vectors import Vector, unit
+
+_CACHE_BYTES = 256 * 2**20
+
+
+class MemoryService:
+    """Long-term memory in one database. `owner` is the caller's key of a person or of a shared scope.
+
+    `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
+    cosines mean where that is not known. Whatever needs an embedding raises EmbeddingUnavailable after its
+    retries; whatever touches the database may raise StoreUnavailable.
+    """
+
+    def __init__(
+        self,
+        database: Database | str,
+        *,
+        embeddings: Embeddings | None = None,
+        calibration: Calibration | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        sleep: Callable[[float], None] = time.sleep,
+        cache_bytes: int = _CACHE_BYTES,
+    ) -> None:
+        self._own_database = isinstance(database, str)
+        self.database = Database(database) if isinstance(database, str) else database
+        self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
+        self.repository = MemoryRepository(self.database)
+        self._now = now
+        self._cache = CorpusCache(model=self.embedder.model, dimension=self.embedder.dimension, limit=cache_bytes)
+
+    def remember(
+        self,
+        owner: str,
+        text: str,
+        *,
+        embedding: Sequence[float] | None = None,
+        **fields: Unpack[MemoryFields],
+    ) -> Memory:
+        """Stores `text` and returns it as stored; the same text under the same key is not stored twice.
+
+        Raises InvalidInput for an empty text or a wrong field, EmbeddingDimMismatchError for an `embedding`
+        of another dimension.
+        """
+        return self.remember_many(owner, [(text, fields)], embeddings=None if embedding is None else [embedding])[0]
+
+    def remember_many(
+        self,
+        owner: str,
+        memories: Sequence[tuple[str, MemoryFields]],
+        *,
+        embeddings: Sequence[Sequence[float]] | None = None,
+    ) -> list[Memory]:
+        """Stores all or none, in order, embedded in batches."""
+        texts = [_text(text) for text, _ in memories]
+        vectors = (
+            self.embedder.texts(texts)
+            if embeddings is None
+            else [unit(embedding, self.embedder.dimension) for embedding in embeddings]
+        )
+        now = self._now()
+        with self.database.write() as connection:
+            return [
+                self.repository.create_memory(
+                    connection, owner, NewMemory(text, vector, fields), model=self.embedder.model, now=now
+                )
+                for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
+            ]
+
+    def recall(
+        self,
+        owner: str,
+        query: str,
+        *,
+        limit: int = 5,
+        min_similarity: float = 0.7,
+        where: Filter = EVERYTHING,
+    ) -> list[Found]:
+        """The memories that are about `query`, best first; [] when there is none."""
+        return self.search(owner, query, limit=limit, min_relevance=min_similarity, where=where)
+
+    def search(
+        self,
+        owner: str,
+        query: str,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        min_relevance: float = 0.5,
+        where: Filter = EVERYTHING,
+    ) -> list[Found]:
+        """Searches by words, by meaning, or both; results say which of the two found them."""
+        if not query.strip():
+            return []
+        by_meaning = mode != "text" and self.embedder.understands(query)
+        asked = Query(
+            text=query,
+            vector=self.embedder.query(query) if by_meaning else None,
+            mode=mode,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=where,
+            now=self._now(),
+        )
+        with self.database.read() as connection:
+            with self._cache.corpus(connection, owner) as corpus:
+                hits = ranked(corpus, asked, self.embedder.calibration)
+            memories = {
+                found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
+            }
+        return [
+            Found(memories[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
+            for hit in hits
+            if hit.id in memories
+        ]
+
+    def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
+        """In the order asked for; what the owner does not have, or has no longer, is left out."""
+        now = self._now()
+        with self.database.read() as connection:
+            found = self.repository.by_ids(connection, owner, memory_ids)
+        return [
+            memory
+            for memory in found
+            if memory.status == "active" and (memory.expires_at is None or memory.expires_at > now)
+        ]
+
+    def list_memories(
+        self,
+        owner: str,
+        *,
+        limit: int = 50,
+        offset: int = 0,
+        where: Filter = EVERYTHING,
+        statuses: Sequence[Status] = ("active",),
+        include_expired: bool = False,
+    ) -> list[Memory]:
+        """Newest first."""
+        with self.database.read() as connection:
+            return self.repository.page(
+                connection,
+                owner,
+                where,
+                statuses=statuses,
+                valid_at=None if include_expired else self._now(),
+                limit=limit,
+                offset=offset,
+            )
+
+    def update(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        revision: int | None = None,
+        **changes: Unpack[MemoryChanges],
+    ) -> Memory:
+        """Changes what is named and nothing else; `revision` is the one the decision was made upon.
+
+        Raises MemoryNotFound, or StaleMemory when it has changed since; a forgotten memory is never revived.
+        """
+        text = changes.get("text")
+        vector = None if text is None else self.embedder.texts([_text(text)])[0]
+        return self._change(owner, memory_id, changes, revision=revision, vector=vector)
+
+    def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+        """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
+        return self._change(owner, memory_id, {"status": "forgotten"}, revision=revision)
+
+    def close(self) -> None:
+        """Closes the database if it was opened here."""
+        if self._own_database:
+            self.database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _change(
+        self,
+        owner: str,
+        memory_id: str,
+        changes: Mapping[str, Any],
+        *,
+        revision: int | None,
+        vector: Vector | None = None,
+    ) -> Memory:
+        with self.database.write() as connection:
+            return self.repository.change(
+                connection,
+                owner,
+                memory_id,
+                changes,
+                now=self._now(),
+                revision=revision,
+                vector=vector,
+                model=self.embedder.model,
+            )
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise InvalidInput("a memory needs a text")
+    return text.strip()
