@@ -1,0 +1,1 @@
+"""Memory for LangGraph agents that people text."""

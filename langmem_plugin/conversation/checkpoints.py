@@ -1,0 +1,170 @@
+"""A checkpoint as it is stored: which row, list or bytes each channel holds, against its parent.
+
+A list of messages is its row numbers; when those no longer fit in a few bytes it is what it adds to the
+parent's list, with a full list now and then so that reading never walks far.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import ormsgpack
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langmem_plugin.conversation import codec
+
+_LARGE = 512
+"""A value longer than this, in bytes, is stored once as a row of its own."""
+
+_SHORT_LIST = 64
+_DEEPEST = 32
+
+Typed = tuple[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class MessageList:
+    """A channel that is a list of messages: their rows, and how many checkpoints back its last full list is."""
+
+    rows: codec.Rows
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """Bytes of the serializer; `marked` if messages were taken out of the value."""
+
+    typed: Typed
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """A value row, for values too long to repeat in every checkpoint."""
+
+    row: int
+
+
+Held = MessageList | Inline | Large
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A checkpoint read but not decoded further than its lists."""
+
+    checkpoint_id: str
+    parent_id: str | None
+    body: dict[str, Any]
+    metadata: Typed
+    channels: dict[str, Held]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One write of a task. `path` and `index` give the order in which the graph applies them."""
+
+    index: int
+    channel: str
+    path: str
+    held: Held
+
+
+def hold(serde: SerializerProtocol, value: Any, take_out: codec.TakeOut, add_value: Callable[[Typed], int]) -> Held:
+    """How a value is to be stored: its messages as rows, large bytes as a row, the rest inline."""
+    taken = codec.take_out(value, take_out)
+    if taken is not value and isinstance(value, list) and isinstance(taken, dict):
+        return MessageList(codec.unpack(taken[codec.MARK]))
+    typed = codec.dump(serde, taken)
+    if taken is value and len(typed[1]) > _LARGE:
+        return Large(add_value(typed))
+    return Inline(typed, marked=taken is not value)
+
+
+def encode(body: Typed, metadata: Typed, channels: Mapping[str, Held], parent: Stored | None) -> bytes:
+    """The checkpoint's payload."""
+    held = {name: _encode_held(part, parent.channels.get(name) if parent else None) for name, part in channels.items()}
+    return codec.compress("", ormsgpack.packb([body, metadata, held]))
+
+
+def decode(
+    serde: SerializerProtocol,
+    checkpoint_id: str,
+    parent_id: str | None,
+    payload: bytes,
+    parent: Callable[[], Stored | None],
+) -> Stored:
+    """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
+    body, metadata, held = ormsgpack.unpackb(codec.decompress(payload)[1])
+    channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
+    return Stored(checkpoint_id, parent_id, serde.loads_typed(tuple(body)), tuple(metadata), channels)
+
+
+def depth_of(rows: codec.Rows, parent: Held | None) -> MessageList:
+    """The list as it will be stored under this parent."""
+    if isinstance(parent, MessageList) and parent.depth < _DEEPEST and len(codec.pack(rows)) > _SHORT_LIST:
+        return MessageList(rows, parent.depth + 1)
+    return MessageList(rows)
+
+
+def encode_writes(writes: list[Write]) -> bytes:
+    """The payload of what one task wrote."""
+    packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)] for write in writes]
+    return codec.compress("", ormsgpack.packb(packed))
+
+
+def decode_writes(payload: bytes) -> list[Write]:
+    return [
+        Write(index, channel, path, _decode_held(channel, held, lambda: None))
+        for index, channel, path, held in ormsgpack.unpackb(codec.decompress(payload)[1])
+    ]
+
+
+def rows_in(serde: SerializerProtocol, held: Held) -> codec.Rows:
+    """The message rows a channel refers to, without their sign."""
+    if isinstance(held, MessageList):
+        return [abs(row) for row in held.rows]
+    if isinstance(held, Inline) and held.marked:
+        return list(codec.referenced(serde.loads_typed(held.typed)))
+    return []
+
+
+def _encode_held(held: Held, parent: Held | None) -> list[Any]:
+    match held:
+        case Inline(typed, marked):
+            return ["s" if marked else "p", *typed]
+        case Large(row):
+            return ["b", row]
+        case MessageList(rows, depth) if depth and isinstance(parent, MessageList):
+            keep = _shared(parent.rows, rows)
+            return ["d", depth, keep, codec.pack(rows[keep:])]
+        case MessageList(rows):
+            return ["r", codec.pack(rows)]
+
+
+def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]) -> Held:
+    match held:
+        case ["p", kind, payload]:
+            return Inline((kind, payload), marked=False)
+        case ["s", kind, payload]:
+            return Inline((kind, payload), marked=True)
+        case ["b", row]:
+            return Large(row)
+        case ["r", packed]:
+            return MessageList(codec.unpack(packed))
+        case ["d", depth, keep, packed]:
+            base = parent()
+            before = base.channels.get(name) if base else None
+            if not isinstance(before, MessageList):
+                raise ValueError(f"damaged checkpoint: the list {name!r} continues one that is missing")
+            return MessageList(before.rows[:keep] + codec.unpack(packed), depth)
+    raise ValueError(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
+
+
+def _shared(before: codec.Rows, after: codec.Rows) -> int:
+    """The length of the longest common beginning."""
+    if after[: len(before)] == before:
+        return len(before)
+    for index, (old, new) in enumerate(zip(before, after, strict=False)):
+        if old != new:
+            return index
+    return min(len(before), len(after))

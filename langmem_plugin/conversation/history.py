@@ -1,0 +1,303 @@
+"""The checkpoints of one session, inside one transaction: read and written with what they share."""
+
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    ChannelVersions,
+    Checkpoint,
+    PendingWrite,
+    writes_sort_key,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.types import INTERRUPT
+from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from langmem_plugin.conversation import checkpoints, codec
+from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
+from langmem_plugin.conversation.rows import Rows
+from langmem_plugin.conversation.sessions import Session
+from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
+from langmem_plugin.database.conversation_tables import pending as pending_table
+from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.errors import StoreUnavailable
+
+_MOST_DECODED = 256
+
+
+class DecodedCache:
+    """Checkpoints decoded lately. The bytes are compared at every use, so nothing stale is ever served."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[tuple[int, str, str], tuple[bytes, Stored]] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: tuple[int, str, str], payload: bytes) -> Stored | None:
+        with self._lock:
+            held, stored = self._entries.get(key, (None, None))
+            return stored if held == payload else None
+
+    def put(self, key: tuple[int, str, str], payload: bytes, stored: Stored) -> None:
+        with self._lock:
+            self._entries[key] = (payload, stored)
+            self._entries.move_to_end(key)
+            if len(self._entries) > _MOST_DECODED:
+                self._entries.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Reads and writes one session's checkpoints. `namespace` is a subgraph's, "" the root graph's."""
+
+    connection: Connection
+    session: Session
+    serde: SerializerProtocol
+    rows: Rows
+    decoded: DecodedCache
+
+    def load(self, namespace: str, checkpoint_id: str | None) -> Stored | None:
+        """The checkpoint with this id, or the newest of the namespace."""
+        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        found = self.connection.execute(_NEWEST if checkpoint_id is None else _BY_ID, parameters).first()
+        return None if found is None else self._decode(namespace, *found)
+
+    def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
+        """(namespace, checkpoint id) of this session, newest first."""
+        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
+            checkpoint_table.c.thread == self.session.thread,
+            checkpoint_table.c.session == self.session.number,
+        )
+        if namespace is not None:
+            query = query.where(checkpoint_table.c.namespace == namespace)
+        if before is not None:
+            query = query.where(checkpoint_table.c.checkpoint_id < before)
+        query = query.order_by(checkpoint_table.c.checkpoint_id.desc())
+        return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
+
+    def values(self, stored: Stored) -> dict[str, Any]:
+        """The channel values, as copies that the caller may change."""
+        return {name: self.value(held) for name, held in stored.channels.items()}
+
+    def value(self, held: Held) -> Any:
+        """What a channel or a write holds. Raises StoreUnavailable if the database has lost a row of it."""
+        match held:
+            case MessageList(rows):
+                return self.rows.messages(rows)
+            case Inline(typed, marked):
+                value = self.serde.loads_typed(typed)
+                return codec.put_back(value, self.rows.messages) if marked else value
+            case Large(row):
+                payload = self.connection.execute(_VALUE, {**self._key(""), "of_row": row}).scalar()
+                if payload is None:
+                    raise StoreUnavailable(f"value row {row} is missing: run `langmem doctor` on this database")
+                return self.serde.loads_typed(codec.decompress(payload))
+
+    def writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, Write]]:
+        """(task id, write) of everything pending on the checkpoint, in the order the graph applies it."""
+        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        found = [
+            (task_id, write)
+            for task_id, payload in self.connection.execute(_WRITES, parameters)
+            for write in checkpoints.decode_writes(payload)
+        ]
+        return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
+
+    def pending(
+        self, namespace: str, checkpoint_id: str, channels: Collection[str] | None = None
+    ) -> list[PendingWrite]:
+        """What is written on top of the checkpoint, of all channels or of these."""
+        writes = self.writes(namespace, checkpoint_id)
+        self.rows.expect([row for _, write in writes for row in checkpoints.rows_in(self.serde, write.held)])
+        return [
+            (task_id, write.channel, self.value(write.held))
+            for task_id, write in writes
+            if channels is None or write.channel in channels
+        ]
+
+    def ancestors(self, namespace: str, stored: Stored) -> Iterator[Stored]:
+        """Parent, its parent, and so on to the root."""
+        above = stored.parent_id
+        while above is not None and (found := self.load(namespace, above)) is not None:
+            yield found
+            above = found.parent_id
+
+    def save(
+        self,
+        namespace: str,
+        checkpoint: Checkpoint,
+        metadata: dict[str, Any],
+        new_versions: ChannelVersions,
+        parent_id: str | None,
+    ) -> None:
+        """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
+        parent = self.load(namespace, parent_id) if parent_id else None
+        if parent is not None:
+            self.rows.know(
+                [row for held in parent.channels.values() if isinstance(held, MessageList) for row in held.rows]
+            )
+        channels: dict[str, Held] = {}
+        for name, value in checkpoint["channel_values"].items():
+            before = parent.channels.get(name) if parent else None
+            if (
+                name not in new_versions
+                and before is not None
+                and _version(parent, name) == checkpoint["channel_versions"].get(name)
+            ):
+                held = before
+            else:
+                held = self._hold(value, before)
+            if isinstance(held, MessageList):
+                held = checkpoints.depth_of(held.rows, before)
+            channels[name] = held
+        body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
+        payload = checkpoints.encode(codec.dump(self.serde, body), codec.dump(self.serde, metadata), channels, parent)
+        self.rows.flush()
+        row = self._row(namespace, checkpoint["id"])
+        row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
+        if not self.connection.execute(_insert_new(self.connection), row).rowcount:
+            self.detach(namespace, {checkpoint["id"]})
+            self._rewrite(
+                namespace,
+                checkpoint["id"],
+                {"parent_id": parent_id, "run_id": row["run_id"], "payload": payload},
+            )
+
+    def detach(self, namespace: str, parents: set[str]) -> None:
+        """Gives the children of these checkpoints full lists, so that the parents may change or go."""
+        children = self.connection.execute(
+            _CHECKPOINT.where(checkpoint_table.c.parent_id.in_(parents)), self._key(namespace)
+        ).all()
+        for found in children:
+            child = self._decode(namespace, *found)
+            if any(isinstance(held, MessageList) and held.depth for held in child.channels.values()):
+                channels = {
+                    name: MessageList(held.rows) if isinstance(held, MessageList) else held
+                    for name, held in child.channels.items()
+                }
+                payload = checkpoints.encode(codec.dump(self.serde, child.body), child.metadata, channels, None)
+                self._rewrite(namespace, child.checkpoint_id, {"payload": payload})
+
+    def _rewrite(self, namespace: str, checkpoint_id: str, values: dict[str, Any]) -> None:
+        where = {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        self.connection.execute(_REWRITE.values(values), where)
+
+    def save_writes(
+        self, namespace: str, checkpoint_id: str, task_id: str, path: str, writes: Sequence[tuple[str, Any]]
+    ) -> None:
+        """Adds to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
+        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id, "of_task": task_id}
+        before = self.connection.execute(_WRITES_OF_TASK, parameters).scalar()
+        merged = {write.index: write for write in checkpoints.decode_writes(before)} if before else {}
+        for position, (channel, value) in enumerate(writes):
+            index = WRITES_IDX_MAP.get(channel, position)
+            if index < 0 or index not in merged:
+                merged[index] = Write(index, channel, path, self._hold(value, None))
+        self.rows.flush()
+        values = {
+            "interrupt": any(write.channel == INTERRUPT for write in merged.values()),
+            "payload": checkpoints.encode_writes(list(merged.values())),
+        }
+        if before is None:
+            self.connection.execute(
+                insert(pending_table), {**self._row(namespace, checkpoint_id), "task_id": task_id, **values}
+            )
+        else:
+            self.connection.execute(_REWRITE_WRITES.values(values), parameters)
+
+    def _hold(self, value: Any, before: Held | None) -> Held:
+        previous = before.rows if isinstance(before, MessageList) else ()
+        return checkpoints.hold(
+            self.serde, value, lambda messages: self.rows.store(messages, previous), self._add_value
+        )
+
+    def _add_value(self, typed: Typed) -> int:
+        row, self.rows.next_row = self.rows.next_row, self.rows.next_row + 1
+        self.connection.execute(
+            insert(value_table),
+            {
+                "thread": self.session.thread,
+                "session": self.session.number,
+                "row": row,
+                "payload": codec.compress(*typed),
+            },
+        )
+        return row
+
+    def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> Stored:
+        key = (self.session.number, namespace, checkpoint_id)
+        stored = self.decoded.get(key, payload)
+        if stored is None:
+            stored = checkpoints.decode(
+                self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
+            )
+            self.decoded.put(key, payload, stored)
+        return stored
+
+    def _key(self, namespace: str) -> dict[str, Any]:
+        return {
+            "of_thread": self.session.thread,
+            "of_session": self.session.number,
+            "of_namespace": namespace,
+        }
+
+    def _row(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
+        return {
+            "thread": self.session.thread,
+            "session": self.session.number,
+            "namespace": namespace,
+            "checkpoint_id": checkpoint_id,
+        }
+
+
+def _version(stored: Stored | None, channel: str) -> Any:
+    return stored.body["channel_versions"].get(channel) if stored else None
+
+
+def _insert_new(connection: Connection) -> Any:
+    """An insert that changes nothing where the checkpoint is there already."""
+    return _INSERT_NEW[connection.dialect.name]
+
+
+def _of_namespace(table: Any) -> tuple[Any, ...]:
+    return (
+        table.c.thread == bindparam("of_thread"),
+        table.c.session == bindparam("of_session"),
+        table.c.namespace == bindparam("of_namespace"),
+    )
+
+
+_CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
+    *_of_namespace(checkpoint_table)
+)
+_NEWEST = _CHECKPOINT.order_by(checkpoint_table.c.checkpoint_id.desc()).limit(1)
+_BY_ID = _CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+_WRITES = select(pending_table.c.task_id, pending_table.c.payload).where(
+    *_of_namespace(pending_table), pending_table.c.checkpoint_id == bindparam("of_checkpoint")
+)
+_WRITES_OF_TASK = select(pending_table.c.payload).where(
+    *_of_namespace(pending_table),
+    pending_table.c.checkpoint_id == bindparam("of_checkpoint"),
+    pending_table.c.task_id == bindparam("of_task"),
+)
+_REWRITE = update(checkpoint_table).where(
+    *_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")
+)
+_REWRITE_WRITES = update(pending_table).where(
+    *_of_namespace(pending_table),
+    pending_table.c.checkpoint_id == bindparam("of_checkpoint"),
+    pending_table.c.task_id == bindparam("of_task"),
+)
+_VALUE = select(value_table.c.payload).where(
+    value_table.c.thread == bindparam("of_thread"),
+    value_table.c.session == bindparam("of_session"),
+    value_table.c.row == bindparam("of_row"),
+)
+_INSERT_NEW = {
+    "sqlite": sqlite.insert(checkpoint_table).on_conflict_do_nothing(),
+    "postgresql": postgresql.insert(checkpoint_table).on_conflict_do_nothing(),
+}

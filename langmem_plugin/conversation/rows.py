@@ -1,0 +1,304 @@
+"""The message rows of sessions: which row a message is, and the message of a row, cached and copied.
+
+A row is immutable but for its message id, which is filled in once. Whoever reads gets copies, so that a node
+that changes a message in place changes its copy; when that comes back it is another version, a new row.
+"""
+
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from sqlalchemy import Connection, bindparam, insert, select, update
+
+from langmem_plugin.conversation import codec
+from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.errors import StoreUnavailable
+
+_MOST_EXPECTED = 64
+_MOST_SESSIONS = 1_024
+
+CountTokens = Callable[[BaseMessage], int]
+
+
+@dataclass(slots=True)
+class Version:
+    """One row, decoded. `written` is what the graph handed over where decoding gives something else."""
+
+    row: int
+    message: BaseMessage
+    written: BaseMessage | None
+    size: int
+
+    def is_version_of(self, message: BaseMessage) -> bool:
+        return same(self.message, message) or (self.written is not None and same(self.written, message))
+
+
+class VersionCache:
+    """Decoded rows of all sessions by (session, row), the least recently used dropped beyond `limit` bytes."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._entries: OrderedDict[tuple[int, int], Version] = OrderedDict()
+        self._expected: OrderedDict[int, deque[int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, session: int, rows: Iterable[int]) -> dict[int, Version]:
+        """Those of `rows` that are here."""
+        found = {}
+        with self._lock:
+            for row in rows:
+                if (version := self._entries.get((session, row))) is not None:
+                    self._entries.move_to_end((session, row))
+                    found[row] = version
+        return found
+
+    def put(self, session: int, versions: Iterable[Version]) -> None:
+        with self._lock:
+            for version in versions:
+                if (known := self._entries.pop((session, version.row), None)) is not None:
+                    self._size -= known.size
+                self._entries[session, version.row] = version
+                self._size += version.size
+            while self._size > self._limit and self._entries:
+                self._size -= self._entries.popitem(last=False)[1].size
+
+    def expect(self, session: int, rows: Iterable[int]) -> None:
+        """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list."""
+        with self._lock:
+            self._expected.setdefault(session, deque(maxlen=_MOST_EXPECTED)).extend(rows)
+            self._expected.move_to_end(session)
+            if len(self._expected) > _MOST_SESSIONS:
+                self._expected.popitem(last=False)
+
+    def expected(self, session: int) -> list[int]:
+        with self._lock:
+            return list(self._expected.get(session, ()))
+
+
+@dataclass
+class Rows:
+    """The rows of one session inside one transaction: finds, adds and reads them.
+
+    What was added reaches the cache by `publish`, to be called once the transaction is on disk.
+    """
+
+    connection: Connection
+    thread: str
+    session: int
+    serde: SerializerProtocol
+    cache: VersionCache
+    next_row: int = 0
+    now: datetime | None = None
+    count_tokens: CountTokens | None = None
+    _added: dict[int, Version] = field(default_factory=dict)
+    _known: dict[int, Version] = field(default_factory=dict)
+    _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
+    _inserts: list[dict[str, Any]] = field(default_factory=list)
+
+    def expect(self, rows: Iterable[int]) -> None:
+        """Notes rows read as pending writes: the list that comes next holds their messages."""
+        self.cache.expect(self.session, rows)
+
+    def know(self, rows: codec.Rows) -> None:
+        """Reads the rows of the list before, which most of the next list are."""
+        self._known.update(self.read(rows))
+
+    def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
+        """The row of each message, negative where it has no id; new rows for what is new.
+
+        `previous` are the rows of the list this one grew from, known already: most messages are where they were.
+        """
+        known = self._known
+        rows = []
+        for index, message in enumerate(messages):
+            row = previous[index] if index < len(previous) else 0
+            if row > 0 and same(known[row].message, message):
+                rows.append(row)
+            else:
+                rows.append(self._find(message) or self._add(message))
+        return rows
+
+    def messages(self, rows: codec.Rows) -> list[BaseMessage]:
+        """Copies of the messages of these rows, in this order.
+
+        Raises StoreUnavailable if a row is missing, which only damage to the database can cause.
+        """
+        versions = self.read(rows)
+        copies = []
+        for row in rows:
+            message = copied(versions[abs(row)].message)
+            if row < 0:
+                message.id = None
+            copies.append(message)
+        return copies
+
+    def read(self, rows: codec.Rows) -> dict[int, Version]:
+        """The versions of these rows, by row without its sign."""
+        named = {row for row in rows if row > 0}
+        wanted = named | {-row for row in rows if row < 0}
+        found = {row: version for row in wanted if (version := self._known.get(row)) is not None}
+        found |= self.cache.get(self.session, wanted - found.keys())
+        # Another process may have named a row since it was cached here.
+        fresh = {row: version for row, version in found.items() if row not in named or version.message.id is not None}
+        if missing := wanted - fresh.keys():
+            loaded = self._load(missing)
+            self.cache.put(self.session, loaded.values())
+            fresh |= loaded
+        return fresh
+
+    def flush(self) -> None:
+        """Sends what `store` gathered to the database."""
+        if self._inserts:
+            self.connection.execute(insert(message_table), self._inserts)
+            self._inserts = []
+
+    def publish(self) -> None:
+        """Lets later transactions find what this one added; only after it is on disk."""
+        self.cache.put(self.session, self._added.values())
+        self.cache.expect(self.session, self._added)
+
+    def _find(self, message: BaseMessage) -> int:
+        """0 if no known row is this message."""
+        if not self._by_id:
+            self._known.update(self.cache.get(self.session, self.cache.expected(self.session)))
+            for version in self._known.values():
+                self._by_id.setdefault(version.message.id, []).append(version)
+        for version in self._by_id.get(message.id, ()):
+            if version.is_version_of(message):
+                return version.row if message.id is not None else -version.row
+        if message.id is None:
+            return 0
+        anonymous = copied(message)
+        anonymous.id = None
+        for version in list(self._by_id.get(None, ())):
+            if version.is_version_of(anonymous) and self._name(version, message):
+                return version.row
+        return 0
+
+    def _name(self, version: Version, message: BaseMessage) -> bool:
+        """The graph has given an id to a message stored before without one. False if it has another id by now."""
+        self._by_id[None].remove(version)
+        for waiting in self._inserts:
+            if waiting["row"] == version.row:
+                waiting["message_id"] = message.id
+                break
+        else:
+            of_row = {"of_thread": self.thread, "of_session": self.session, "of_row": version.row}
+            if not self.connection.execute(_NAME_ROW, {**of_row, "new_id": message.id}).rowcount:
+                return False
+        named = copied(version.message)
+        named.id = message.id
+        written = copied(message) if version.written is not None else None
+        self._remember(Version(version.row, named, written, version.size))
+        return True
+
+    def _add(self, message: BaseMessage) -> int:
+        assert self.now is not None and self.count_tokens is not None  # noqa: S101, PT018 - a reader adds nothing
+        row, self.next_row = self.next_row, self.next_row + 1
+        anonymous = copied(message)
+        anonymous.id = None
+        kind, payload = codec.dump(self.serde, anonymous)
+        decoded = self.serde.loads_typed((kind, payload))
+        if not isinstance(decoded, BaseMessage):
+            raise StoreUnavailable(
+                f"the serializer reads a {type(message).__name__} back as {type(decoded).__name__}: allow its type"
+            )
+        written = None if same(decoded, anonymous) else copied(message)
+        decoded.id = message.id
+        self._inserts.append(
+            {
+                "thread": self.thread,
+                "session": self.session,
+                "row": row,
+                "message_id": message.id,
+                "tokens": self.count_tokens(message),
+                "created_at": self.now,
+                "payload": codec.compress(kind, payload),
+            }
+        )
+        self._remember(Version(row, decoded, written, _weight(payload)))
+        return row if message.id is not None else -row
+
+    def _remember(self, version: Version) -> None:
+        self._added[version.row] = self._known[version.row] = version
+        self._by_id.setdefault(version.message.id, []).append(version)
+
+    def _load(self, rows: set[int]) -> dict[int, Version]:
+        loaded = {}
+        stored = self.connection.execute(
+            _LOAD_ROWS,
+            {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
+        )
+        for row, message_id, payload in stored:
+            if row in rows:
+                kind, framed = codec.decompress(payload)
+                message = self.serde.loads_typed((kind, framed))
+                message.id = message_id
+                loaded[row] = Version(row, message, None, _weight(framed))
+        if missing := rows - loaded.keys():
+            raise StoreUnavailable(f"message rows {sorted(missing)} are missing: run `langmem doctor` on this database")
+        return loaded
+
+
+_LOAD_ROWS = select(message_table.c.row, message_table.c.message_id, message_table.c.payload).where(
+    message_table.c.thread == bindparam("thread"),
+    message_table.c.session == bindparam("session"),
+    message_table.c.row.between(bindparam("first"), bindparam("last")),
+)
+_NAME_ROW = (
+    update(message_table)
+    .where(
+        message_table.c.thread == bindparam("of_thread"),
+        message_table.c.session == bindparam("of_session"),
+        message_table.c.row == bindparam("of_row"),
+        message_table.c.message_id.is_(None),
+    )
+    .values(message_id=bindparam("new_id"))
+)
+
+
+def same(left: BaseMessage, right: BaseMessage) -> bool:
+    """Whether two messages are equal in every field, their ids included."""
+    if type(left) is not type(right):
+        return False
+    try:
+        return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
+    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array: store it anew
+        return False
+
+
+def copied(message: BaseMessage) -> BaseMessage:
+    """A copy that shares nothing that can change with the original; far faster than pydantic's deep copy."""
+    twin = object.__new__(type(message))
+    object.__setattr__(twin, "__dict__", {key: _fresh(part) for key, part in message.__dict__.items()})
+    extra = message.__pydantic_extra__
+    object.__setattr__(twin, "__pydantic_extra__", None if extra is None else _fresh(extra))
+    object.__setattr__(twin, "__pydantic_fields_set__", set(message.__pydantic_fields_set__))
+    object.__setattr__(twin, "__pydantic_private__", message.__pydantic_private__)
+    return twin
+
+
+def _fresh(value: Any) -> Any:
+    kind = type(value)
+    if kind in _UNCHANGING:
+        return value
+    if kind is dict:
+        return {key: _fresh(part) for key, part in value.items()}
+    if kind is list:
+        return [_fresh(part) for part in value]
+    return deepcopy(value)
+
+
+_UNCHANGING = {str, int, float, bool, bytes, type(None)}
+
+
+def _weight(payload: bytes) -> int:
+    """A decoded message takes about this many bytes of memory."""
+    return 3 * len(payload) + 1_500

@@ -1,0 +1,56 @@
+"""Which session each run of a graph belongs to, from its first read to its last write."""
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import get_checkpoint_id
+
+_MOST_RUNS = 4_096
+
+
+class Runs:
+    """Remembers a run's session by the run's control object: the one thing that reaches every call of it.
+
+    A session of None means that the run starts a fresh one at its first write.
+    """
+
+    def __init__(self) -> None:
+        # The control object is kept beside its id: it takes no weak reference, and an id is used again.
+        self._runs: OrderedDict[int, tuple[object, str, str | None]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def remember(self, control: object, thread: str, session_id: str | None) -> None:
+        with self._lock:
+            self._runs[id(control)] = (control, thread, session_id)
+            self._runs.move_to_end(id(control))
+            if len(self._runs) > _MOST_RUNS:
+                self._runs.popitem(last=False)
+
+    def knows(self, control: object | None, thread: str) -> bool:
+        with self._lock:
+            run = self._runs.get(id(control))
+        return run is not None and run[1] == thread
+
+    def session_of(self, control: object | None) -> str | None:
+        with self._lock:
+            return self._runs[id(control)][2]
+
+
+def control_of(config: RunnableConfig) -> object | None:
+    """The control object of the run this call belongs to; None outside runs (`get_state`, `update_state`)."""
+    runtime: Any = config["configurable"].get("__pregel_runtime")
+    return getattr(runtime, "control", None)
+
+
+def starts_run(config: RunnableConfig) -> bool:
+    """Whether this read is the first of a root run: the one moment at which a session may end."""
+    configurable = config["configurable"]
+    return (
+        control_of(config) is not None
+        and get_checkpoint_id(config) is None
+        and not configurable.get("checkpoint_ns")
+        and "__pregel_task_id" not in configurable
+        and "session_id" not in configurable
+    )

@@ -1,0 +1,97 @@
+"""The tables of conversations: sessions, message versions, checkpoints, pending writes, waiting turns.
+
+Every key begins with `thread`, the conversation's key (normally the phone), so that a sharded PostgreSQL can
+distribute on it. `session` is a number that is never used again, so that a row cached under it stays true.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKeyConstraint,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+)
+
+from langmem_plugin.database.schema import Instant, metadata
+
+_Number = BigInteger().with_variant(Integer(), "sqlite")
+
+session = Table(
+    "session",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("number", _Number, primary_key=True, autoincrement=False),  # microseconds of its birth, made unique
+    Column("session_id", String, nullable=False, unique=True),
+    Column("created_at", Instant, nullable=False),
+    Column("last_active", Instant, nullable=False),
+    Column("ended_at", Instant),  # archived from then on; null while current
+    Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
+    Column("client_name", String),
+    Column("client_phone", String),
+    sqlite_with_rowid=False,
+)
+Index(
+    "one_current_session",
+    session.c.thread,
+    unique=True,
+    sqlite_where=session.c.ended_at.is_(None),
+    postgresql_where=session.c.ended_at.is_(None),
+)
+
+message = Table(  # one immutable version of a message; an edit is a new row
+    "message",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("row", Integer, primary_key=True),
+    Column("message_id", String),  # kept out of the payload: a message is stored before the graph names it
+    Column("tokens", Integer, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+checkpoint = Table(
+    "checkpoint",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("namespace", String, primary_key=True),
+    Column("checkpoint_id", String, primary_key=True),
+    Column("parent_id", String),
+    Column("run_id", String),
+    Column("payload", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    Index("checkpoint_of_run", "run_id"),
+    sqlite_with_rowid=False,
+)
+
+value = Table(  # a large channel value, stored once for all the checkpoints that hold it; numbered like messages
+    "value",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("row", Integer, primary_key=True),
+    Column("payload", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+pending = Table(  # what one task wrote on top of a checkpoint
+    "pending",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("namespace", String, primary_key=True),
+    Column("checkpoint_id", String, primary_key=True),
+    Column("task_id", String, primary_key=True),
+    Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
+    Column("payload", LargeBinary, nullable=False),
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,168 @@
+"""Opens the database behind a URL: transactions, safe pragmas, private files, errors named for the caller."""
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from langmem_plugin.database.migrations import upgrade
+from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable
+
+_WAL_LIMIT_BYTES = 400_000
+_BUSY_SECONDS = 30
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
+_PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
+_POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+
+
+class Database:
+    """One SQLite file or one PostgreSQL database, its tables created and migrated.
+
+    `url` is `sqlite:///path/to/file.db`, `sqlite://` (in memory, gone at close) or `postgresql://…`.
+    Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
+    cannot be used, StoreUnavailable if the server does not answer.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = _parse(url)
+        self.is_sqlite = self.url.get_backend_name() == "sqlite"
+        self.path = _private_file(self.url) if self.is_sqlite else None
+        # One writer at a time is SQLite's rule; waiting here is fair and costs no polling.
+        self._writing = threading.RLock() if self.is_sqlite else contextlib.nullcontext()
+        # In memory there is one connection for all threads, so readers wait as well.
+        self._reading = self._writing if self.is_sqlite and self.path is None else contextlib.nullcontext()
+        self.engine = self._open()
+        try:
+            with self._named_errors():
+                upgrade(self.engine)
+        except BaseException:
+            self.engine.dispose()
+            raise
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection with one consistent view; nothing may be written through it."""
+        with self._reading, self._named_errors(), self.engine.connect() as connection, connection.begin():
+            yield connection
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction: all of it is on disk when the block ends, or none of it.
+
+        Raises StorageFull or StoreUnavailable; the database is then as it was before the block.
+        """
+        with self._writing, self._named_errors(), self.engine.connect() as connection:
+            with connection.execution_options(langmem_write=True).begin():
+                yield connection
+
+    def close(self) -> None:
+        """Returns every connection; SQLite folds its write-ahead log back into the file."""
+        self.engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _open(self) -> Engine:
+        if not self.is_sqlite:
+            return create_engine(self.url, pool_size=16, max_overflow=16, pool_pre_ping=True)
+        engine = create_engine(
+            self.url,
+            poolclass=QueuePool if self.path else StaticPool,
+            connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+            **({"pool_size": 8, "max_overflow": -1} if self.path else {}),
+        )
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    @contextlib.contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise _named(error) from error
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise ConfigurationError(
+            f"{url!r} is no database URL: use sqlite:///path/to/file.db or postgresql://user@host/name"
+        ) from error
+    match parsed.get_backend_name():
+        case "sqlite":
+            return parsed.set(drivername="sqlite")
+        case "postgresql" | "postgres":
+            return parsed.set(drivername="postgresql+psycopg")
+        case other:
+            raise ConfigurationError(f"{other!r} is not supported: use sqlite:/// or postgresql://")
+
+
+def _private_file(url: URL) -> Path | None:
+    """Creates the file (600) and the directories it lacks (700) before SQLite does so with wider rights."""
+    if url.database in (None, "", ":memory:"):
+        return None
+    path = Path(str(url.database)).absolute()
+    try:
+        for folder in reversed([folder for folder in path.parents if not folder.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        path.touch(mode=0o600, exist_ok=True)
+        with path.open("ab"):
+            pass
+        # The write-ahead log is made beside the file, so the directory must take new files too.
+        probe = path.with_name(f".{path.name}.probe")
+        probe.touch(mode=0o600)
+        probe.unlink()
+    except OSError as error:
+        raise DataDirectoryError(str(path.parent)) from error
+    return path
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where _begin_sqlite says
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        "secure_delete=ON",
+        "wal_autocheckpoint=64",  # pages: the log stays small instead of growing to 4 MB
+        f"journal_size_limit={_WAL_LIMIT_BYTES}",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A write that began as a read fails at once with "locked" when another writer was faster.
+    wants_write = connection.get_execution_options().get("langmem_write", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if wants_write else "BEGIN")
+
+
+def _named(error: DBAPIError) -> StoreUnavailable | DBAPIError:
+    """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
+    original = error.orig
+    if isinstance(original, sqlite3.Error):
+        code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
+        if code in _FULL:
+            return StorageFull(f"the database cannot be written ({original}): free space or fix its rights")
+        if isinstance(original, sqlite3.OperationalError | sqlite3.DatabaseError) and code not in (
+            sqlite3.SQLITE_ERROR,
+            sqlite3.SQLITE_CONSTRAINT,
+            sqlite3.SQLITE_MISUSE,
+        ):
+            return StoreUnavailable(f"the database did not take the request ({original}): try again")
+        return error
+    if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
+        return StorageFull(f"the database cannot be written ({original}): free space on the server")
+    if error.connection_invalidated or type(original).__name__ in ("OperationalError", "InterfaceError"):
+        return StoreUnavailable(f"the database did not answer ({original}): check that it is running")
+    return error

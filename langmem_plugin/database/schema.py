@@ -1,0 +1,31 @@
+"""What all tables share: one metadata, and instants stored the same way on both engines."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import BigInteger, Dialect, MetaData
+from sqlalchemy.types import TypeDecorator
+
+metadata = MetaData()
+
+
+class Instant(TypeDecorator[datetime]):
+    """A UTC instant as whole microseconds since 1970: eight bytes, sortable, the same on both engines."""
+
+    impl = BigInteger
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a naive datetime cannot be stored: give it a time zone")
+        delta = value - _EPOCH
+        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        return None if value is None else _EPOCH + _MICROSECOND * value
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = datetime(1970, 1, 1, microsecond=1, tzinfo=UTC) - _EPOCH

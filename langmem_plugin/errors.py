@@ -1,0 +1,72 @@
+"""Every error this package raises on purpose: one base, each named for what the caller can do next."""
+
+
+class LangMemError(Exception):
+    """The base of all errors raised here; its text says what to do."""
+
+
+class InvalidInput(LangMemError, ValueError):
+    """An argument cannot be used as it is; nothing was stored."""
+
+
+class ConfigurationError(LangMemError):
+    """The settings contradict themselves or name something that is not there; fix them and start again."""
+
+
+class DataDirectoryError(LangMemError):
+    """The database's directory cannot be written; the process must not start."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"FATAL: Cannot access data directory. Check file permissions. ({path})")
+        self.path = path
+
+
+class StoreUnavailable(LangMemError):
+    """The database cannot be reached or is locked; nothing was written, try again."""
+
+
+class StorageFull(StoreUnavailable):
+    """No space left, or the database is read-only; what is stored stays intact."""
+
+    user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
+
+
+class NotSerializable(LangMemError, TypeError):
+    """A value in the graph's state cannot be stored; nothing of this step was written."""
+
+
+class SessionExpired(LangMemError):
+    """The conversation this run belongs to has ended, and the run brings no new message: send one."""
+
+
+class TurnTimeout(LangMemError):
+    """Another turn of this phone did not finish in the time allowed; try again."""
+
+
+class UnknownSession(LangMemError, LookupError):
+    """No session has this id."""
+
+
+class EmbeddingUnavailable(LangMemError):
+    """The embedding model failed, retries included; what needs no embedding still works."""
+
+
+class EmbeddingDimMismatchError(LangMemError, ValueError):
+    """A vector has another dimension than the owner's memories; embed it with the same model."""
+
+    def __init__(self, expected: int, actual: int) -> None:
+        super().__init__(f"expected an embedding of {expected} dimensions, got {actual}: use one model")
+        self.expected = expected
+        self.actual = actual
+
+
+class MemoryNotFound(LangMemError, LookupError):
+    """The owner has no memory with this id (or it is already forgotten)."""
+
+
+class StaleMemory(LangMemError):
+    """The memory changed since it was read; read it again and decide anew."""
+
+
+class ModelUnavailable(LangMemError):
+    """The chat model cannot be reached or refused; the conversation is kept, try again."""
