@@ -21,7 +21,7 @@ _ENVELOPE = frozenset(
     .split()
 )
 _ACKNOWLEDGING = frozenset("status success message ok error result detail code msg done updated saved deleted created count total".split())
-_ACTING = frozenset("search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split())
+_READING = frozenset("search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split())
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 _COLLECTIVE = frozenset("list plan cart basket order menu schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido plan menu".split())
 
@@ -131,7 +131,13 @@ def _decode(text: str) -> Any:
 
 def tool_nouns(tool: str) -> frozenset[str]:
     """What a tool is about, from its name: `search_recipes` is about recipes."""
-    return frozenset(word for word in key_words(tool) if word not in _ACTING)
+    return frozenset(word for word in key_words(tool) if word not in _READING)
+
+
+def reads(tool: str) -> bool:
+    """Whether a tool's name says that it looks things up (`search_hotels`) and does not act (`book_hotel`)."""
+    words = key_words(tool)
+    return not words or words[0] in _READING
 
 
 def _collect(data: Any, tool: str) -> list[Listing]:

@@ -9,7 +9,9 @@ from .ledger import Ledger, View
 from .lexicon import Mark, marked
 from .naming import common_atoms, corrected, named_in, sharing
 from .phrases import Phrase, read_phrases
+from .pointing import Pointed, Pointing, thing_like, timely
 from .text import atoms, is_stop, stem, words_of
+from .words.nouns import NO_TYPE
 
 CONFIDENCE = {
     "number": 0.97, "ordinal": 0.96, "exclusion": 0.95, "group": 0.93, "comparison": 0.92, "name": 0.96, "part of name": 0.9,
@@ -59,6 +61,7 @@ class _Resolver:
         self.marks, self.language = marked(utterance, self.vocabulary)
         self.phrases = read_phrases(self.marks, self.language.name)
         self.said = atoms(utterance)
+        self.pointing = Pointing(utterance, self.marks, ledger)
         self.decision = Decision(phrases=self.phrases)
 
     def decide(self) -> Decision:
@@ -67,9 +70,6 @@ class _Resolver:
             self.decision.rejected = True
             return self.decision
         for phrase in explicit:
-            if phrase.negated and phrase.kind in ("this", "it", "these", "them"):
-                self.decision.rejected = True
-                return self.decision
             meaning = _HANDLERS[phrase.kind](self, phrase)
             if meaning is not None and meaning.entries:
                 if phrase.negated:
@@ -79,6 +79,9 @@ class _Resolver:
                         continue
                 self.decision.meanings.append(meaning)
         if self.decision.meanings or any(phrase.kind in ("numbers", "neither", "all_but") for phrase in explicit):
+            return self.decision
+        if any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases) and not self.pointing.marks:
+            self.decision.rejected = True
             return self.decision
         meaning = self._by_name() or self._by_deixis()
         if meaning is not None:
@@ -195,7 +198,7 @@ class _Resolver:
             if meaning is not None:
                 out.extend(meaning.entries)
         if not phrase.inner:
-            out = self._described(" ".join(phrase.nouns), view)
+            out = self._described(" ".join(phrase.nouns), view)[0]
         rest = [entry for entry in view.entries if not any(entry is other for other in out)]
         if not out or len(rest) == len(view.entries):
             return None
@@ -233,34 +236,65 @@ class _Resolver:
     # -- names and descriptions
 
     def _by_name(self) -> Meaning | None:
-        recent = list(reversed(self.ledger.views[-40:]))
-        pool = sharing(self.said, list(reversed(self.ledger.listings[-60:])))
-        shown = {id(entry) for view in recent for entry in view.entries}
-        whole = [mention.entry for mention in named_in(self.utterance, pool)]
-        whole = [entry for entry in whole if self._tells(entry)]
+        pool = sharing(self.said | frozenset(words_of(self.utterance)), list(reversed(self.ledger.listings[-60:])))
+        latest = self.ledger.views[-1]
+        pool += [entry for entry in latest.entries if not any(entry is other for other in pool)]
+        mentions = named_in(self.utterance, self._by_recency(pool))
+        whole = [mention.entry for mention in mentions if self._tells(mention.entry, latest)]
         if whole:
-            visible = [entry for entry in whole if id(entry) in shown] or whole
-            return Meaning(visible[:1] if len(visible) == 1 else visible, visible[0].title, "named in full", "name", self._view_of(visible[0]))
-        for view in recent[:3]:
-            found = self._described(self.utterance, view)
-            if len(found) == 1:
-                return Meaning(found, " ".join(sorted(self.said & found[0].atoms)), "the only one shown that fits these words", "part of name", view)
+            return Meaning(whole, whole[0].title, "named in full", "name", self._view_of(whole[0]))
+        for view in list(reversed(self.ledger.views[-40:]))[:4]:
+            found, evidence = self._described(self.utterance, view)
+            if len(found) == 1 and self._convincing(evidence, view, found[0]):
+                return Meaning(found, " ".join(evidence), "the only one shown that fits these words", "part of name", view)
         return None
 
-    def _tells(self, entry: Entry) -> bool:
-        """A name of function words or bare numbers is not evidence."""
-        return any(not is_stop(word) and not word.isdigit() for name in entry.name_text for word in name.split())
+    def _by_recency(self, entries: list[Entry]) -> list[Entry]:
+        """Entries last in focus first, then those shown last."""
+        rank = {id(entry): place for place, entry in enumerate(self.ledger.focus, 1)}
+        return sorted(entries, key=lambda entry: -rank.get(id(entry), 0))
 
-    def _described(self, text: str, view: View) -> list[Entry]:
+    def _tells(self, entry: Entry, latest: View) -> bool:
+        """A name of function words or bare numbers is evidence only where it is chosen from the list just shown."""
+        if any(not is_stop(word) and not word.isdigit() for name in entry.name_text for word in name.split()):
+            return True
+        if not any(entry is other for other in latest.entries):
+            return False
+        spoken = f" {' '.join(words_of(self.utterance))} "
+        return any(
+            spoken.startswith(f" {name} ") or spoken.endswith(f" {name} ") for name in entry.name_text if not name.isdigit()
+        ) and len(spoken.split()) > 1
+
+    def _described(self, text: str, view: View) -> tuple[list[Entry], list[str]]:
+        """The entries of a view that share most with a text, and the words they share."""
         shared = common_atoms(view.entries) if len(view.entries) > 1 else frozenset()
-        said = corrected(atoms(text), {word for entry in view.entries for words in entry.name_words for word in words}) - shared
+        vocabulary = {word for entry in view.entries for words in entry.name_words for word in words}
+        said = corrected(frozenset(word for word in atoms(text) if not word.isdigit()), vocabulary) - shared
         scores: list[tuple[float, Entry]] = []
         for entry in view.entries:
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
-            score = sum(2.0 if word in names else 1.0 for word in said & entry.atoms)
+            score = sum(0.3 if word in NO_TYPE else 2.0 if word in names else 1.0 for word in said & entry.atoms)
             scores.append((score, entry))
         best = max((score for score, _ in scores), default=0.0)
-        return [entry for score, entry in scores if score == best] if best >= 1.0 else []
+        found = [entry for score, entry in scores if score == best] if best >= 1.0 else []
+        return found, sorted(said & found[0].atoms) if found else []
+
+    def _convincing(self, evidence: list[str], view: View, entry: Entry) -> bool:
+        """Whether the shared words are meant to pick this entry, rather than being said of something new."""
+        names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
+        named = [word for word in evidence if word in names and word not in NO_TYPE]
+        plain = [word for word in evidence if ":" not in word]
+        anchored = any(mark.has("one") for mark in self.marks) or any(
+            stem(word) in evidence for nouns in self.pointing.definite_nouns() for word in nouns
+        )
+        new = any(mark.has("search") for mark in self.marks) and not anchored
+        if new or self.pointing.asks_slot and not named:
+            return False
+        if named and (len(named) * 2 >= min(map(len, entry.name_words)) or anchored or len(view.entries) > 1):
+            return True
+        if len(view.entries) == 1:
+            return bool(plain) and anchored
+        return anchored or bool(plain) and len(self.said) <= 4
 
     def _view_of(self, entry: Entry) -> View | None:
         return next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
@@ -268,32 +302,57 @@ class _Resolver:
     # -- pointing
 
     def _by_deixis(self) -> Meaning | None:
-        for phrase in self.phrases:
-            if phrase.kind in ("this", "it", "its", "there"):
-                meaning = self._single(phrase)
-                if meaning is not None or self.decision.equal:
-                    return meaning
-            if phrase.kind in ("these", "them", "their"):
-                view = self._group(phrase.nouns)
-                if view is not None:
-                    return Meaning(list(view.entries), self._words(phrase), "what was last shown together", "pointing", view)
-        return None
+        pointing = self.pointing
+        singles = [phrase for phrase in self.phrases if phrase.kind in ("this", "it", "its", "there", "their") and not phrase.negated]
+        groups = [phrase for phrase in self.phrases if phrase.kind in ("these", "them") and not phrase.negated]
+        for phrase in groups:
+            meaning = self._plural(phrase)
+            if meaning is not None:
+                return meaning
+        for phrase in singles:
+            if phrase.kind == "there":
+                place = pointing.place()
+                if place is not None:
+                    return self._pointed(Pointed(place, self._words(phrase), "pointing", "the place last spoken of"))
+        pointed = pointing.by_type() or pointing.by_action()
+        if pointed is not None:
+            return self._pointed(pointed)
+        for phrase in singles:
+            meaning = self._single(phrase)
+            if meaning is not None or self.decision.equal:
+                return meaning
+        pointed = pointing.by_question() or pointing.by_agreement()
+        return self._pointed(pointed) if pointed is not None else None
+
+    def _pointed(self, pointed: Pointed) -> Meaning:
+        return Meaning([pointed.entry], pointed.words, pointed.reason, pointed.sort, self._view_of(pointed.entry), pointed.part)
+
+    def _plural(self, phrase: Phrase) -> Meaning | None:
+        if timely(phrase.nouns):
+            return None
+        focus = self.ledger.focus[-1] if self.ledger.focus else None
+        if phrase.nouns and focus is not None:
+            part = self.pointing.part_of(focus, phrase.nouns)
+            if part is not None:
+                return Meaning([focus], self._words(phrase), f"the {part} of the one last spoken of", "part", self._view_of(focus), part)
+        view = self._group(phrase.nouns)
+        if view is None or phrase.count > len(view.entries):
+            return None
+        return Meaning(list(view.entries), self._words(phrase), "what was last shown together", "pointing", view)
 
     def _single(self, phrase: Phrase) -> Meaning | None:
-        wanted = self._kinds(phrase.nouns)
+        if timely(phrase.nouns):
+            return None
         focus = list(reversed(self.ledger.focus))
-        typed = [entry for entry in focus if wanted & entry.kind_words]
         last = self.ledger.views[-1]
-        if typed:
-            return Meaning([typed[0]], self._words(phrase), f"the {phrase.nouns[0]} last spoken of", "type")
         if len(last.entries) > 1 and last.kind in ("list", "all"):
             if last.collective:
                 return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)
             if not (focus and self.ledger.turn > last.turn and any(focus[0] is entry for entry in last.entries)):
                 self.decision.equal = list(last.entries)
                 return None
-        if focus:
-            return Meaning([focus[0]], self._words(phrase), "the one last spoken of", "pointing")
+        if focus and (phrase.explicit or thing_like(phrase.nouns)):
+            return Meaning([focus[0]], self._words(phrase), "the one last spoken of", "pointing", self._view_of(focus[0]))
         return None
 
 
