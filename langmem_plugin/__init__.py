@@ -1,1 +1,79 @@
-"""Memory for LangGraph agents that people text."""
+"""Memory for LangGraph agents that people text: conversations, references, long-term memory."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from langmem_plugin.errors import (
+    ConfigurationError,
+    DataDirectoryError,
+    EmbeddingDimMismatchError,
+    EmbeddingUnavailable,
+    InvalidInput,
+    LangMemError,
+    MemoryNotFound,
+    ModelUnavailable,
+    NotSerializable,
+    SessionExpired,
+    StaleMemory,
+    StorageFull,
+    StoreUnavailable,
+    TurnTimeout,
+    UnknownSession,
+)
+
+if TYPE_CHECKING:
+    from langmem_plugin.agent.middleware import MemoryMiddleware
+    from langmem_plugin.agent.state import MemoryState
+    from langmem_plugin.conversation.saver import ConversationSaver
+    from langmem_plugin.memory import Memory, MemoryService
+    from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
+    from langmem_plugin.references import resolve
+    from langmem_plugin.settings import Settings
+
+_ROOMS = {
+    "ConversationSaver": "conversation.saver",
+    "Memory": "memory",
+    "MemoryMiddleware": "agent.middleware",
+    "MemoryService": "memory",
+    "MemoryState": "agent.state",
+    "PhoneMemory": "plugin",
+    "Settings": "settings",
+    "memory_recall_node": "plugin",
+    "memory_write_node": "plugin",
+    "resolve": "references",
+}
+
+__all__ = [
+    "ConfigurationError",
+    "ConversationSaver",
+    "DataDirectoryError",
+    "EmbeddingDimMismatchError",
+    "EmbeddingUnavailable",
+    "InvalidInput",
+    "LangMemError",
+    "Memory",
+    "MemoryMiddleware",
+    "MemoryNotFound",
+    "MemoryService",
+    "MemoryState",
+    "ModelUnavailable",
+    "NotSerializable",
+    "PhoneMemory",
+    "SessionExpired",
+    "Settings",
+    "StaleMemory",
+    "StorageFull",
+    "StoreUnavailable",
+    "TurnTimeout",
+    "UnknownSession",
+    "memory_recall_node",
+    "memory_write_node",
+    "resolve",
+]
+
+
+def __getattr__(name: str) -> object:
+    """Each part is loaded when it is first asked for, so that importing the package costs nothing."""
+    if name not in _ROOMS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)

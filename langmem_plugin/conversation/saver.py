@@ -238,6 +238,31 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             clone._versions, clone._decoded = VersionCache(_CACHE_BYTES), DecodedCache()
         return clone
 
+    # Sessions
+
+    def open_session(self, thread_id: str) -> RunnableConfig:
+        """The config of a turn that begins: its session is pinned, and is a fresh one after silence."""
+        thread, now = thread_key(thread_id, self.region), self._now()
+        with self.database.read() as connection:
+            session = sessions.newest(connection, thread)
+            if session and sessions.has_ended(connection, session, now, self.silence):
+                session = None
+        if session is None:
+            with self.database.write() as connection:
+                session = sessions.begin(connection, thread, now)
+        return {"configurable": {"thread_id": thread, "session_id": session.session_id}}
+
+    def end_session(self, thread_id: str) -> None:
+        """Archives the thread's current session, if it has one; the next message starts afresh."""
+        with self.database.write() as connection:
+            sessions.end(connection, thread_key(thread_id, self.region), self._now())
+
+    def awaits_answer(self, config: RunnableConfig) -> bool:
+        """Whether the session's last run stopped to ask the person something."""
+        with self.database.read() as connection:
+            session = self._session(connection, self._thread(config), config)
+            return session is not None and sessions.is_interrupted(connection, session)
+
     # The same in asynchronous code
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:

@@ -66,7 +66,7 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
         return True
     if not is_idle(found.last_active, now, silence.timeout):
         return False
-    return is_idle(found.last_active, now, silence.while_interrupted) or not _interrupted(connection, found)
+    return is_idle(found.last_active, now, silence.while_interrupted) or not is_interrupted(connection, found)
 
 
 def begin(connection: Connection, thread: str, now: datetime) -> Session:
@@ -128,7 +128,8 @@ def copy_of(source: Session, thread: str, offset: int) -> Session:
     return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=str(uuid.uuid4()))
 
 
-def _interrupted(connection: Connection, found: Session) -> bool:
+def is_interrupted(connection: Connection, found: Session) -> bool:
+    """Whether its newest checkpoint waits for a person's answer."""
     parameters = {"of_thread": found.thread, "of_number": found.number}
     return connection.execute(_INTERRUPTED, parameters).first() is not None
 

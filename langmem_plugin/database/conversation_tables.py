@@ -8,6 +8,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -93,5 +94,14 @@ pending = Table(  # what one task wrote on top of a checkpoint
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+turn = Table(  # who waits for or holds a thread, first come first served; gone when the turn is over
+    "turn",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("ticket", _Number, primary_key=True, autoincrement=False),
+    Column("lease_ends", Float, nullable=False),  # seconds since 1970 by the database's own clock
     sqlite_with_rowid=False,
 )

@@ -1,0 +1,45 @@
+"""The same memory for `create_agent`: recall before the agent, the view at each model call."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain_core.messages import SystemMessage
+from langgraph.runtime import Runtime
+from typing_extensions import NotRequired
+
+from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+
+
+class RememberingState(AgentState[Any]):
+    """An agent's state with what was recalled: see MemoryState."""
+
+    recalled: NotRequired[list[tuple[str, float]]]
+
+
+class MemoryMiddleware(AgentMiddleware[RememberingState, Any, Any]):
+    """Made by `PhoneMemory.middleware()`. The agent's own system prompt comes first in what the model is given."""
+
+    state_schema = RememberingState
+
+    def __init__(self, working: WorkingMemory) -> None:
+        super().__init__()
+        self._working = working
+
+    def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
+        return {"recalled": self._working.recall(messages_of(state))}
+
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ModelResponse[Any]:
+        return handler(self.view(request))
+
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ModelResponse[Any]:
+        return await handler(await self._working.in_thread(self.view, request))
+
+    def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+        """The request with the window of its messages, the memories and the references."""
+        system, shown = self._working.view(request.messages, recalled_of(request.state), request.system_prompt or "")
+        return request.override(system_message=SystemMessage(system) if system else None, messages=shown)

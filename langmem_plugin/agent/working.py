@@ -1,0 +1,126 @@
+"""What memory does around one model call: recall before, the view the model is given, what is noted after."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+from langmem_plugin.agent.identity import owner_of_run
+from langmem_plugin.agent.prompt import system_text
+from langmem_plugin.conversation.window import window
+from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.phones import masked, normalised
+from langmem_plugin.references import Resolution, resolve
+from langmem_plugin.settings import Role, Settings
+
+log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
+Recalled = list[tuple[str, float]]
+_TOPIC_MESSAGES = 2
+_CITATION = re.compile(r"\[Memory:\s*([\d,\s]+)\]")
+
+
+class WorkingMemory:
+    """Shared by the nodes, the middleware and `prompt`, so that all of them do the same."""
+
+    def __init__(
+        self,
+        service: MemoryService,
+        settings: Settings,
+        count_tokens: Callable[[BaseMessage], int],
+        executor: Executor,
+    ) -> None:
+        self.service = service
+        self.settings = settings
+        self._count_tokens = count_tokens
+        self._executor = executor
+        godfather = settings.godfather_phone
+        self._godfather = godfather and normalised(godfather, settings.default_region)
+
+    def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
+        """(memory id, score) of what bears on the talk, best first. Nothing, and a warning, if memory is down.
+
+        Raises SessionExpired if there is no message: the run resumed a conversation that is over.
+        """
+        if not messages:
+            raise SessionExpired("this conversation has ended and its question with it: send a new message")
+        owner = self.owner(phone)
+        said = [message.text for message in messages if isinstance(message, HumanMessage)]
+        try:
+            found = self.service.recall(
+                owner,
+                "\n".join(said[-_TOPIC_MESSAGES:]),
+                limit=self.settings.recall_limit,
+                min_similarity=self.settings.min_similarity,
+            )
+        except (EmbeddingUnavailable, StoreUnavailable):
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return []
+        return [(each.memory.id, each.score) for each in found]
+
+    def view(
+        self, messages: Sequence[BaseMessage], recalled: Recalled, system: str, phone: str | None = None
+    ) -> tuple[str, list[BaseMessage]]:
+        """The system text and the messages for the next model call. The state is not changed."""
+        owner = self.owner(phone)
+        shown = window(
+            messages,
+            max_turns=self.settings.window_turns,
+            max_tokens=self.settings.max_tokens[self.role(owner)],
+            count_tokens=self._count_tokens,
+        )
+        return system_text(system, self._memories(owner, recalled), self.resolution(messages)), shown
+
+    def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
+        """What the person's last message refers to in all that came before it."""
+        last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), None)
+        return Resolution() if last is None else resolve(messages[last].text, messages[:last])
+
+    def note_reply(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
+        """Counts the memories that the reply cites as used, which ranks them higher."""
+        said = messages[-1].text if messages and isinstance(messages[-1], AIMessage) else ""
+        numbers = {int(number) for cited in _CITATION.findall(said) for number in re.findall(r"\d+", cited)}
+        used = [recalled[number - 1][0] for number in sorted(numbers) if 0 < number <= len(recalled)]
+        if used:
+            self.service.note_use(self.owner(), used)
+
+    def owner(self, phone: str | None = None) -> str:
+        region = self.settings.default_region
+        return normalised(phone, region) if phone is not None else owner_of_run(region)
+
+    def role(self, owner: str) -> Role:
+        """`godfather` is the account's owner; everybody else is a client."""
+        return "godfather" if owner == self._godfather else "client"
+
+    async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
+        """For asynchronous callers: the same, in a thread that knows the current run."""
+        run = partial(copy_context().run, function, *arguments)
+        return await asyncio.get_running_loop().run_in_executor(self._executor, run)
+
+    def _memories(self, owner: str, recalled: Recalled) -> list[Memory]:
+        if not recalled:
+            return []
+        try:
+            return self.service.get(owner, [memory_id for memory_id, _ in recalled])
+        except StoreUnavailable:
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return []
+
+
+def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
+    """The messages of a state that is a dict or an object."""
+    found: Sequence[BaseMessage] = state["messages"] if isinstance(state, Mapping) else state.messages
+    return found
+
+
+def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
+    found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
+    return list(found or [])

@@ -1,0 +1,172 @@
+"""One turn at a time per conversation, first come first served, across threads, tasks and processes.
+
+A turn takes a ticket in the database and runs when no older one is left. A ticket lives by a short lease that
+its process keeps renewing, so a killed process frees its conversations within seconds.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from sqlalchemy import ColumnElement, Connection, Float, delete, func, insert, literal_column, select, text, update
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.errors import StoreUnavailable, TurnTimeout
+
+_Result = TypeVar("_Result")
+
+_LEASE_SECONDS = 4.0
+_RENEW_SECONDS = 1.0
+_FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
+
+
+class Turns:
+    """Holds conversations. `begin` gives the config of a turn that has its place, `timeout` is the longest wait."""
+
+    def __init__(
+        self, database: Database, begin: Callable[[str], RunnableConfig], timeout: timedelta, executor: Executor
+    ) -> None:
+        self._database = database
+        self._begin = begin
+        self._timeout = timeout
+        self._executor = executor
+        self._tickets: set[tuple[str, int]] = set()
+        self._lock = threading.Lock()
+        self._stopped = threading.Event()
+        self._renewing: threading.Thread | None = None
+
+    def turn(self, thread: str) -> "Turn":
+        return Turn(self._hold(thread), self._ahold(thread))
+
+    @contextmanager
+    def _hold(self, thread: str) -> Iterator[RunnableConfig]:
+        """Waits for its place, then holds the conversation until the block ends. Raises TurnTimeout."""
+        ticket, first = self._take(thread)
+        try:
+            for pause in self._pauses(first):
+                time.sleep(pause)
+                if self._is_first(thread, ticket):
+                    break
+            yield self._begin(thread)
+        finally:
+            self._give_back(thread, ticket)
+
+    @asynccontextmanager
+    async def _ahold(self, thread: str) -> AsyncIterator[RunnableConfig]:
+        """The same for a task; a waiting task holds no thread."""
+        ticket, first = await self._in_thread(self._take, thread)
+        try:
+            for pause in self._pauses(first):
+                await asyncio.sleep(pause)
+                if await self._in_thread(self._is_first, thread, ticket):
+                    break
+            yield await self._in_thread(self._begin, thread)
+        finally:
+            await asyncio.shield(self._in_thread(self._give_back, thread, ticket))
+
+    def close(self) -> None:
+        """Stops renewing; what is still held is free when its lease ends."""
+        self._stopped.set()
+        if self._renewing:
+            self._renewing.join()
+
+    def _pauses(self, first: bool) -> Iterator[float]:
+        """How long to sleep before looking again; nothing to wait for if the place is the first."""
+        waited, pause = 0.0, _FIRST_POLL_SECONDS
+        while not first:
+            if waited >= self._timeout.total_seconds():
+                raise TurnTimeout(
+                    f"the turn before this one did not end within {self._timeout}: try again, or raise turn_timeout"
+                )
+            yield pause
+            waited += pause
+            pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
+
+    def _take(self, thread: str) -> tuple[int, bool]:
+        """A ticket, and whether it is the first in line."""
+        with self._database.write() as connection:
+            _line_up(connection, thread)
+            connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.lease_ends < _clock(connection)))
+            last = connection.execute(select(func.max(turn.c.ticket)).where(turn.c.thread == thread)).scalar()
+            ticket = (last or 0) + 1
+            lease_ends = _clock(connection) + _LEASE_SECONDS
+            connection.execute(insert(turn).values(thread=thread, ticket=ticket, lease_ends=lease_ends))
+        with self._lock:
+            self._tickets.add((thread, ticket))
+            if self._renewing is None:
+                self._renewing = threading.Thread(target=self._renew, name="langmem-turns", daemon=True)
+                self._renewing.start()
+        return ticket, last is None
+
+    def _is_first(self, thread: str, ticket: int) -> bool:
+        with self._database.read() as connection:
+            ahead = (turn.c.thread == thread, turn.c.ticket < ticket, turn.c.lease_ends >= _clock(connection))
+            return connection.execute(select(turn.c.ticket).where(*ahead).limit(1)).first() is None
+
+    def _give_back(self, thread: str, ticket: int) -> None:
+        with self._lock:
+            self._tickets.discard((thread, ticket))
+        with self._database.write() as connection:
+            connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.ticket == ticket))
+
+    def _renew(self) -> None:
+        while not self._stopped.wait(_RENEW_SECONDS):
+            with self._lock:
+                held = sorted(self._tickets)
+            if not held:
+                continue
+            try:
+                with self._database.write() as connection:
+                    lease_ends = _clock(connection) + _LEASE_SECONDS
+                    for thread, ticket in held:
+                        mine = (turn.c.thread == thread, turn.c.ticket == ticket)
+                        connection.execute(update(turn).where(*mine).values(lease_ends=lease_ends))
+            except StoreUnavailable:
+                continue  # the next round may reach it; a lease that ends meanwhile frees the conversation
+
+    async def _in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function, *arguments)
+
+
+class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[RunnableConfig]):
+    """One turn, used once, with `with` or `async with`; gives the config to run the graph with."""
+
+    def __init__(
+        self,
+        held: AbstractContextManager[RunnableConfig],
+        held_by_task: AbstractAsyncContextManager[RunnableConfig],
+    ) -> None:
+        self._held = held
+        self._held_by_task = held_by_task
+
+    def __enter__(self) -> RunnableConfig:
+        return self._held.__enter__()
+
+    def __exit__(self, *raised: Any) -> bool | None:
+        return self._held.__exit__(*raised)
+
+    async def __aenter__(self) -> RunnableConfig:
+        return await self._held_by_task.__aenter__()
+
+    async def __aexit__(self, *raised: Any) -> bool | None:
+        return await self._held_by_task.__aexit__(*raised)
+
+
+def _line_up(connection: Connection, thread: str) -> None:
+    """Numbers are given one at a time: SQLite has one writer anyway, PostgreSQL needs a lock per thread."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:thread, 0))"), {"thread": thread})
+
+
+def _clock(connection: Connection) -> ColumnElement[float]:
+    """Now, by the one clock that all processes share."""
+    if connection.dialect.name == "postgresql":
+        return literal_column("extract(epoch from clock_timestamp())", Float)
+    return literal_column("(julianday('now') - 2440587.5) * 86400.0", Float)

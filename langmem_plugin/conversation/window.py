@@ -1,0 +1,108 @@
+"""What of a conversation a model is shown: whole turns, within a budget, every tool call with its result.
+
+Pure functions over messages, newest last. Nothing here changes what is stored.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+log = logging.getLogger(__name__)
+
+_KEPT = 2
+_UNANSWERED = "This call did not finish: it was interrupted. Call it again if it is still wanted."
+
+
+def window(
+    messages: Sequence[BaseMessage],
+    *,
+    max_turns: int,
+    max_tokens: int,
+    count_tokens: Callable[[BaseMessage], int],
+) -> list[BaseMessage]:
+    """The newest whole turns that fit, with their calls paired.
+
+    A turn is a person's message and all that follows until the next. The oldest turns go first. When the last
+    turn alone is too long its oldest steps (a call with its results) go, never the person's message; the last
+    two messages always stay, and when even they are too long a WARNING is logged.
+    """
+    turns = _turns(paired(messages))
+    kept: list[list[BaseMessage]] = []
+    budget = max_tokens
+    for turn in reversed(turns[-max_turns:]):
+        cost = sum(map(count_tokens, turn))
+        if kept and cost > budget:
+            break
+        kept.append(turn if cost <= budget else _shortened(turn, budget, count_tokens))
+        budget -= cost
+    shown = [message for turn in reversed(kept) for message in turn]
+    if len(shown) < _KEPT and len(turns) > len(kept):
+        shown = _steps(turns[-len(kept) - 1])[-1] + shown
+    if budget < 0 and sum(map(count_tokens, shown)) > max_tokens:
+        log.warning("window.oversized", extra={"messages": len(shown), "max_tokens": max_tokens})
+    return shown
+
+
+def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
+    """The messages with each call followed by its results, as every provider demands.
+
+    A call without a result gets one that says so (a crash, an interrupt answered by a new message); a result
+    without a call is left out; a result that came later moves up to its call.
+    """
+    results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    shown: list[BaseMessage] = []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            continue
+        shown.append(message)
+        if isinstance(message, AIMessage):
+            shown += [results.get(call_id) or _missing(call_id, name) for call_id, name in _calls(message)]
+    return shown
+
+
+def _calls(message: AIMessage) -> Iterator[tuple[str, str]]:
+    # Providers are sent the calls that could not be parsed as well, and want them answered.
+    for call in (*message.tool_calls, *message.invalid_tool_calls):
+        yield call["id"] or "", call["name"] or ""
+
+
+def _missing(call_id: str, name: str) -> ToolMessage:
+    return ToolMessage(_UNANSWERED, tool_call_id=call_id, name=name, status="error")
+
+
+def _turns(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
+    turns: list[list[BaseMessage]] = []
+    for message in messages:
+        if isinstance(message, HumanMessage) or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
+
+
+def _shortened(turn: list[BaseMessage], budget: int, count_tokens: Callable[[BaseMessage], int]) -> list[BaseMessage]:
+    """The person's message and the newest steps that fit; at least the last step and two messages."""
+    head, steps = turn[:1], _steps(turn[1:])
+    budget -= sum(map(count_tokens, head))
+    kept: list[list[BaseMessage]] = []
+    for step in reversed(steps):
+        budget -= sum(map(count_tokens, step))
+        if kept and budget < 0:
+            break
+        kept.append(step)
+    return head + [message for step in reversed(kept) for message in step]
+
+
+def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
+    """Groups that cannot be parted: a message and the results of its calls."""
+    steps: list[list[BaseMessage]] = []
+    for message in messages:
+        if steps and _is_result(message):
+            steps[-1].append(message)
+        else:
+            steps.append([message])
+    return steps
+
+
+def _is_result(message: BaseMessage) -> bool:
+    return isinstance(message, ToolMessage)

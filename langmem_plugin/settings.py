@@ -1,0 +1,31 @@
+"""What can be set, from arguments or the environment (LANGMEM_…), with the defaults that most need."""
+
+from datetime import timedelta
+from typing import Literal
+
+from pydantic import Field, PositiveInt
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Role = Literal["client", "godfather"]
+
+
+class Settings(BaseSettings):
+    """Every value may come from an environment variable of the same name with LANGMEM_ before it.
+
+    `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
+    silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`.
+    `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid")
+
+    database: str = "sqlite:///data/langmem.db"
+    default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
+    godfather_phone: str | None = None
+    session_timeout: timedelta = timedelta(minutes=30)
+    interrupt_timeout: timedelta = timedelta(hours=24)
+    turn_timeout: timedelta = timedelta(minutes=2)
+    window_turns: PositiveInt = 20
+    max_tokens: dict[Role, PositiveInt] = {"client": 4_000, "godfather": 100_000}
+    recall_limit: PositiveInt = 5
+    min_similarity: float = Field(default=0.7, ge=0, le=1)
