@@ -57,6 +57,7 @@ memory = Table(
     Column("owner", String, primary_key=True),
     Column("memory_id", String, primary_key=True),
     Column("change", _Number, nullable=False),
+    Column("position", _Number, nullable=False),  # the change that created it: order where instants are equal
     Column("revision", Integer, nullable=False),  # of the content: being recalled does not raise it
     Column("status", String, nullable=False),
     Column("text", Text, nullable=False),
@@ -83,6 +84,7 @@ memory = Table(
     Index("memory_digest", "owner", "text_digest"),
     Index("memory_key", "owner", "key"),
     Index("memory_session", "session_id"),
+    Index("memory_state", "owner", "status", "created_at"),
     sqlite_with_rowid=False,
 )
 
@@ -94,5 +96,30 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     Column("memory_id", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
     ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+memory_collection = Table(  # a session whose memories were dropped together
+    "memory_collection",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("session_id", String, primary_key=True),
+    Column("dropped_at", Instant, nullable=False),
+    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+memory_access = Table(
+    "memory_access",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("access_id", String, primary_key=True),
+    Column("memory_id", String, nullable=False),
+    Column("kind", String, nullable=False),  # injected, cited, viewed, edited
+    Column("session_id", String),
+    Column("relevance", Float),
+    Column("at", Instant, nullable=False),
+    ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+    Index("memory_access_of", "owner", "memory_id", "at"),
     sqlite_with_rowid=False,
 )

@@ -106,7 +106,7 @@ class CorpusCache:
         )
         if since == 0:
             changed = changed.where(memory.c.status == "active")
-        return connection.execute(changed.order_by(memory.c.created_at, memory.c.memory_id))
+        return connection.execute(changed.order_by(memory.c.created_at, memory.c.position))
 
     def _shrink(self, owner: str, slot: _Slot) -> None:
         with self._lock:

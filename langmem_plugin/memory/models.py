@@ -53,22 +53,27 @@ class Memory(BaseModel):
     revision: int = 1
 
 
-class MemoryFields(TypedDict, total=False):
-    """What may be said about a memory besides its text."""
+class EntryFields(TypedDict, total=False):
+    """What may be said about an entry of a session besides its text and its summary."""
 
     fact_type: FactType
     key: str | None
     confidence: float
     source_type: SourceType
     source_id: str | None
-    session_id: str | None
-    summary_text: str | None
     category: str | None
     tags: Sequence[str]
     metadata: dict[str, Any]
     private: bool
     status: Literal["pending", "active"]
     expires_at: datetime | None
+
+
+class MemoryFields(EntryFields, total=False):
+    """What may be said about a memory besides its text."""
+
+    session_id: str | None
+    summary_text: str | None
 
 
 class MemoryChanges(MemoryFields, total=False):

@@ -1,8 +1,5 @@
 """Memories in the database: every statement names the owner, every write is conditional."""
 
-import hashlib
-import json
-import logging
 import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,21 +8,27 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from pydantic import ValidationError
-from sqlalchemy import ColumnElement, Connection, Row, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
-from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
-from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
+from langmem_plugin.errors import MemoryNotFound, StaleMemory
+from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
+from langmem_plugin.memory.records import (
+    STORED,
+    as_memory,
+    as_values,
+    checked,
+    conditions,
+    digest_of,
+    valid,
+    validated,
+)
 from langmem_plugin.memory.vectors import Matrix, Vector, from_bytes, to_bytes
 
-log = logging.getLogger(__name__)
-
-_STORED = [column for column in memory.c if column.name not in ("change", "text_digest")]
-_LIVE: tuple[Status, ...] = ("active", "pending")
+LIVE: tuple[Status, ...] = ("active", "pending")
 _AT_ONCE = 500  # ids in one IN list
 
 
@@ -39,52 +42,36 @@ class NewMemory:
 
 
 class MemoryRepository:
-    """One owner at a time; a connection comes from `database.read()` or `.write()` of the caller."""
+    """The caller opens the connection, with `Database.read()` or `.write()`, and so decides what is one write."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, database: Database, *, model: str) -> None:
+        self.model = model  # whose vectors are written and compared
         self._upsert = sqlite_insert if database.is_sqlite else postgresql_insert
 
-    def create_memory(
-        self,
-        connection: Connection,
-        owner: str,
-        new: NewMemory,
-        *,
-        model: str,
-        now: datetime,
-        known_counts: bool = True,
-    ) -> Memory:
-        """Stores `new`. With `known_counts` a live memory with the same text and key is returned instead.
+    def create_memory(self, connection: Connection, owner: str, new: NewMemory, *, now: datetime) -> Memory:
+        """Stores `new`, whether or not the owner has the same text already."""
+        number, salt = self.begin_change(connection, owner)
+        return self._insert(connection, owner, [new], number=number, salt=salt, now=now)[0]
 
-        A pending one that is now stated outright becomes active.
+    def create_unknown(
+        self, connection: Connection, owner: str, news: Sequence[NewMemory], *, now: datetime
+    ) -> list[Memory]:
+        """Stores what the owner has not yet, and returns a memory for each of `news`, in order.
+
+        The same text under the same key is the memory there is; a pending one that is now stated outright
+        becomes active.
         """
-        change, salt = self._begin_change(connection, owner)
-        digest = _digest(salt, new.text, new.fields.get("key"))
-        if known_counts:
-            same = self._same(connection, owner, digest, now)
-            if same is not None:
-                if same.status == "pending" and new.fields.get("status", "active") == "active":
-                    return self.change(connection, owner, same.id, {"status": "active"}, now=now)
-                return same
-        made = _validated(
-            {
-                "id": str(uuid.uuid4()),
-                "owner": owner,
-                "text": new.text,
-                "created_at": now,
-                "updated_at": now,
-            }
-            | _checked(new.fields)
-        )
-        values = made.model_dump(exclude={"id"}) | {
-            "memory_id": made.id,
-            "change": change,
-            "text_digest": digest,
-        }
-        connection.execute(insert(memory), values)
-        self._store_vector(connection, owner, made.id, new.vector, model)
-        return made
+        number, salt = self.begin_change(connection, owner, len(news))
+        digests = [digest_of(salt, new.text, new.fields.get("key")) for new in news]
+        known = self._with_digests(connection, owner, digests, now)
+        unknown = {digest: new for digest, new in zip(digests, news, strict=True) if digest not in known}
+        made = self._insert(connection, owner, list(unknown.values()), number=number, salt=salt, now=now)
+        for digest, new in zip(digests, news, strict=True):
+            same = known.get(digest)
+            if same and same.status == "pending" and new.fields.get("status", "active") == "active":
+                known[digest] = self.change(connection, owner, same.id, {"status": "active"}, now=now)
+        known.update(zip(unknown, made, strict=True))
+        return [known[digest] for digest in digests]
 
     def change(
         self,
@@ -95,39 +82,32 @@ class MemoryRepository:
         *,
         now: datetime,
         revision: int | None = None,
-        statuses: Sequence[Status] = _LIVE,
+        statuses: Sequence[Status] = LIVE,
         vector: Vector | None = None,
-        model: str | None = None,
     ) -> Memory:
-        """Writes `changes` if the memory is in one of `statuses` and, when given, still at `revision`.
+        """Writes `changes` if the memory is in one of `statuses` and, where given, still at `revision`.
 
         Raises MemoryNotFound or StaleMemory, and then nothing is written.
         """
-        number, salt = self._begin_change(connection, owner)
+        number, salt = self.begin_change(connection, owner)
         before = self.one(connection, owner, memory_id)
         if before is None or before.status not in statuses:
             raise MemoryNotFound(f"there is no memory {memory_id} to change: list the memories for their ids")
         if revision is not None and before.revision != revision:
             raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")
-        after = _validated(
-            before.model_dump() | _checked(changes) | {"revision": before.revision + 1, "updated_at": now}
-        )
+        after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
         connection.execute(
             update(memory)
             .where(memory.c.owner == owner, memory.c.memory_id == memory_id)
-            .values(
-                change=number,
-                text_digest=_digest(salt, after.text, after.key),
-                **after.model_dump(exclude={"id", "owner", "access_count", "last_accessed"}),
-            )
+            .values(change=number, text_digest=digest_of(salt, after.text, after.key), **as_values(after))
         )
-        if vector is not None and model is not None:
-            self._store_vector(connection, owner, memory_id, vector, model)
+        if vector is not None:
+            self.store_vectors(connection, owner, [(memory_id, vector)])
         return after
 
-    def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], now: datetime) -> list[str]:
+    def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> list[str]:
         """Counts one use of each memory that is active, and returns those; nothing else is changed by it."""
-        number, _ = self._begin_change(connection, owner)
+        number, _ = self.begin_change(connection, owner)
         touched = connection.execute(
             update(memory)
             .where(memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
@@ -136,6 +116,34 @@ class MemoryRepository:
         )
         return list(touched.scalars())
 
+    def set_status(
+        self, connection: Connection, owner: str, memory_ids: Sequence[str], status: Status, *, now: datetime
+    ) -> int:
+        """Moves those that are live to `status`, and returns how many."""
+        number, _ = self.begin_change(connection, owner)
+        moved = 0
+        for part in _parts(memory_ids):
+            moved += connection.execute(
+                update(memory)
+                .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE))
+                .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
+            ).rowcount
+        return moved
+
+    def archive_above(self, connection: Connection, owner: str, limit: int, *, now: datetime) -> None:
+        """Archives the oldest active memories until at most `limit` are left."""
+        above = self.count(connection, owner, valid_at=None) - limit
+        if above > 0:
+            oldest = self.page(connection, owner, valid_at=None, limit=above, oldest_first=True)
+            self.set_status(connection, owner, [each.id for each in oldest], "archived", now=now)
+
+    def remove(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
+        """Deletes the rows for good, with all that belongs to them; readers start again."""
+        number, _ = self.begin_change(connection, owner)
+        for part in _parts(memory_ids):
+            connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
+        connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
     def one(self, connection: Connection, owner: str, memory_id: str) -> Memory | None:
         found = self.by_ids(connection, owner, [memory_id])
         return found[0] if found else None
@@ -143,46 +151,55 @@ class MemoryRepository:
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have is left out."""
         found: dict[str, Memory] = {}
-        for start in range(0, len(memory_ids), _AT_ONCE):
-            rows = connection.execute(
-                select(*_STORED).where(
-                    memory.c.owner == owner, memory.c.memory_id.in_(memory_ids[start : start + _AT_ONCE])
-                )
-            )
-            found.update((made.id, made) for made in map(_memory, rows))
+        for part in _parts(memory_ids):
+            rows = connection.execute(select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
+            found.update((made.id, made) for made in map(as_memory, rows))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
     def page(
         self,
         connection: Connection,
         owner: str,
-        where: Filter,
+        where: Filter = EVERYTHING,
         *,
-        statuses: Sequence[Status],
+        statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
         limit: int,
         offset: int = 0,
+        oldest_first: bool = False,
     ) -> list[Memory]:
-        """Newest first. With `valid_at` the expired are left out."""
+        """Newest first unless said otherwise. With `valid_at` the expired are left out."""
+        newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
+        order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
         rows = connection.execute(
-            select(*_STORED)
-            .where(*_conditions(owner, where, statuses, valid_at))
-            .order_by(memory.c.created_at.desc(), memory.c.memory_id)
+            select(*STORED)
+            .where(*conditions(owner, where, statuses, valid_at))
+            .order_by(*order)
             .limit(limit)
             .offset(offset)
         )
-        return [_memory(row) for row in rows]
+        return [as_memory(row) for row in rows]
+
+    def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
+        """The active memories that have a key, or the one of `key`; first stored first."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
+        )
+        if key is not None:
+            statement = statement.where(memory.c.key == key)
+        rows = connection.execute(statement.order_by(memory.c.created_at, memory.c.position))
+        return [as_memory(row) for row in rows]
 
     def count(
         self,
         connection: Connection,
         owner: str,
-        where: Filter,
+        where: Filter = EVERYTHING,
         *,
-        statuses: Sequence[Status],
+        statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
     ) -> int:
-        counted = select(func.count()).select_from(memory).where(*_conditions(owner, where, statuses, valid_at))
+        counted = select(func.count()).select_from(memory).where(*conditions(owner, where, statuses, valid_at))
         return int(connection.execute(counted).scalar_one())
 
     def query_similar_by_embedding(
@@ -191,8 +208,7 @@ class MemoryRepository:
         owner: str,
         vector: Vector,
         *,
-        model: str,
-        where: Filter,
+        where: Filter = EVERYTHING,
         valid_at: datetime,
         limit: int,
     ) -> list[tuple[Memory, float]]:
@@ -205,45 +221,87 @@ class MemoryRepository:
             )
             .where(
                 memory_vector.c.owner == owner,
-                memory_vector.c.model == model,
-                *_conditions(owner, where, ("active",), valid_at),
+                memory_vector.c.model == self.model,
+                *conditions(owner, where, ("active",), valid_at),
             )
         ).all()
         if not rows:
             return []
-        cosines = matrix([stored for _, stored in rows]) @ vector
+        cosines = matrix(row.vector for row in rows) @ vector
         best = np.argsort(-cosines, kind="stable")[:limit]
         cosine_of = {rows[row].memory_id: float(cosines[row]) for row in best}
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
 
-    def _begin_change(self, connection: Connection, owner: str) -> tuple[int, bytes]:
-        """The write's number and the owner's salt. On PostgreSQL the owner's other writers wait for it."""
+    def begin_change(self, connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
+        """Takes so many numbers of changes; the last one, and the owner's salt.
+
+        On PostgreSQL the owner's other writers wait here until this transaction ends.
+        """
         row = connection.execute(
             self._upsert(memory_owner)
-            .values(owner=owner, change=1, rebuild=0, salt=os.urandom(16))
-            .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + 1})
+            .values(owner=owner, change=numbers, rebuild=0, salt=os.urandom(16))
+            .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + numbers})
             .returning(memory_owner.c.change, memory_owner.c.salt)
         ).one()
         return row.change, row.salt
 
-    def _same(self, connection: Connection, owner: str, digest: bytes, now: datetime) -> Memory | None:
-        row = connection.execute(
-            select(*_STORED).where(
-                memory.c.owner == owner,
-                memory.c.text_digest == digest,
-                memory.c.status.in_(_LIVE),
-                _valid(now),
-            )
-        ).first()
-        return None if row is None else _memory(row)
-
-    def _store_vector(self, connection: Connection, owner: str, memory_id: str, vector: Vector, model: str) -> None:
-        stored = to_bytes(vector)
+    def store_vectors(self, connection: Connection, owner: str, vectors: Iterable[tuple[str, Vector]]) -> None:
+        """By memory id, under the repository's model; a vector that is there is replaced."""
+        statement = self._upsert(memory_vector)
         connection.execute(
-            self._upsert(memory_vector)
-            .values(owner=owner, model=model, memory_id=memory_id, vector=stored)
-            .on_conflict_do_update(index_elements=["owner", "model", "memory_id"], set_={"vector": stored})
+            statement.on_conflict_do_update(
+                index_elements=["owner", "model", "memory_id"], set_={"vector": statement.excluded.vector}
+            ),
+            [
+                {"owner": owner, "model": self.model, "memory_id": memory_id, "vector": to_bytes(vector)}
+                for memory_id, vector in vectors
+            ],
         )
+
+    def _insert(
+        self,
+        connection: Connection,
+        owner: str,
+        news: Sequence[NewMemory],
+        *,
+        number: int,
+        salt: bytes,
+        now: datetime,
+    ) -> list[Memory]:
+        if not news:
+            return []
+        made = [
+            validated(
+                {"id": str(uuid.uuid4()), "owner": owner, "text": new.text, "created_at": now, "updated_at": now}
+                | checked(new.fields)
+            )
+            for new in news
+        ]
+        connection.execute(
+            insert(memory),
+            [
+                as_values(each) | {"change": row, "position": row, "text_digest": digest_of(salt, each.text, each.key)}
+                for row, each in enumerate(made, number + 1 - len(made))
+            ],
+        )
+        self.store_vectors(connection, owner, [(each.id, new.vector) for each, new in zip(made, news, strict=True)])
+        return made
+
+    def _with_digests(
+        self, connection: Connection, owner: str, digests: Sequence[bytes], now: datetime
+    ) -> dict[bytes, Memory]:
+        found: dict[bytes, Memory] = {}
+        for part in _parts(digests):
+            rows = connection.execute(
+                select(*STORED, memory.c.text_digest).where(
+                    memory.c.owner == owner,
+                    memory.c.text_digest.in_(part),
+                    memory.c.status.in_(LIVE),
+                    valid(now),
+                )
+            )
+            found.update((row.text_digest, as_memory(row)) for row in rows)
+        return found
 
 
 def matrix(stored: Iterable[bytes]) -> Matrix:
@@ -251,71 +309,5 @@ def matrix(stored: Iterable[bytes]) -> Matrix:
     return np.stack([from_bytes(vector) for vector in stored])
 
 
-def _conditions(
-    owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
-) -> list[ColumnElement[bool]]:
-    conditions = [memory.c.owner == owner, memory.c.status.in_(statuses)]
-    for column, wanted in (
-        (memory.c.fact_type, where.fact_types),
-        (memory.c.category, where.categories),
-        (memory.c.session_id, where.sessions),
-    ):
-        if wanted:
-            conditions.append(column.in_(wanted))
-    conditions.extend(memory.c.tags.contains(f"\n{tag}\n", autoescape=True) for tag in as_tags(where.tags))
-    if where.created_after is not None:
-        conditions.append(memory.c.created_at >= where.created_after)
-    if where.created_before is not None:
-        conditions.append(memory.c.created_at < where.created_before)
-    if valid_at is not None:
-        conditions.append(_valid(valid_at))
-    return conditions
-
-
-def _valid(now: datetime) -> ColumnElement[bool]:
-    return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)
-
-
-def _memory(row: Row[Any]) -> Memory:
-    values = dict(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
-    return Memory(id=values.pop("memory_id"), **values)
-
-
-def _validated(values: Mapping[str, Any]) -> Memory:
-    try:
-        return Memory.model_validate(values)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        raise InvalidInput(f"{field} of a memory: {first['msg']}") from error
-
-
-def _digest(salt: bytes, text: str, key: str | None) -> bytes:
-    return hashlib.blake2b(f"{key or ''}\n{plain(text)}".encode(), key=salt, digest_size=16).digest()
-
-
-def _checked(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields as they are stored. What JSON cannot hold is left out of `metadata`, with a warning."""
-    checked = dict(fields)
-    if "text" in checked and not checked["text"].strip():
-        raise InvalidInput("a memory needs a text")
-    if "tags" in checked:
-        checked["tags"] = as_tags(checked["tags"])
-    if "metadata" in checked:
-        checked["metadata"] = {
-            str(name): kept
-            for name, value in checked["metadata"].items()
-            if (kept := _as_json(name, value)) is not None
-        }
-    return checked
-
-
-def _as_json(name: str, value: Any) -> Any:
-    if isinstance(value, datetime):
-        return value.isoformat()
-    try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError):
-        log.warning("memory.metadata_dropped", extra={"field": str(name)})
-        return None
-    return value
+def _parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))

@@ -1,7 +1,7 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self, Unpack
 
@@ -10,6 +10,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.cache import CorpusCache
+from langmem_plugin.memory.collections import SessionCollections
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.models import (
@@ -23,18 +24,20 @@ from langmem_plugin.memory.models import (
     Status,
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search import Query, ranked
-from langmem_plugin.memory.vectors import Vector, unit
+from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
 
 
-class MemoryService:
+class MemoryService(SessionCollections, Retention):
     """Long-term memory in one database. `owner` is the caller's key of a person or of a shared scope.
 
     `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
-    cosines mean where that is not known. Whatever needs an embedding raises EmbeddingUnavailable after its
-    retries; whatever touches the database may raise StoreUnavailable.
+    cosines mean where that is not known. Above `owner_limit` active memories an owner's oldest are archived.
+    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database
+    may raise StoreUnavailable.
     """
 
     def __init__(
@@ -46,13 +49,15 @@ class MemoryService:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         sleep: Callable[[float], None] = time.sleep,
         cache_bytes: int = _CACHE_BYTES,
+        owner_limit: int = 10_000,
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
         self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
-        self.repository = MemoryRepository(self.database)
-        self._now = now
-        self._cache = CorpusCache(model=self.embedder.model, dimension=self.embedder.dimension, limit=cache_bytes)
+        self.repository = MemoryRepository(self.database, model=self.embedder.model)
+        self.owner_limit = owner_limit
+        self.now = now
+        self.cache = CorpusCache(model=self.embedder.model, dimension=self.embedder.dimension, limit=cache_bytes)
 
     def remember(
         self,
@@ -67,7 +72,8 @@ class MemoryService:
         Raises InvalidInput for an empty text or a wrong field, EmbeddingDimMismatchError for an `embedding`
         of another dimension.
         """
-        return self.remember_many(owner, [(text, fields)], embeddings=None if embedding is None else [embedding])[0]
+        embeddings = None if embedding is None else [embedding]
+        return self.remember_many(owner, [(text, fields)], embeddings=embeddings)[0]
 
     def remember_many(
         self,
@@ -77,20 +83,33 @@ class MemoryService:
         embeddings: Sequence[Sequence[float]] | None = None,
     ) -> list[Memory]:
         """Stores all or none, in order, embedded in batches."""
-        texts = [_text(text) for text, _ in memories]
+        texts = [worded(text) for text, _ in memories]
         vectors = (
             self.embedder.texts(texts)
             if embeddings is None
             else [unit(embedding, self.embedder.dimension) for embedding in embeddings]
         )
-        now = self._now()
+        news = [
+            NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
+        ]
         with self.database.write() as connection:
-            return [
-                self.repository.create_memory(
-                    connection, owner, NewMemory(text, vector, fields), model=self.embedder.model, now=now
-                )
-                for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
-            ]
+            made = self.repository.create_unknown(connection, owner, news, now=self.now())
+            self.repository.archive_above(connection, owner, self.owner_limit, now=self.now())
+        return made
+
+    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Memory:
+        """Stores `text` in place of an older memory, which is kept as history and recalled no more.
+
+        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        """
+        new = NewMemory(worded(text), self.embedder.texts([worded(text)])[0], fields)
+        with self.database.write() as connection:
+            made = self.repository.create_unknown(connection, owner, [new], now=self.now())[0]
+            if made.id == memory_id:
+                return made
+            changes = {"status": "superseded", "superseded_by": made.id}
+            self.repository.change(connection, owner, memory_id, changes, now=self.now())
+        return made
 
     def recall(
         self,
@@ -125,10 +144,10 @@ class MemoryService:
             limit=limit,
             min_relevance=min_relevance,
             where=where,
-            now=self._now(),
+            now=self.now(),
         )
         with self.database.read() as connection:
-            with self._cache.corpus(connection, owner) as corpus:
+            with self.cache.corpus(connection, owner) as corpus:
                 hits = ranked(corpus, asked, self.embedder.calibration)
             memories = {
                 found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
@@ -141,7 +160,7 @@ class MemoryService:
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out."""
-        now = self._now()
+        now = self.now()
         with self.database.read() as connection:
             found = self.repository.by_ids(connection, owner, memory_ids)
         return [
@@ -167,10 +186,23 @@ class MemoryService:
                 owner,
                 where,
                 statuses=statuses,
-                valid_at=None if include_expired else self._now(),
+                valid_at=None if include_expired else self.now(),
                 limit=limit,
                 offset=offset,
             )
+
+    def count(
+        self,
+        owner: str,
+        *,
+        where: Filter = EVERYTHING,
+        statuses: Sequence[Status] = ("active",),
+        include_expired: bool = False,
+    ) -> int:
+        """How many `list_memories` could list."""
+        valid_at = None if include_expired else self.now()
+        with self.database.read() as connection:
+            return self.repository.count(connection, owner, where, statuses=statuses, valid_at=valid_at)
 
     def update(
         self,
@@ -182,15 +214,25 @@ class MemoryService:
     ) -> Memory:
         """Changes what is named and nothing else; `revision` is the one the decision was made upon.
 
-        Raises MemoryNotFound, or StaleMemory when it has changed since; a forgotten memory is never revived.
+        A pending memory is confirmed by `status="active"`. Raises MemoryNotFound, or StaleMemory when it has
+        changed since; a forgotten memory is never revived.
         """
-        text = changes.get("text")
-        vector = None if text is None else self.embedder.texts([_text(text)])[0]
-        return self._change(owner, memory_id, changes, revision=revision, vector=vector)
+        written: dict[str, Any] = dict(changes)
+        vector = None
+        if "text" in changes:
+            written["text"] = worded(changes["text"])
+            vector = self.embedder.texts([written["text"]])[0]
+        with self.database.write() as connection:
+            return self.repository.change(
+                connection, owner, memory_id, written, now=self.now(), revision=revision, vector=vector
+            )
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
         """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
-        return self._change(owner, memory_id, {"status": "forgotten"}, revision=revision)
+        with self.database.write() as connection:
+            return self.repository.change(
+                connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
+            )
 
     def close(self) -> None:
         """Closes the database if it was opened here."""
@@ -203,29 +245,9 @@ class MemoryService:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _change(
-        self,
-        owner: str,
-        memory_id: str,
-        changes: Mapping[str, Any],
-        *,
-        revision: int | None,
-        vector: Vector | None = None,
-    ) -> Memory:
-        with self.database.write() as connection:
-            return self.repository.change(
-                connection,
-                owner,
-                memory_id,
-                changes,
-                now=self._now(),
-                revision=revision,
-                vector=vector,
-                model=self.embedder.model,
-            )
 
-
-def _text(text: str) -> str:
+def worded(text: str) -> str:
+    """The text without the space around it. Raises InvalidInput when nothing is left."""
     if not text.strip():
         raise InvalidInput("a memory needs a text")
     return text.strip()

@@ -1,0 +1,146 @@
+"""Memories by session: a collection is what one session stored, under a person or on its own."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Unpack
+
+from sqlalchemy import delete, insert, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory, memory_collection
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory
+from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.vectors import Vector, unit
+
+_ALL = 1_000_000_000
+
+
+class SessionCollections:
+    """The part of MemoryService that is addressed by session.
+
+    Without an `owner` a session is its own owner: its memories belong to nobody else, and no verb of a person
+    reaches them.
+    """
+
+    database: Database
+    repository: MemoryRepository
+    embedder: Embedder
+    now: Callable[[], datetime]
+    owner_limit: int
+
+    def create_memory(
+        self,
+        session_id: str,
+        text: str,
+        embedding: Sequence[float] | None = None,
+        summary_text: str | None = None,
+        *,
+        owner: str | None = None,
+        **fields: Unpack[EntryFields],
+    ) -> Memory:
+        """Stores one entry of the session, also when it has the same text already; embedded if need be.
+
+        Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
+        """
+        if not text.strip():
+            raise InvalidInput("a memory needs a text")
+        vector = self.embedder.texts([text])[0] if embedding is None else self._unit(embedding)
+        said = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
+        with self.database.write() as connection:
+            connection.execute(
+                delete(memory_collection).where(
+                    memory_collection.c.owner == (owner or session_id),
+                    memory_collection.c.session_id == session_id,
+                )
+            )
+            made = self.repository.create_memory(
+                connection, owner or session_id, NewMemory(text, vector, said), now=self.now()
+            )
+            self.repository.archive_above(connection, made.owner, self.owner_limit, now=self.now())
+        return made
+
+    def get_memories_by_session(
+        self, session_id: str, limit: int | None = None, *, owner: str | None = None
+    ) -> list[Memory]:
+        """Oldest first, at most `limit`."""
+        with self.database.read() as connection:
+            return self.repository.page(
+                connection,
+                owner or session_id,
+                Filter(sessions=[session_id]),
+                valid_at=self.now(),
+                limit=_ALL if limit is None else limit,
+                oldest_first=True,
+            )
+
+    def query_similar_memories(
+        self,
+        query: str | Sequence[float],
+        session_id: str | None = None,
+        *,
+        owner: str | None = None,
+        limit: int = 10,
+        min_similarity: float = 0.0,
+    ) -> list[Found]:
+        """The memories nearest to a text or an embedding, of one session or of all an owner has.
+
+        Raises EmbeddingDimMismatchError or ValueError for an embedding that cannot be compared.
+        """
+        whose = owner or session_id
+        if whose is None:
+            raise InvalidInput("name the session or the owner whose memories to compare with")
+        vector = self.embedder.query(query) if isinstance(query, str) else self._unit(query)
+        where = Filter() if session_id is None else Filter(sessions=[session_id])
+        with self.database.read() as connection:
+            nearest = self.repository.query_similar_by_embedding(
+                connection, whose, vector, where=where, valid_at=self.now(), limit=limit
+            )
+        found = [
+            Found(each, cosine, self.embedder.calibration.relevance(cosine), "semantic", {"cosine": cosine})
+            for each, cosine in nearest
+        ]
+        return [each for each in found if each.similarity >= min_similarity]
+
+    def get_all_sessions(self, *, owner: str | None = None) -> list[str]:
+        """Every session that has memories, of one owner or of all."""
+        statement = select(memory.c.session_id).where(memory.c.session_id.is_not(None), memory.c.status == "active")
+        if owner is not None:
+            statement = statement.where(memory.c.owner == owner)
+        with self.database.read() as connection:
+            return list(connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars())
+
+    def collection_exists(self, name: str, *, owner: str | None = None) -> bool:
+        return self.get_collection_size(name, owner=owner) > 0
+
+    def get_collection_size(self, name: str, *, owner: str | None = None) -> int:
+        with self.database.read() as connection:
+            return self.repository.count(connection, owner or name, Filter(sessions=[name]), valid_at=self.now())
+
+    def delete_collection(self, name: str, *, owner: str | None = None) -> int:
+        """Forgets every memory of the session, marks it as dropped, and returns how many there were."""
+        whose, now = owner or name, self.now()
+        with self.database.write() as connection:
+            held = self.repository.page(connection, whose, Filter(sessions=[name]), valid_at=None, limit=_ALL)
+            dropped = self.repository.set_status(connection, whose, [each.id for each in held], "forgotten", now=now)
+            mark = {"owner": whose, "session_id": name, "dropped_at": now}
+            connection.execute(
+                delete(memory_collection).where(
+                    memory_collection.c.owner == whose, memory_collection.c.session_id == name
+                )
+            )
+            connection.execute(insert(memory_collection), mark)
+        return dropped
+
+    def collection_dropped_at(self, name: str, *, owner: str | None = None) -> datetime | None:
+        """When the session was dropped; None if it was not, or has memories again."""
+        with self.database.read() as connection:
+            return connection.execute(
+                select(memory_collection.c.dropped_at).where(
+                    memory_collection.c.owner == (owner or name), memory_collection.c.session_id == name
+                )
+            ).scalar_one_or_none()
+
+    def _unit(self, embedding: Sequence[float]) -> Vector:
+        return unit(embedding, self.embedder.dimension)

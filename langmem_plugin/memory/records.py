@@ -1,0 +1,96 @@
+"""A memory as a row and back: what is checked before it is stored, and what a query asks of it."""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Column, ColumnElement, Row, or_
+
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
+
+log = logging.getLogger(__name__)
+
+STORED: list[Column[Any]] = [column for column in memory.c if column.name not in ("change", "position", "text_digest")]
+
+
+def conditions(
+    owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+) -> list[ColumnElement[bool]]:
+    """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
+    wanted_rows = [memory.c.owner == owner, memory.c.status.in_(statuses)]
+    for column, wanted in (
+        (memory.c.fact_type, where.fact_types),
+        (memory.c.category, where.categories),
+        (memory.c.session_id, where.sessions),
+    ):
+        if wanted:
+            wanted_rows.append(column.in_(wanted))
+    wanted_rows.extend(memory.c.tags.contains(f"\n{tag}\n", autoescape=True) for tag in as_tags(where.tags))
+    if where.created_after is not None:
+        wanted_rows.append(memory.c.created_at >= where.created_after)
+    if where.created_before is not None:
+        wanted_rows.append(memory.c.created_at < where.created_before)
+    if valid_at is not None:
+        wanted_rows.append(valid(valid_at))
+    return wanted_rows
+
+
+def valid(now: datetime) -> ColumnElement[bool]:
+    return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)
+
+
+def as_memory(row: Row[*tuple[Any, ...]]) -> Memory:
+    """Of a row that holds the columns STORED, whatever else it holds."""
+    values = {column.name: row._mapping[column] for column in STORED}  # noqa: SLF001 - SQLAlchemy's public name
+    return Memory(id=values.pop("memory_id"), **values)
+
+
+def validated(values: Mapping[str, Any]) -> Memory:
+    """Raises InvalidInput, naming the field that cannot be stored."""
+    try:
+        return Memory.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"]))
+        raise InvalidInput(f"{field} of a memory: {first['msg']}") from error
+
+
+def as_values(made: Memory) -> dict[str, Any]:
+    """The columns of `made`, except those that are the database's own."""
+    values = made.model_dump()
+    values["memory_id"] = values.pop("id")
+    return values
+
+
+def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
+    """Equal for texts that say the same under the same key, and different for every owner."""
+    return hashlib.blake2b(f"{key or ''}\n{plain(text)}".encode(), key=salt, digest_size=16).digest()
+
+
+def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields as they are stored. What JSON cannot hold is left out of `metadata`, with a warning."""
+    stored = dict(fields)
+    if "tags" in stored:
+        stored["tags"] = as_tags(stored["tags"])
+    if "metadata" in stored:
+        stored["metadata"] = {
+            str(name): kept for name, value in stored["metadata"].items() if (kept := _as_json(name, value)) is not None
+        }
+    return stored
+
+
+def _as_json(name: str, value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError):
+        log.warning("memory.metadata_dropped", extra={"field": str(name)})
+        return None
+    return value

@@ -1,0 +1,89 @@
+"""What happens to memories with time and use: counted, restored, archived, and deleted for good."""
+
+import uuid
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+
+from sqlalchemy import and_, insert, or_, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.memory.models import Memory
+from langmem_plugin.memory.repository import MemoryRepository
+
+Access = Literal["injected", "cited", "viewed", "edited"]
+
+_FORGOTTEN_FOR = timedelta(days=30)
+_EXPIRED_FOR = timedelta(days=365)
+
+
+class Retention:
+    """The part of MemoryService that ages memories."""
+
+    database: Database
+    repository: MemoryRepository
+    now: Callable[[], datetime]
+
+    def note_access(
+        self,
+        owner: str,
+        relevances: Mapping[str, float | None],
+        kind: Access,
+        *,
+        session_id: str | None = None,
+    ) -> None:
+        """Logs that memories were used, by id with their relevance, and counts it in each.
+
+        What is not active any more is left alone: being used does not bring it back.
+        """
+        if not relevances:
+            return
+        now = self.now()
+        with self.database.write() as connection:
+            touched = self.repository.touch(connection, owner, list(relevances), now=now)
+            if touched:
+                connection.execute(
+                    insert(memory_access),
+                    [
+                        {
+                            "owner": owner,
+                            "access_id": uuid.uuid4().hex,
+                            "memory_id": memory_id,
+                            "kind": kind,
+                            "session_id": session_id,
+                            "relevance": relevances[memory_id],
+                            "at": now,
+                        }
+                        for memory_id in touched
+                    ],
+                )
+
+    def restore(self, owner: str, memory_id: str) -> Memory:
+        """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these."""
+        with self.database.write() as connection:
+            return self.repository.change(
+                connection,
+                owner,
+                memory_id,
+                {"status": "active", "superseded_by": None},
+                now=self.now(),
+                statuses=("forgotten", "archived", "superseded"),
+            )
+
+    def purge(self) -> int:
+        """Deletes for good what was forgotten 30 days ago or expired a year ago, of every owner; how many."""
+        now = self.now()
+        due = or_(
+            and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
+            memory.c.expires_at <= now - _EXPIRED_FOR,
+        )
+        with self.database.read() as connection:
+            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
+        due_of: dict[str, list[str]] = {}
+        for row in rows:
+            due_of.setdefault(row.owner, []).append(row.memory_id)
+        for owner, memory_ids in due_of.items():
+            with self.database.write() as connection:
+                self.repository.remove(connection, owner, memory_ids)
+        return len(rows)
