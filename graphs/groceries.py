@@ -45,7 +45,7 @@ def push(household: Household, phone: str) -> dict[str, Any]:
         lines = [row["line"] for row in found]
     if not lines:
         raise HouseholdError("The grocery list is empty: add something before ordering.")
-    items = [{"item": item["item"], "amount": item["amount"]} for item in show(household, phone)]
+    items = [{"amount": item["amount"], "item": item["item"]} for item in show(household, phone)]
     order_id = hashlib.sha256(json.dumps([phone, lines]).encode()).hexdigest()[:12]
     sent_to = _send(household, {"order_id": order_id, "phone": phone, "items": items})
     with household.connect() as rows:

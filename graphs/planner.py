@@ -11,8 +11,7 @@ def calendar(household: Household, week: str) -> list[dict[str, Any]]:
     monday = household.monday(week)
     with household.connect() as rows:
         found = rows.execute(
-            "SELECT event_id, title, date, time, who FROM events"
-            " WHERE date BETWEEN ? AND ? ORDER BY date, time",
+            "SELECT event_id, title, date, time, who FROM events WHERE date BETWEEN ? AND ? ORDER BY date, time",
             (monday.isoformat(), (monday + timedelta(days=6)).isoformat()),
         )
         return [
@@ -55,9 +54,7 @@ def budget(household: Household, category: str | None) -> list[dict[str, Any]]:
     with household.connect() as rows:
         found = rows.execute("SELECT * FROM budget ORDER BY limit_cents DESC, category")
         categories = [_category(row) for row in found]
-    chosen = [
-        row for row in categories if category is None or row["category"].lower() == category.strip().lower()
-    ]
+    chosen = [row for row in categories if category is None or row["category"].lower() == category.strip().lower()]
     if not chosen:
         names = ", ".join(row["category"] for row in categories)
         raise HouseholdError(f'The budget has no category "{category}". It has: {names}.')
@@ -72,8 +69,7 @@ def move(household: Household, amount: float, source: str, target: str) -> list[
         raise HouseholdError("Say an amount above zero and two different categories.")
     with household.connect() as rows:
         moved = rows.execute(
-            "UPDATE budget SET limit_cents = limit_cents - ?"
-            " WHERE category = ? AND limit_cents - spent_cents >= ?",
+            "UPDATE budget SET limit_cents = limit_cents - ? WHERE category = ? AND limit_cents - spent_cents >= ?",
             (cents, giver["category"], cents),
         ).rowcount
         if not moved:

@@ -3,10 +3,10 @@
 from typing import Any, Literal
 
 from langchain_core.tools import BaseTool, tool
-from langgraph.config import get_config
 
 from graphs import groceries, planner, recipes
 from graphs.household import Household, HouseholdError
+from langmem_plugin.agent.identity import owner_of_run
 
 Week = Literal["this week", "next week"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -104,6 +104,5 @@ def _budget_tools(household: Household) -> list[BaseTool]:
 
 
 def _phone() -> str:
-    """Whose run this is: named in the context or the configuration, else the thread is the phone."""
-    configurable = get_config()["configurable"]
-    return str(configurable.get("phone") or configurable["thread_id"])
+    """Whose run this is, in one spelling however the phone was given."""
+    return owner_of_run(region=None)

@@ -1,0 +1,234 @@
+"""A chat model that needs no key and no network: it picks a tool by meaning, and knows nothing of its own."""
+
+import re
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field, PrivateAttr
+
+from langmem_plugin.agent.offline_answers import answer
+from langmem_plugin.agent.offline_argument import Json, is_id
+from langmem_plugin.agent.offline_arguments import Filled, fill
+from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.references import Reference, Resolution, resolve
+
+# Cosines of the offline embeddings; tests/agent/test_offline_model.py holds what they must keep apart.
+_CHOOSE_FROM = 0.30  # below this no tool is meant
+_QUOTE_FROM = 0.32  # below this a memory does not answer the question
+# What is added to or taken from a tool's cosine.
+_SHARED_WORDS = 0.15
+_USES_WHAT_IS_MEANT = 0.08
+_LACKS_ARGUMENTS = 0.05
+_KEPT_VECTORS = 2_000
+_ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
+_ELLIPSIS = re.compile(
+    r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass
+class _Choice:
+    """A tool that may be meant, with its arguments and how near the message it is."""
+
+    tool: Json
+    filled: Filled
+    score: float
+
+
+@cache
+def _embeddings() -> OfflineEmbeddings:
+    return OfflineEmbeddings()
+
+
+class OfflineChatModel(BaseChatModel):
+    """Answers with tools only. Its whole rule:
+
+    One tool per message, the nearest in meaning by name and description, or none when all are far. Each argument
+    comes from the field of the same name of what the message refers to, else from the message, else from the call
+    before when the message only changes that ("what about next week?"). A required argument that none of them
+    gives is asked for. A tool's result is said as a numbered list. When no tool fits, a memory in the system
+    prompt that is near the question is quoted; otherwise it says that it cannot help.
+    """
+
+    embeddings: Embeddings = Field(default_factory=_embeddings, exclude=True)
+    _vectors: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    @property
+    def _llm_type(self) -> str:
+        return "langmem-offline"
+
+    def bind_tools(
+        self,
+        tools: Sequence[Json | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """`tool_choice` is accepted for the sake of callers and changes nothing: the rule chooses."""
+        del tool_choice
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        del stop, run_manager
+        tools = [tool["function"] for tool in kwargs.get("tools", [])]
+        return ChatResult(generations=[ChatGeneration(message=self._reply(messages, tools))])
+
+    def _reply(self, messages: list[BaseMessage], tools: list[Json]) -> AIMessage:
+        results = _trailing_results(messages)
+        if results:
+            return AIMessage(answer(results))
+        last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
+        if last is None:
+            return AIMessage(_cannot(tools))
+        said = str(messages[last].text).strip()
+        history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
+        meant = resolve(said, history)
+        choice = (
+            self._completed(said, meant, tools, history)
+            or self._repeated(said, meant, tools)
+            or self._nearest(said, meant, tools)
+        )
+        if choice is None:
+            return AIMessage(self._quoted(said, messages) or meant.question or _cannot(tools))
+        if choice.filled.missing:
+            return _question(choice, meant)
+        calls = [
+            {"name": choice.tool["name"], "args": arguments, "id": f"call_{uuid.uuid4().hex}"}
+            for arguments in choice.filled.calls()
+        ]
+        return AIMessage("", tool_calls=calls)
+
+    def _completed(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> _Choice | None:
+        """The call that was asked about, when the message gives what was missing."""
+        asked = history[-1].additional_kwargs.get(_ASKED) if history else None
+        tool = next((tool for tool in tools if asked and tool["name"] == asked["tool"]), None)
+        if asked is None or tool is None:
+            return None
+        filled = fill(tool, said, meant.references, asked["arguments"])
+        if filled.missing or not set(asked["missing"]) & (filled.referred | filled.said):
+            return None
+        nearest = self._nearest(said, meant, tools)
+        own_verb = nearest is not None and nearest.tool != tool and not filled.referred
+        return None if own_verb else _Choice(tool, filled, 1.0)
+
+    def _repeated(self, said: str, meant: Resolution, tools: list[Json]) -> _Choice | None:
+        """The call before with something changed, when the message names no action of its own."""
+        before = meant.previous_call
+        tool = next((tool for tool in tools if before and tool["name"] == before.tool), None)
+        if before is None or tool is None or not _ELLIPSIS.match(said):
+            return None
+        filled = fill(tool, said, meant.references, before.arguments)
+        changed = any(call != dict(before.arguments) for call in filled.calls())
+        return _Choice(tool, filled, 1.0) if changed and not filled.missing else None
+
+    def _nearest(self, said: str, meant: Resolution, tools: list[Json]) -> _Choice | None:
+        spoken = [self._vector(text) for text in {said, _named(said, meant.references)}]
+        choices = []
+        for tool in tools:
+            name = tool["name"].replace("_", " ")
+            description = " ".join(tool.get("description", "").replace("`", "").split())
+            whole = self._vector(f"{name}: {description}")
+            parts = [self._vector(part) for part in (name, *re.split(r"(?<=[.:;])\s+", description)) if part]
+            near = max(
+                (float(vector @ whole) + max(float(vector @ part) for part in (whole, *parts))) / 2 for vector in spoken
+            )
+            choices.append(_Choice(tool, fill(tool, said, meant.references, {}), near))
+        for choice in choices:
+            choice.score += _SHARED_WORDS * _shared(said, choice.tool)
+            choice.score += _USES_WHAT_IS_MEANT if choice.filled.referred else 0
+            choice.score -= _LACKS_ARGUMENTS if choice.filled.missing else 0
+        best = max(choices, key=lambda choice: choice.score, default=None)
+        return best if best is not None and best.score >= _CHOOSE_FROM else None
+
+    def _quoted(self, said: str, messages: list[BaseMessage]) -> str:
+        """The stated memory that is nearest to the question, with its citation; "" if none is near."""
+        stated = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
+        block = re.search(r"<memories>\n(.*?)\n</memories>", stated, re.DOTALL)
+        question = self._vector(said)
+        near = [
+            (float(self._vector(memory[2]) @ question), f"{memory[2]} [Memory: {memory[1]}]")
+            for memory in re.finditer(r"^(\d+)\. (.+)$", block[1] if block else "", re.MULTILINE)
+        ]
+        return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
+
+    def _vector(self, text: str) -> Any:
+        if text not in self._vectors:
+            if len(self._vectors) >= _KEPT_VECTORS:
+                self._vectors.clear()
+            self._vectors[text] = np.array(self.embeddings.embed_query(text))
+        return self._vectors[text]
+
+
+def _shared(said: str, tool: Json) -> float:
+    """The share of the message's words that the tool's name and description hold."""
+    words, held = _stems(said), _stems(f"{tool['name']} {tool.get('description', '')}")
+    return len(words & held) / max(len(words), 1)
+
+
+def _stems(text: str) -> set[str]:
+    return {re.sub(r"(?<=..)(?:ing|ed|es|s|e)$", "", word) for word in re.findall(r"[a-z]{3,}", text.lower())}
+
+
+def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:
+    results: list[ToolMessage] = []
+    for message in reversed(messages):
+        if not isinstance(message, ToolMessage):
+            break
+        results.insert(0, message)
+    return results
+
+
+def _named(said: str, references: Sequence[Reference]) -> str:
+    """The message with "number 3" or "that one" replaced by the kind of thing it means."""
+    for reference in references:
+        if reference.items:
+            said = re.sub(re.escape(reference.words), _kind(reference.items[0]), said, count=1, flags=re.IGNORECASE)
+    return said
+
+
+def _kind(item: Json) -> str:
+    keyed = next((key for key in item if is_id(key) and "_" in key), None)
+    return keyed.rsplit("_", 1)[0].replace("_", " ") if keyed else next(iter(item), "").replace("_", " ")
+
+
+def _question(choice: _Choice, meant: Resolution) -> AIMessage:
+    missing = choice.filled.missing[0]
+    if meant.question:
+        question = meant.question
+    elif missing.is_id:
+        question = f"Which {missing.spoken.removesuffix(' id')} do you mean?"
+    else:
+        described = missing.schema.get("description")
+        question = f"What is the {missing.spoken}?" + (f" ({described})" if described else "")
+    asked = {
+        "tool": choice.tool["name"],
+        "missing": [argument.name for argument in choice.filled.missing],
+        "arguments": choice.filled.calls()[0],
+    }
+    return AIMessage(question, additional_kwargs={_ASKED: asked})
+
+
+def _cannot(tools: list[Json]) -> str:
+    can = ", ".join(tool["name"].replace("_", " ") for tool in tools)
+    return "I work without a language model here, so I can only use my tools" + (
+        f": {can}. Ask for one of these in a few words." if can else ", and I have none."
+    )
