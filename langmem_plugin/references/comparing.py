@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from .entries import Entry
-from .text import normal
+from .text import normal, stem
 from .words import Comparison
 
 _MINUTES = {
@@ -44,7 +44,7 @@ def _fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
         names.update(entry.fields)
     ranked = []
     for name, words in names.items():
-        ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or wanted.rstrip("s") in words]
+        ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or stem(wanted) in words]
         if ranks:
             ranked.append((min(ranks), len(words), name))
     return [name for _, _, name in sorted(ranked)]

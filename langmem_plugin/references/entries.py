@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from .text import atoms, key_words, normal, stem, typed_atoms, word_atoms, words_of
+from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_atoms, words_of
 
 Item = dict[str, Any]
 
@@ -72,6 +72,14 @@ class Entry:
     @cached_property
     def name_text(self) -> tuple[str, ...]:
         return tuple(" ".join(words_of(name)) for name in self.names)
+
+    @cached_property
+    def bare_name(self) -> str:
+        """The first name without function words, when several words are left."""
+        if not self.name_text:
+            return ""
+        words = [word for word in self.name_text[0].split() if not is_stop(word)]
+        return " ".join(words) if len(words) > 1 else ""
 
     @cached_property
     def identity(self) -> frozenset[str]:

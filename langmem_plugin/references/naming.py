@@ -9,7 +9,7 @@ from rapidfuzz import fuzz, process
 from .entries import Entry
 from .listing import Line
 from .payload import Listing
-from .text import atoms, normal, words_of
+from .text import atoms, is_stop, normal, words_of
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,15 @@ class Mention:
 def named_in(text: str, entries: Sequence[Entry]) -> list[Mention]:
     """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are told apart by values."""
     spoken = f" {' '.join(words_of(text))} "
+    bare = f" {' '.join(word for word in words_of(text) if not is_stop(word))} "
     low = normal(text)
     said = atoms(text)
     at: dict[int, list[Entry]] = {}
     for entry in entries:
         position = _position(spoken, low, entry)
+        if position < 0:
+            name = entry.bare_name
+            position = 1000 + bare.find(f" {name} ") if name and f" {name} " in bare else -1
         if position >= 0:
             at.setdefault(position, []).append(entry)
     found = []

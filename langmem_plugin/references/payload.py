@@ -23,7 +23,7 @@ _ENVELOPE = frozenset(
 _ACKNOWLEDGING = frozenset("status success message ok error result detail code msg done updated saved deleted created count total".split())
 _READING = frozenset("search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split())
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
-_COLLECTIVE = frozenset("list plan cart basket order menu schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido plan menu".split())
+_COLLECTIVE = frozenset("list plan cart basket order schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido".split())
 
 
 @dataclass(eq=False)
@@ -131,7 +131,14 @@ def _decode(text: str) -> Any:
 
 def tool_nouns(tool: str) -> frozenset[str]:
     """What a tool is about, from its name: `search_recipes` is about recipes."""
-    return frozenset(word for word in key_words(tool) if word not in _READING)
+    words = key_words(tool)
+    return frozenset(word for place, word in enumerate(words) if word not in _READING or (word == "list" and place))
+
+
+def _key_nouns(key: str) -> frozenset[str]:
+    """What a key says of the things under it: nothing for `results` or `search_results`, both words of `grocery_list`."""
+    words = frozenset(key_words(key))
+    return words if words - _ENVELOPE - _READING else frozenset()
 
 
 def reads(tool: str) -> bool:
@@ -196,29 +203,29 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
     titled = named and any(set(key_words(key)) & {"name", "title", "subject"} for key in scalars)
     if envelope and not titled:
         for key in envelope:
-            _walk(data[key], nouns, tool, found, depth + 1)
+            _walk(data[key], nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if named or (len(scalars) > 3 and not tables):
         found.append(_list([data], nouns, tool))
         return
     if tables:
         for key, value in tables.items():
-            _walk(value, nouns | frozenset(key_words(key)), tool, found, depth + 1)
+            _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if len(dicts) >= 2 and len(scalars) <= 3:
         if _alike(list(dicts.values())):
             found.append(_list(list(dicts.values()), nouns, tool, list(dicts)))
             return
         for key, value in dicts.items():
-            _walk(value, nouns | frozenset(key_words(key)), tool, found, depth + 1)
+            _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if len(dicts) == 1 and len(scalars) <= 3:
         key, value = next(iter(dicts.items()))
-        _walk(value, nouns | frozenset(key_words(key)), tool, found, depth + 1)
+        _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if lists and len(scalars) <= 2:
         for key, value in lists.items():
-            _walk(list(value), nouns | frozenset(key_words(key)), tool, found, depth + 1)
+            _walk(list(value), nouns | _key_nouns(key), tool, found, depth + 1)
         return
     listing = _list([data], nouns, tool)
     listing.weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)

@@ -69,6 +69,8 @@ class _Reader:
 
     def _negated(self, phrase: Phrase) -> Phrase:
         before = [mark for mark in self.marks if mark.end <= phrase.start][-3:]
+        stops = [place for place, mark in enumerate(before) if mark.has("punctuation") or mark.text in ("but", "just", ",", "pero", "אבל")]
+        before = before[stops[-1] + 1 :] if stops else before
         return replace(phrase, negated=any(mark.has("not") for mark in before)) if before else phrase
 
     def _span(self, first: int, last: int) -> tuple[int, int]:
@@ -128,7 +130,9 @@ class _Reader:
             if following.has("ordinal") and self.language == "he":
                 return self._number_list(start + 1, self.index)
             return None
-        if mark.has("letter") and mark.text in "abcdefgh" and len(self.marks) <= 3 and self._alone(start):
+        if mark.has("letter") and mark.text in "abcdefgh" and (
+            len(self.marks) <= 3 and self._alone(start) or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")
+        ):
             return self._number_list(start, start)
         if mark.has("cardinal") and self._selects(start):
             return self._number_list(start, start)
@@ -159,7 +163,8 @@ class _Reader:
         last = self.skip_punctuation(place)
         if last.has("unit") and not last.has("polite"):
             return False
-        if not last.has("end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose") and last.text not in ".,;!?)":
+        asked = mark.has("digit") and before.has("question") and len(self.marks) <= 6 and place == index + 1
+        if not asked and not last.has("end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose") and last.text not in ".,;!?)":
             return False
         earlier = self.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
         if before.has("the", "these", "all", "last", "top", "both", "indefinite") and not mark.has("digit"):
@@ -168,6 +173,8 @@ class _Reader:
             return before.has("the") and after.has("end", "and")
         if earlier.has("end", "choose", "and", "confirm", "range") or before.text in ".,;!?(":
             return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
+        if mark.has("digit") and (before.text in ("with", "con", "what about", "how about", "on") and last.has("end") or before.has("question") and len(self.marks) <= 6):
+            return True
         if before.has("preposition", "unit", "weekday"):
             return False
         if before.has("revise") or self._revises(index):
@@ -238,6 +245,10 @@ class _Reader:
         if mark.has("cardinal") and self.at(start + 1).has("ordinal") and self.at(start + 1).number("ordinal") == 1 and mark.number("cardinal") < 20 and self.language != "en":
             self.index += 2
             return Phrase("first", *self._span(start, self.index), count=mark.number("cardinal"), nouns=self._nouns(self.index))
+        if mark.has("both") and self.language == "es" and self.at(start + 1).has("last", "ordinal") and mark.text in ("los dos", "las dos"):
+            self.index += 2
+            kind = "last" if self.at(start + 1).has("last") else "first"
+            return Phrase(kind, *self._span(start, self.index), count=2, nouns=self._nouns(self.index))
         if mark.has("top") and self.at(start + 1).has("cardinal"):
             self.index += 2
             return Phrase("first", *self._span(start, self.index), count=self.at(start + 1).number("cardinal"), nouns=self._nouns(self.index))
@@ -339,6 +350,8 @@ class _Reader:
         start = self.index
         for kind in ("neither", "both", "all"):
             if mark.has(kind):
+                if kind == "both" and self.at(start + 1).has("cardinal", "ordinal", "label", "marker", "the"):
+                    return None
                 self.index += 1
                 while self.at(self.index).has("of", "the", "these", "them") and not self.at(self.index).has("idiom"):
                     self.index += 1

@@ -90,20 +90,35 @@ class Pointing:
         if not wanted:
             return None
         loose = frozenset().union(*(GROUPS.get(word, frozenset()) for word in wanted))
-        pools = [self.focus]
-        if acting:
-            searched = [entry for entry in self.focus if not self._acted(entry)]
-            pools = [searched, self.focus] if searched else [self.focus]
-        for pool in pools:
+        pool = self.offered
+        pools = [[entry for entry in pool if not self._acted(entry)], pool] if acting else [pool]
+        for entries in pools:
             for match in (wanted, loose):
-                for entry in pool:
+                for entry in entries:
                     if match & entry.kind_words:
                         return entry
             if wanted & PLACE:
-                found = next((entry for entry in pool if place_like(entry)), None)
+                found = next((entry for entry in entries if place_like(entry)), None)
                 if found is not None:
                     return found
         return None
+
+    @cached_property
+    def offered(self) -> list[Entry]:
+        """What could be taken up again: the focus, newest first, and the last named of each sentence that named several."""
+        ranked: list[tuple[int, int, Entry]] = []
+        rank = {id(entry): place for place, entry in enumerate(self.ledger.focus)}
+        seen: set[int] = set()
+        for place in range(len(self.ledger.views) - 1, -1, -1):
+            view = self.ledger.views[place]
+            if len(view.entries) == 1 or view.kind == "prose" or (view.kind == "all" and len(view.entries) <= 3):
+                inside = [entry for entry in view.entries if id(entry) in rank]
+                entry = max(inside, key=lambda one: rank[id(one)]) if inside else view.entries[-1]
+                if id(entry) not in seen:
+                    seen.add(id(entry))
+                    ranked.append((place, rank.get(id(entry), -1), entry))
+        found = [entry for _, _, entry in ranked]
+        return list({id(entry): entry for entry in (*self.focus[:1], *found, *self.focus)}.values())
 
     def _acted(self, entry: Entry) -> bool:
         view = next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
@@ -116,7 +131,7 @@ class Pointing:
             if mark.has("the", "this", "these") or mark.definite or mark.text in ("your", "our"):
                 words = [mark.text] if mark.definite else []
                 for following in self.marks[index + 1 : index + 5]:
-                    if following.has("punctuation", "not", "preposition") or is_stop(following.text):
+                    if following.has("punctuation", "not", "preposition") or not following.text[:1].isalpha() or is_stop(following.text):
                         break
                     words.append(following.text)
                 if words:
@@ -128,11 +143,21 @@ class Pointing:
     def by_type(self) -> Pointed | None:
         """"Book that restaurant", "the event you found"."""
         words = {mark.text for mark in self.marks}
-        acting = bool(words & _ACT)
+        acting = bool(words & _ACT) or any(mark.has("return") for mark in self.marks)
         for nouns in self.definite_nouns():
             entry = self.typed(nouns, acting=acting)
             if entry is not None:
-                return Pointed(entry, " ".join(nouns), "type", f"the {nouns[-1]} last spoken of")
+                return Pointed(entry, " ".join(nouns), "type", "the last spoken of that type")
+        return None
+
+    def by_part(self) -> Pointed | None:
+        """"Add the ingredients": a field of the item in focus, named with a definite word."""
+        if not self.focus or self.asks_slot:
+            return None
+        for nouns in self.definite_nouns():
+            part = self.part_of(self.focus[0], nouns[:2])
+            if part is not None and isinstance(self.focus[0].item[part], (list, tuple, dict)):
+                return Pointed(self.focus[0], " ".join(nouns), "part", f"the {part} of the one last spoken of", part)
         return None
 
     def by_action(self) -> Pointed | None:
@@ -186,21 +211,21 @@ class Pointing:
         if not self.focus or self.asks_slot or not self.ledger.views:
             return None
         view = self.ledger.views[-1]
-        if len(view.entries) != 1 or view.entries[0] is not self.focus[0] or self.ledger.turn - view.turn > 1:
+        if len(view.entries) != 1 or view.entries[0] is not self.focus[0] or self.ledger.turn - view.turn > 3:
             return None
         if view.tool and not reads(view.tool):
             return None
         words = [word for mark in self.marks for word in mark.text.split()]
-        if self.offers and self.ledger.turn == view.turn and words[:1] and words[0] in _AGREED:
+        if self.offers and self.ledger.turn - view.turn <= 3 and words[:1] and words[0] in _AGREED:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")
         content = [word for word in words if word[:1].isalpha()]
-        if len(content) <= 8 and set(content[:5]) & _PRAISE and not _ELSE.search(self.ledger.reply[-80:]):
+        if self.ledger.turn - view.turn <= 1 and len(content) <= 8 and set(content[:5]) & _PRAISE and not _ELSE.search(self.ledger.reply[-80:]):
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "agrees to the one just shown")
         return None
 
     def place(self) -> Entry | None:
         """Where "there" is."""
-        return next((entry for entry in self.focus if place_like(entry)), None)
+        return next((entry for entry in self.offered if place_like(entry)), None)
 
     def part_of(self, entry: Entry, nouns: Sequence[str]) -> str | None:
         """The field of an entry that nouns name: "ingredients" of a recipe."""

@@ -11,7 +11,7 @@ from .naming import common_atoms, corrected, named_in, sharing
 from .phrases import Phrase, read_phrases
 from .pointing import Pointed, Pointing, thing_like, timely
 from .text import atoms, is_stop, stem, words_of
-from .words.nouns import NO_TYPE
+from .words.nouns import GROUPS, NO_TYPE
 
 CONFIDENCE = {
     "number": 0.97, "ordinal": 0.96, "exclusion": 0.95, "group": 0.93, "comparison": 0.92, "name": 0.96, "part of name": 0.9,
@@ -84,6 +84,8 @@ class _Resolver:
             self.decision.rejected = True
             return self.decision
         meaning = self._by_name() or self._by_deixis()
+        if meaning is None and not self.decision.equal:
+            meaning = self._by_description(1.0)
         if meaning is not None:
             self.decision.meanings.append(meaning)
         return self.decision
@@ -218,13 +220,13 @@ class _Resolver:
 
     def _other(self, phrase: Phrase) -> Meaning | None:
         view = self._group(phrase.nouns)
-        if view is None or not self.ledger.focus:
+        if view is None or len(view.entries) != 2:
             return None
-        if len(view.entries) == 2:
-            current = self.ledger.focus[-1]
-            rest = [entry for entry in view.entries if entry is not current]
-            if len(rest) == 1:
-                return Meaning(rest, self._words(phrase), "the one of the two that was not just spoken of", "other", view)
+        known = self._described(self.utterance, view)[0]
+        spoken_of = known if len(known) == 1 else self.ledger.focus[-1:]
+        rest = [entry for entry in view.entries if not any(entry is other for other in spoken_of)]
+        if len(rest) == 1:
+            return Meaning(rest, self._words(phrase), "the one of the two that was not just spoken of", "other", view)
         return None
 
     def _previous(self, phrase: Phrase) -> Meaning | None:
@@ -243,8 +245,12 @@ class _Resolver:
         whole = [mention.entry for mention in mentions if self._tells(mention.entry, latest)]
         if whole:
             return Meaning(whole, whole[0].title, "named in full", "name", self._view_of(whole[0]))
+        return self._by_description(0.3)
+
+    def _by_description(self, weak: float) -> Meaning | None:
+        """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""
         for view in list(reversed(self.ledger.views[-40:]))[:4]:
-            found, evidence = self._described(self.utterance, view)
+            found, evidence = self._described(self.utterance, view, weak)
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
                 return Meaning(found, " ".join(evidence), "the only one shown that fits these words", "part of name", view)
         return None
@@ -265,7 +271,7 @@ class _Resolver:
             spoken.startswith(f" {name} ") or spoken.endswith(f" {name} ") for name in entry.name_text if not name.isdigit()
         ) and len(spoken.split()) > 1
 
-    def _described(self, text: str, view: View) -> tuple[list[Entry], list[str]]:
+    def _described(self, text: str, view: View, weak: float = 1.0) -> tuple[list[Entry], list[str]]:
         """The entries of a view that share most with a text, and the words they share."""
         shared = common_atoms(view.entries) if len(view.entries) > 1 else frozenset()
         vocabulary = {word for entry in view.entries for words in entry.name_words for word in words}
@@ -273,7 +279,9 @@ class _Resolver:
         scores: list[tuple[float, Entry]] = []
         for entry in view.entries:
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
-            score = sum(0.3 if word in NO_TYPE else 2.0 if word in names else 1.0 for word in said & entry.atoms)
+            score = sum(
+                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0) for word in said & entry.atoms
+            )
             scores.append((score, entry))
         best = max((score for score, _ in scores), default=0.0)
         found = [entry for score, entry in scores if score == best] if best >= 1.0 else []
@@ -314,7 +322,7 @@ class _Resolver:
                 place = pointing.place()
                 if place is not None:
                     return self._pointed(Pointed(place, self._words(phrase), "pointing", "the place last spoken of"))
-        pointed = pointing.by_type() or pointing.by_action()
+        pointed = pointing.by_part() or pointing.by_type() or pointing.by_action()
         if pointed is not None:
             return self._pointed(pointed)
         for phrase in singles:
@@ -345,6 +353,8 @@ class _Resolver:
             return None
         focus = list(reversed(self.ledger.focus))
         last = self.ledger.views[-1]
+        if len(last.entries) > 1 and last.collective and last.turn >= self.ledger.turn - 1:
+            return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)
         if len(last.entries) > 1 and last.kind in ("list", "all"):
             if last.collective:
                 return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)

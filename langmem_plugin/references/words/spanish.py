@@ -27,7 +27,7 @@ SPANISH = Words(
         "its": phrases("su"),
         "their": phrases("sus"),
         "the": phrases("el|la|los|las|lo"),
-        "one": phrases("uno|una|unos|unas"),
+        "one": phrases("uno|una|unos|unas|el de|la de|el del|la del|los de|las de|los del|el que|la que|los que|las que|el con|la con"),
         "other": phrases("otro|otra|el otro|la otra"),
         "another": phrases("otro|otra|otros|otras|otra cosa|algo mas|algun otro|alguna otra|otra opcion|otras opciones|algo diferente|algo distinto|hay mas|mas opciones|alguno mas|alguna mas|diferente|distinto|distinta"),
         "previous": phrases("anterior|anteriores|de antes|previo|previa|antes"),

@@ -42,24 +42,24 @@ class Words:
     stop: frozenset[str] = frozenset()
 
 
-PRICE = ("price", "cost", "fare", "fee", "rent", "amount", "total", "rate", "charge", "budget", "precio", "מחיר")
+PRICE = ("price", "cost", "fare", "fee", "rent", "amount", "total", "rate", "charge", "budget", "precio", "costo", "coste", "tarifa", "importe", "monto", "total_price", "מחיר", "עלות", "סכום")
 DURATION = (
     "minutes", "duration", "time", "length", "hours", "cook", "prep", "ready", "total_time", "runtime", "travel", "eta",
-    "duracion", "tiempo", "משך", "זמן",
+    "duracion", "tiempo", "minutos", "horas", "משך", "זמן", "דקות", "שעות",
 )
 CLOCK = (
     "start", "departure", "depart", "leaving", "leave", "time", "begin", "date", "when", "day", "due", "created", "year",
-    "released", "published", "pickup", "checkin", "hora", "fecha", "תאריך", "שעה",
+    "released", "published", "pickup", "checkin", "deadline", "end", "arrival", "arrive", "expire", "expiry", "hora", "fecha", "inicio", "salida", "תאריך", "שעה", "יציאה", "התחלה",
 )
-RATING = ("rating", "stars", "star", "score", "review", "reviews", "rank", "puntuacion", "calificacion", "דירוג")
+RATING = ("rating", "stars", "star", "score", "review", "reviews", "rank", "estrella", "estrellas", "puntuacion", "calificacion", "valoracion", "resenas", "דירוג", "כוכבים", "ציון")
 CALORIES = ("calories", "kcal", "cal", "calorias", "energy", "קלוריות")
-DISTANCE = ("distance", "km", "miles", "meters", "away", "distancia", "מרחק")
+DISTANCE = ("distance", "km", "miles", "meters", "away", "distancia", "kilometros", "meter", "מרחק")
 SIZE = (
     "size", "area", "sqft", "bedrooms", "beds", "servings", "serves", "capacity", "quantity", "count", "seats", "amount",
-    "length", "height", "weight", "number", "population", "tamano", "גודל",
+    "length", "height", "weight", "number", "population", "tamano", "porciones", "cantidad", "personas", "people", "guests", "pages", "volume", "גודל", "מנות", "כמות",
 )
 SPEED = DURATION
-AGE = ("year", "released", "date", "published", "created", "recorded", "age", "born", "built", "updated", "modified")
+AGE = ("year", "released", "date", "ano", "שנה", "published", "created", "recorded", "age", "born", "built", "updated", "modified")
 EASE = ("difficulty", "level", "effort", "steps", "complexity", "dificultad", "קושי")
 HEAT = ("temperature", "heat", "spice", "spiciness", "temp")
 STOPS = ("stops", "layovers", "transfers", "changes")
