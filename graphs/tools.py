@@ -1,8 +1,9 @@
 """What an assistant may do in the household, as LangChain tools; each call acts for the phone of its run."""
 
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 
 from langchain_core.tools import BaseTool, tool
+from typing_extensions import TypedDict
 
 from graphs import groceries, planner, recipes
 from graphs.household import Household, HouseholdError
@@ -10,6 +11,17 @@ from langmem_plugin.agent.identity import owner_of_run
 
 Week = Literal["this week", "next week"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+
+
+class Person(TypedDict):
+    """Who texts: the context of a run where the thread is not the phone."""
+
+    phone: NotRequired[str]
+
+
+def broken(error: Exception) -> str:
+    """What a person is told of a tool that raised; the conversation goes on."""
+    return f"That did not work: {error}"
 
 
 def household_tools(household: Household) -> list[BaseTool]:

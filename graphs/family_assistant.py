@@ -1,0 +1,46 @@
+"""The household assistant as a graph of nodes: recall, the model and its tools, write."""
+
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langgraph.graph import START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from graphs.household import Household
+from graphs.tools import Person, broken, household_tools
+from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin.agent.models import chat_model
+
+SYSTEM = (
+    "You are Mom Bot, the assistant of one family, texting with one of its members. Do what they ask with your tools;"
+    " never invent recipes, dates or amounts. Answer in a few short lines; number what they may choose from."
+)
+
+
+def build(
+    memory: PhoneMemory,
+    model: BaseChatModel | None = None,
+    household: Household | None = None,
+    *,
+    own_checkpointer: bool = True,
+) -> CompiledStateGraph[MemoryState, Person, Any, Any]:
+    """`own_checkpointer` is False for a LangGraph server, which attaches the one that langgraph.json names."""
+    tools = household_tools(household or Household())
+    thinking = (model or chat_model()).bind_tools(tools)
+
+    def agent(state: MemoryState) -> dict[str, Any]:
+        return {"messages": thinking.invoke(memory.prompt(state, SYSTEM))}
+
+    return (
+        StateGraph(MemoryState, context_schema=Person)
+        .add_node("recall", memory.recall_node())
+        .add_node("agent", agent)
+        .add_node("tools", ToolNode(tools, handle_tool_errors=broken))
+        .add_node("write", memory.write_node())
+        .add_edge(START, "recall")
+        .add_edge("recall", "agent")
+        .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
+        .add_edge("tools", "agent")
+        .compile(checkpointer=memory.saver if own_checkpointer else None, name="family_assistant")
+    )

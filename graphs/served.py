@@ -1,0 +1,26 @@
+"""What langgraph.json names: both assistants for `langgraph dev` and Studio, and the checkpointer they share.
+
+The server keys a conversation by its own thread id; say whose it is with `context={"phone": "+12025550123"}`.
+`LANGMEM_DATABASE`, `LANGMEM_MODEL` and `HOUSEHOLD_DB` are read when this module is imported.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graphs import family_agent, family_assistant
+from graphs.household import Household
+from langmem_plugin import ConversationSaver, PhoneMemory
+from langmem_plugin.agent.models import chat_model
+
+# The server imports this in a thread of its own, where opening files blocks nobody.
+_memory = PhoneMemory()
+_model = chat_model()
+_household = Household()
+
+assistant = family_assistant.build(_memory, _model, _household, own_checkpointer=False)
+agent = family_agent.build(_memory, _model, _household, own_checkpointer=False)
+
+
+@asynccontextmanager
+async def checkpointer() -> AsyncIterator[ConversationSaver]:
+    yield _memory.saver
