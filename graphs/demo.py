@@ -10,7 +10,7 @@ import logging
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -103,17 +103,22 @@ class Stage:
         for reference in meant.references:
             things = ", ".join(_name(item) for item in reference.items)
             say(f"  · “{reference.words}” means {things}: {reference.reason} ({reference.confidence:.0%} sure)")
-        if meant.previous_call:
-            arguments = json.dumps(dict(meant.previous_call.arguments), ensure_ascii=False)
-            say(f"  · follows on from {meant.previous_call.tool}({arguments})")
+        calls = _calls(messages[asked:])
+        repeated = meant.previous_call
+        if repeated and repeated.tool in [call["name"] for call in calls]:
+            say(f"  · follows on from {_spelled(repeated.tool, repeated.arguments)}")
         elif not meant.references:
             say("  · refers to no earlier result")
-        for call in _calls(messages[asked:]):
-            say(f"  · calls {call['name']}({json.dumps(call['args'], ensure_ascii=False)})")
+        for call in calls:
+            say(f"  · calls {_spelled(call['name'], call['args'])}")
 
 
 def _calls(messages: Sequence[BaseMessage]) -> list[Any]:
     return [call for message in messages if isinstance(message, AIMessage) for call in message.tool_calls]
+
+
+def _spelled(tool: str, arguments: Mapping[str, Any]) -> str:
+    return f"{tool}({json.dumps(dict(arguments), ensure_ascii=False)})"
 
 
 def _name(item: dict[str, Any]) -> str:
