@@ -70,3 +70,7 @@ class StaleMemory(LangMemError):
 
 class ModelUnavailable(LangMemError):
     """The chat model cannot be reached or refused; the conversation is kept, try again."""
+
+
+class InstructionNotFound(LangMemError, LookupError):
+    """The owner has no standing instruction with this id."""

