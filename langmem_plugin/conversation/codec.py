@@ -160,15 +160,27 @@ def pack(rows: Sequence[int]) -> bytes:
     index = 0
     while index < len(rows):
         start = rows[index]
-        length = 1
-        while index + length < len(rows) and rows[index + length] == start + length:
-            length += 1
+        length = _run(rows, index)
         step = start - position
         _varint(out, (step << 1) ^ (step >> 63))
         _varint(out, length)
         position = start + length
         index += length
     return bytes(out)
+
+
+def _run(rows: Sequence[int], index: int) -> int:
+    """How many neighbours follow one another from `index` on, found by doubling."""
+    length, step = 1, 1
+    while step:
+        first, last = index + length, index + length + step
+        expected = rows[index] + length
+        if last <= len(rows) and list(rows[first:last]) == list(range(expected, expected + step)):
+            length += step
+            step *= 2
+        else:
+            step //= 2
+    return length
 
 
 def unpack(packed: bytes) -> Rows:

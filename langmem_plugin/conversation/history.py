@@ -136,10 +136,6 @@ class History:
     ) -> None:
         """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
         parent = self.load(namespace, parent_id) if parent_id else None
-        if parent is not None:
-            self.rows.know(
-                [row for held in parent.channels.values() if isinstance(held, MessageList) for row in held.rows]
-            )
         channels: dict[str, Held] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None

@@ -22,6 +22,7 @@ from langmem_plugin.errors import StoreUnavailable
 
 _MOST_EXPECTED = 64
 _MOST_SESSIONS = 1_024
+_MOST_IN_LINES = 20_000
 
 CountTokens = Callable[[BaseMessage], int]
 
@@ -39,13 +40,45 @@ class Version:
         return same(self.message, message) or (self.written is not None and same(self.written, message))
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
+
+    rows: tuple[int, ...]
+    versions: list[Version]
+    messages: list[BaseMessage]  # as listed: without an id where the row is negative
+    fields: list[dict[str, Any]]  # their fields
+    kinds: list[type]
+
+    @classmethod
+    def of(cls, rows: Sequence[int], versions: list[Version]) -> "Line":
+        messages = [
+            version.message if row > 0 or version.message.id is None else _anonymous(version.message)
+            for row, version in zip(rows, versions, strict=True)
+        ]
+        return cls(tuple(rows), versions, messages, [m.__dict__ for m in messages], [type(m) for m in messages])
+
+    def begins(self, messages: Sequence[BaseMessage]) -> bool:
+        """Whether `messages` starts with this whole line, nothing changed."""
+        head = messages[: len(self.rows)]
+        try:
+            return [type(m) for m in head] == self.kinds and [m.__dict__ for m in head] == self.fields
+        except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
+            return False
+
+
+_NOTHING = Line((), [], [], [], [])
+
+
 class VersionCache:
-    """Decoded rows of all sessions by (session, row), the least recently used dropped beyond `limit` bytes."""
+    """Decoded rows and lists of all sessions, the least recently used dropped beyond `limit` bytes of rows."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._size = 0
         self._entries: OrderedDict[tuple[int, int], Version] = OrderedDict()
+        self._lines: OrderedDict[tuple[int, tuple[int, ...]], Line] = OrderedDict()
+        self._in_lines = 0
         self._expected: OrderedDict[int, deque[int]] = OrderedDict()
         self._lock = threading.Lock()
 
@@ -68,6 +101,20 @@ class VersionCache:
                 self._size += version.size
             while self._size > self._limit and self._entries:
                 self._size -= self._entries.popitem(last=False)[1].size
+
+    def line(self, session: int, rows: tuple[int, ...]) -> Line | None:
+        with self._lock:
+            if (line := self._lines.get((session, rows))) is not None:
+                self._lines.move_to_end((session, rows))
+            return line
+
+    def put_line(self, session: int, line: Line) -> None:
+        with self._lock:
+            if self._lines.pop((session, line.rows), None) is None:
+                self._in_lines += len(line.rows)
+            self._lines[session, line.rows] = line
+            while self._in_lines > _MOST_IN_LINES and len(self._lines) > 1:
+                self._in_lines -= len(self._lines.popitem(last=False)[1].rows)
 
     def expect(self, session: int, rows: Iterable[int]) -> None:
         """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list."""
@@ -98,7 +145,8 @@ class Rows:
     now: datetime | None = None
     count_tokens: CountTokens | None = None
     _added: dict[int, Version] = field(default_factory=dict)
-    _known: dict[int, Version] = field(default_factory=dict)
+    _stored: list[tuple[list[int], list[Version]]] = field(default_factory=list)
+    _recent: dict[int, Version] | None = None
     _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
 
@@ -106,52 +154,34 @@ class Rows:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
         self.cache.expect(self.session, rows)
 
-    def know(self, rows: codec.Rows) -> None:
-        """Reads the rows of the list before, which most of the next list are."""
-        self._known.update(self.read(rows))
-
     def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
         """The row of each message, negative where it has no id; new rows for what is new.
 
-        `previous` are the rows of the list this one grew from, known already: most messages are where they were.
+        `previous` are the rows of the list this one grew from: most messages are where they were.
         """
-        known = self._known
-        rows = []
-        for index, message in enumerate(messages):
-            row = previous[index] if index < len(previous) else 0
-            if row > 0 and same(known[row].message, message):
-                rows.append(row)
+        before = self._line(previous) if previous else _NOTHING
+        if before.begins(messages):
+            rows, versions = list(before.rows), before.versions[:]
+        else:
+            rows, versions = [], []
+        for index in range(len(rows), len(messages)):
+            message = messages[index]
+            if index < len(before.rows) and same(before.messages[index], message):
+                row, version = before.rows[index], before.versions[index]
             else:
-                rows.append(self._find(message) or self._add(message))
-        return rows
+                version = self._find(message, before) or self._add(message)
+                row = version.row if message.id is not None else -version.row
+            rows.append(row)
+            versions.append(version)
+        self._stored.append((rows, versions))
+        return rows[:]
 
     def messages(self, rows: codec.Rows) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
 
         Raises StoreUnavailable if a row is missing, which only damage to the database can cause.
         """
-        versions = self.read(rows)
-        copies = []
-        for row in rows:
-            message = copied(versions[abs(row)].message)
-            if row < 0:
-                message.id = None
-            copies.append(message)
-        return copies
-
-    def read(self, rows: codec.Rows) -> dict[int, Version]:
-        """The versions of these rows, by row without its sign."""
-        named = {row for row in rows if row > 0}
-        wanted = named | {-row for row in rows if row < 0}
-        found = {row: version for row in wanted if (version := self._known.get(row)) is not None}
-        found |= self.cache.get(self.session, wanted - found.keys())
-        # Another process may have named a row since it was cached here.
-        fresh = {row: version for row, version in found.items() if row not in named or version.message.id is not None}
-        if missing := wanted - fresh.keys():
-            loaded = self._load(missing)
-            self.cache.put(self.session, loaded.values())
-            fresh |= loaded
-        return fresh
+        return [copied(message) for message in self._line(rows).messages]
 
     def flush(self) -> None:
         """Sends what `store` gathered to the database."""
@@ -163,28 +193,52 @@ class Rows:
         """Lets later transactions find what this one added; only after it is on disk."""
         self.cache.put(self.session, self._added.values())
         self.cache.expect(self.session, self._added)
+        for rows, versions in self._stored:
+            # A row named later in this transaction has another version by now.
+            latest = [self._added.get(version.row, version) for version in versions]
+            self.cache.put_line(self.session, Line.of(rows, latest))
 
-    def _find(self, message: BaseMessage) -> int:
-        """0 if no known row is this message."""
-        if not self._by_id:
-            self._known.update(self.cache.get(self.session, self.cache.expected(self.session)))
-            for version in self._known.values():
-                self._by_id.setdefault(version.message.id, []).append(version)
-        for version in self._by_id.get(message.id, ()):
+    def _line(self, rows: Sequence[int]) -> Line:
+        line = self.cache.line(self.session, tuple(rows))
+        if line is None:
+            versions = self._read(rows)
+            line = Line.of(rows, [versions[abs(row)] for row in rows])
+            self.cache.put_line(self.session, line)
+        return line
+
+    def _read(self, rows: Sequence[int]) -> dict[int, Version]:
+        """The versions of these rows, by row without its sign."""
+        named = {row for row in rows if row > 0}
+        wanted = named | {-row for row in rows if row < 0}
+        found = self.cache.get(self.session, wanted)
+        # Another process may have named a row since it was cached here.
+        fresh = {row: each for row, each in found.items() if row not in named or each.message.id is not None}
+        if missing := wanted - fresh.keys():
+            loaded = self._load(missing)
+            self.cache.put(self.session, loaded.values())
+            fresh |= loaded
+        return fresh
+
+    def _find(self, message: BaseMessage, before: Line) -> Version | None:
+        """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
+        if self._recent is None:
+            self._recent = self.cache.get(self.session, self.cache.expected(self.session))
+        anonymous = _anonymous(message)
+        for version in reversed(self._recent.values()):
             if version.is_version_of(message):
-                return version.row if message.id is not None else -version.row
-        if message.id is None:
-            return 0
-        anonymous = copied(message)
-        anonymous.id = None
-        for version in list(self._by_id.get(None, ())):
-            if version.is_version_of(anonymous) and self._name(version, message):
-                return version.row
-        return 0
+                return version
+            if version.message.id is None and version.is_version_of(anonymous) and self._name(version, message):
+                return self._added[version.row]
+        if not self._by_id:
+            for version, listed in zip(before.versions, before.messages, strict=True):
+                self._by_id.setdefault(listed.id, []).append(version)
+        for version in self._by_id.get(message.id, ()):
+            if version.is_version_of(message) or (message.id is None and same(_anonymous(version.message), message)):
+                return version
+        return None
 
     def _name(self, version: Version, message: BaseMessage) -> bool:
         """The graph has given an id to a message stored before without one. False if it has another id by now."""
-        self._by_id[None].remove(version)
         for waiting in self._inserts:
             if waiting["row"] == version.row:
                 waiting["message_id"] = message.id
@@ -199,11 +253,10 @@ class Rows:
         self._remember(Version(version.row, named, written, version.size))
         return True
 
-    def _add(self, message: BaseMessage) -> int:
+    def _add(self, message: BaseMessage) -> Version:
         assert self.now is not None and self.count_tokens is not None  # noqa: S101, PT018 - a reader adds nothing
         row, self.next_row = self.next_row, self.next_row + 1
-        anonymous = copied(message)
-        anonymous.id = None
+        anonymous = _anonymous(message)
         kind, payload = codec.dump(self.serde, anonymous)
         decoded = self.serde.loads_typed((kind, payload))
         if not isinstance(decoded, BaseMessage):
@@ -223,12 +276,13 @@ class Rows:
                 "payload": codec.compress(kind, payload),
             }
         )
-        self._remember(Version(row, decoded, written, _weight(payload)))
-        return row if message.id is not None else -row
+        return self._remember(Version(row, decoded, written, _weight(payload)))
 
-    def _remember(self, version: Version) -> None:
-        self._added[version.row] = self._known[version.row] = version
-        self._by_id.setdefault(version.message.id, []).append(version)
+    def _remember(self, version: Version) -> Version:
+        if self._recent is None:
+            self._recent = self.cache.get(self.session, self.cache.expected(self.session))
+        self._added[version.row] = self._recent[version.row] = version
+        return version
 
     def _load(self, rows: set[int]) -> dict[int, Version]:
         loaded = {}
@@ -276,12 +330,22 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
 
 def copied(message: BaseMessage) -> BaseMessage:
     """A copy that shares nothing that can change with the original; far faster than pydantic's deep copy."""
+    fields = message.__dict__.copy()
+    for key, value in fields.items():
+        if type(value) not in _UNCHANGING:
+            fields[key] = _fresh(value)
     twin = object.__new__(type(message))
-    object.__setattr__(twin, "__dict__", {key: _fresh(part) for key, part in message.__dict__.items()})
+    object.__setattr__(twin, "__dict__", fields)
     extra = message.__pydantic_extra__
-    object.__setattr__(twin, "__pydantic_extra__", None if extra is None else _fresh(extra))
-    object.__setattr__(twin, "__pydantic_fields_set__", set(message.__pydantic_fields_set__))
+    object.__setattr__(twin, "__pydantic_extra__", _fresh(extra) if extra else extra)
+    object.__setattr__(twin, "__pydantic_fields_set__", message.__pydantic_fields_set__.copy())
     object.__setattr__(twin, "__pydantic_private__", message.__pydantic_private__)
+    return twin
+
+
+def _anonymous(message: BaseMessage) -> BaseMessage:
+    twin = copied(message)
+    twin.id = None
     return twin
 
 
@@ -290,9 +354,9 @@ def _fresh(value: Any) -> Any:
     if kind in _UNCHANGING:
         return value
     if kind is dict:
-        return {key: _fresh(part) for key, part in value.items()}
+        return {key: _fresh(part) for key, part in value.items()} if value else {}
     if kind is list:
-        return [_fresh(part) for part in value]
+        return [_fresh(part) for part in value] if value else []
     return deepcopy(value)
 
 

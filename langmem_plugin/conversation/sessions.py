@@ -34,6 +34,10 @@ class Silence:
     while_interrupted: timedelta = timedelta(hours=24)
 
 
+_PRECISION = timedelta(milliseconds=100)
+"""Activity is written down no more often than this: the writes of one step are one sign of life."""
+
+
 def is_idle(last_active: datetime, now: datetime, timeout: timedelta) -> bool:
     """Silence counts from the last write, whoever made it; the boundary itself is idle."""
     return last_active + timeout <= now
@@ -99,6 +103,8 @@ def end(connection: Connection, thread: str, now: datetime, *, number: int | Non
 def advance(connection: Connection, found: Session, *, next_row: int, active_at: datetime | None) -> None:
     """Records the rows used and, when a run wrote, that the conversation is alive."""
     last_active = found.last_active if active_at is None else max(found.last_active, active_at)
+    if last_active - found.last_active < _PRECISION:
+        last_active = found.last_active
     if next_row == found.next_row and last_active == found.last_active:
         return
     connection.execute(
