@@ -12,10 +12,14 @@ _MINUTES = {
     "s": 1 / 60, "sec": 1 / 60, "second": 1 / 60, "m": 1, "min": 1, "minute": 1, "minuto": 1, "דקות": 1, "דקה": 1, "h": 60, "hr": 60, "hour": 60,
     "hora": 60, "שעה": 60, "שעות": 60, "d": 1440, "day": 1440, "dia": 1440, "week": 10080,
 }
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DURATION = re.compile(r"(\d+(?:[.,]\d+)?)\s*([a-z\u05d0-\u05ea]+?)s?(?![a-z\u05d0-\u05ea])")
 _ISO_DURATION = re.compile(r"^pt?(?:(\d+)d)?t?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*(am|pm)?|(\d{1,2})\s*(am|pm)")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
+_YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
+_DATED = frozenset("year released release published date recorded created built born".split())
+_WRITTEN_DATE = re.compile(r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s*(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*(\d{4}))?")
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _EASE = {"very easy": 0, "easy": 1, "facil": 1, "קל": 1, "beginner": 1, "simple": 1, "low": 1, "cheap": 1, "inexpensive": 1, "budget": 1, "small": 1,
          "medium": 2, "moderate": 2, "intermediate": 2, "mid": 2, "average": 2, "בינוני": 2, "media": 2, "hard": 3, "difficult": 3, "advanced": 3, "high": 3,
@@ -50,6 +54,22 @@ def _fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
     return [name for _, _, name in sorted(ranked)]
 
 
+def year_of(entry: Entry) -> int | None:
+    """The year an item is from, by a date-like field, else the first year in its texts."""
+    texts: list[str] = []
+    for name, words in entry.fields.items():
+        text = str(entry.field_value(name))
+        if words & _DATED:
+            texts.insert(0, text)
+        else:
+            texts.append(text)
+    for text in texts:
+        found = _YEAR.search(text)
+        if found:
+            return int(found.group())
+    return None
+
+
 def measure(value: object) -> float | None:
     """A comparable number for money, durations (minutes), clock times (minutes), dates (days), ratings and levels."""
     if isinstance(value, bool) or value is None:
@@ -78,6 +98,14 @@ def measure(value: object) -> float | None:
         except ValueError:
             return None
         return days * 1440 + (_minutes(clock) if clock else 0)
+    written = _WRITTEN_DATE.search(text)
+    if written and (written[1] or written[3] or written[4]):
+        clock_part = _minutes(clock) if clock else 0
+        number_of_day = int(written[1] or written[3] or 1)
+        return (int(written[4] or 0) * 372 + _MONTHS.index(written[2]) * 31 + number_of_day) * 1440.0 + clock_part
+    year = _YEAR.search(text)
+    if year and len(text) > 4 and not clock and not text.replace(".", "").isdigit():
+        return int(year.group()) * 372 * 1440.0
     iso = _ISO_DURATION.match(text)
     if iso and any(iso.groups()):
         days_, hours, minutes, seconds = (int(part or 0) for part in iso.groups())

@@ -1,5 +1,6 @@
 """One thing a person could point at, with its names, words and typed values worked out once."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,6 +8,7 @@ from typing import Any
 
 from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_atoms, words_of
 
+_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 Item = dict[str, Any]
 
 _NAME_KEYS = ("name", "title", "subject", "label", "summary", "task", "headline", "caption", "heading", "text", "model", "question",
@@ -43,10 +45,12 @@ class Entry:
     def names(self) -> tuple[str, ...]:
         """What people may call it, best first: values of name-like fields, then the key it was found under."""
         found: dict[str, None] = {}
-        for wanted in _NAME_KEYS:
-            for field_name, value in self.item.items():
-                words = key_words(field_name)
-                if words and words[-1] == wanted and isinstance(value, str) and value and len(value) < 120:
+        words_by_key = {key: key_words(key) for key in self.item}
+        whole = [wanted for wanted in _NAME_KEYS if [wanted] in words_by_key.values()]
+        for wanted in whole[:1] or _NAME_KEYS:
+            for key, words in words_by_key.items():
+                value = self.item[key]
+                if (words == [wanted] or (not whole and words[-1:] == [wanted])) and isinstance(value, str) and value and len(value) < 120:
                     found[value] = None
         if self.key and not self.key.isdigit():
             found[self.key.replace("_", " ")] = None
@@ -71,7 +75,10 @@ class Entry:
 
     @cached_property
     def name_text(self) -> tuple[str, ...]:
-        return tuple(" ".join(words_of(name)) for name in self.names)
+        """Names as compared: whole, then without what stands in brackets."""
+        spoken = [*self.names[:1], *(_BRACKETS.sub(" ", name) for name in self.names[:1]), *self.names[1:]]
+        found = dict.fromkeys(" ".join(words_of(name)) for name in spoken)
+        return tuple(name for name in found if name)
 
     @cached_property
     def bare_name(self) -> str:
@@ -102,7 +109,7 @@ class Entry:
             elif isinstance(value, (int, float)):
                 found |= typed_atoms(str(value))
             elif isinstance(value, str) and value.lower() not in ("false", "no", "none"):
-                found |= atoms(value[:400])
+                found |= atoms(value[:800])
         if self.key:
             found |= atoms(self.key.replace("_", " "))
         return frozenset(found)

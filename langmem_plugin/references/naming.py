@@ -62,7 +62,7 @@ def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
 
 
 def _position(spoken: str, low: str, entry: Entry) -> int:
-    for name in entry.name_text[:2]:
+    for name in entry.name_text[:3]:
         if len(name) > 1:
             position = spoken.find(f" {name} ")
             if position >= 0:

@@ -256,6 +256,8 @@ class _Reader:
             return None
         if mark.has("ordinal") and not self._is_ordinal(start):
             return None
+        if mark.has("middle") and not (self.at(start + 1).has("one", "end", "polite") and self.at(start - 1).has("the", "end", "choose") or mark.text != "middle" and mark.has("middle")):
+            return None
         if mark.has("last") and (self.at(start + 1).has("unit", "weekday") or self.language == "en" and self.at(start - 1).text in ("at",)):
             return None
         count_at = start + 1

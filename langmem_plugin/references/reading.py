@@ -7,6 +7,7 @@ from threading import Lock
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from .choosing import Closeness
 from .entries import Entry
 from .followup import label
 from .ledger import Ledger, text_of
@@ -20,15 +21,18 @@ _kept: OrderedDict[Hashable, Ledger] = OrderedDict()
 _lock = Lock()
 
 
-def resolve(utterance: str, messages: Sequence[BaseMessage]) -> Resolution:
+def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Closeness | None = None) -> Resolution:
     """What `utterance` points at in the conversation `messages` (newest last, without the utterance itself).
 
     Pure: same arguments, same answer; nothing is read or written elsewhere and no message is changed. Says none rather
     than guess, and asks (`question`) when several items are equally meant. Conversations read recently are kept in
     memory so that the next turn reads only what is new; `clear_cache` drops them.
+
+    `closeness(text, texts)`, if given, helps to understand an indirect answer to "do you mean A or B?" ("the sad
+    one"); it is called then and at no other time.
     """
     ledger = ledger_of(messages)
-    decision = decide(utterance, ledger)
+    decision = decide(utterance, ledger, closeness)
     followup = label(utterance, ledger, decision)
     call = ledger.calls[-1] if ledger.calls and followup == "revise" else None
     return Resolution(

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from .choosing import Closeness, best_fit, choices, turned_down
 from .comparing import extreme
 from .entries import Entry
 from .ledger import Ledger, View
@@ -15,7 +16,7 @@ from .words.nouns import GROUPS, NO_TYPE
 
 CONFIDENCE = {
     "number": 0.97, "ordinal": 0.96, "exclusion": 0.95, "group": 0.93, "comparison": 0.92, "name": 0.96, "part of name": 0.9,
-    "value": 0.85, "type": 0.85, "pointing": 0.85, "part": 0.85, "other": 0.85, "asked": 0.75, "agreed": 0.8, "older": 0.7,
+    "value": 0.85, "type": 0.85, "pointing": 0.85, "part": 0.85, "other": 0.85, "asked": 0.75, "agreed": 0.8, "chosen": 0.85, "perhaps chosen": 0.65, "older": 0.7,
 }
 
 
@@ -45,16 +46,17 @@ class Decision:
     rejected: bool = False
 
 
-def decide(utterance: str, ledger: Ledger) -> Decision:
+def decide(utterance: str, ledger: Ledger, closeness: Closeness | None = None) -> Decision:
     """What the utterance points at in the ledger, which has settled all results before it."""
     if not ledger.views or not utterance.strip():
         return Decision()
-    return _Resolver(utterance, ledger).decide()
+    return _Resolver(utterance, ledger, closeness).decide()
 
 
 class _Resolver:
-    def __init__(self, utterance: str, ledger: Ledger) -> None:
+    def __init__(self, utterance: str, ledger: Ledger, closeness: Closeness | None) -> None:
         self.utterance = utterance
+        self.closeness = closeness
         self.ledger = ledger
         recent = ledger.views[-6:]
         self.vocabulary = frozenset(atom for view in recent for entry in view.entries for atom in entry.atoms)
@@ -80,10 +82,18 @@ class _Resolver:
                 self.decision.meanings.append(meaning)
         if self.decision.meanings or any(phrase.kind in ("numbers", "neither", "all_but") for phrase in explicit):
             return self.decision
+        choice = self._by_choice()
+        if choice is not None:
+            self.decision.meanings.append(choice)
+            return self.decision
         if any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases) and not self.pointing.marks:
             self.decision.rejected = True
             return self.decision
         meaning = self._by_name() or self._by_deixis()
+        offered = choices(self.ledger)
+        if offered is not None and meaning is not None and meaning.sort != "name" and any(meaning.entries[0] is entry for entry in offered.entries):
+            self.decision.equal = list(offered.entries)
+            return self.decision
         if meaning is None and not self.decision.equal:
             meaning = self._by_description(1.0)
         if meaning is not None:
@@ -254,6 +264,24 @@ class _Resolver:
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
                 return Meaning(found, " ".join(evidence), "the only one shown that fits these words", "part of name", view)
         return None
+
+    def _by_choice(self) -> Meaning | None:
+        """The answer to a question that named two or three to choose from."""
+        view = choices(self.ledger)
+        if view is None or any(mark.has("search") for mark in self.marks):
+            return None
+        named = [mention.entry for mention in named_in(self.utterance, view.entries)]
+        fit = best_fit(self.utterance, view, self.marks, self.closeness)
+        entry, how, words = (named[0], 1.0, [named[0].title]) if len(named) == 1 else fit or (None, 0.0, [])
+        if entry is None:
+            return None
+        sort = "chosen" if how > 0.5 else "perhaps chosen"
+        if turned_down(self.utterance):
+            rest = [other for other in view.entries if other is not entry]
+            if len(rest) != 1:
+                return None
+            return Meaning(rest, self.utterance.strip(), f"the other of the two; {', '.join(words)} tells of the one turned down", sort, view)
+        return Meaning([entry], self.utterance.strip(), f"of those offered, the one that fits {', '.join(words)}", sort, view)
 
     def _by_recency(self, entries: list[Entry]) -> list[Entry]:
         """Entries last in focus first, then those shown last."""
