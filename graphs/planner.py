@@ -34,7 +34,7 @@ def meal_plan(household: Household, week: str) -> list[dict[str, Any]]:
             "SELECT date, meal, recipe_id FROM meals WHERE date BETWEEN ? AND ? ORDER BY date",
             (monday.isoformat(), (monday + timedelta(days=6)).isoformat()),
         )
-        return [{"day": _weekday(row["date"]), **dict(row), "week": week} for row in found]
+        return [_meal(row["date"], row["meal"], row["recipe_id"], week) for row in found]
 
 
 def swap(household: Household, day: str, meal: str, week: str) -> dict[str, Any]:
@@ -47,7 +47,7 @@ def swap(household: Household, day: str, meal: str, week: str) -> dict[str, Any]
     with household.connect() as rows:
         before = rows.execute("SELECT meal FROM meals WHERE date = ?", (on,)).fetchone()[0]
         rows.execute("UPDATE meals SET meal = ?, recipe_id = ? WHERE date = ?", (title, recipe_id, on))
-    return {"day": day, "date": on, "meal": title, "instead_of": before, "recipe_id": recipe_id, "week": week}
+    return {**_meal(on, title, recipe_id, week), "instead_of": before}
 
 
 def budget(household: Household, category: str | None) -> list[dict[str, Any]]:
@@ -77,6 +77,10 @@ def move(household: Household, amount: float, source: str, target: str) -> list[
         gain = (cents, taker["category"])
         rows.execute("UPDATE budget SET limit_cents = limit_cents + ? WHERE category = ?", gain)
     return [*budget(household, source), *budget(household, target)]
+
+
+def _meal(day: str, meal: str, recipe_id: str | None, week: str) -> dict[str, Any]:
+    return {"day": _weekday(day), "meal": meal, "recipe_id": recipe_id, "week": week, "date": day}
 
 
 def _category(row: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import re
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -19,7 +19,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.agent.offline_answers import answer
-from langmem_plugin.agent.offline_argument import Json, is_id
+from langmem_plugin.agent.offline_argument import PREPOSITIONS, Json, is_id
 from langmem_plugin.agent.offline_arguments import Filled, fill
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.references import Reference, Resolution, resolve
@@ -37,6 +37,7 @@ _ELLIPSIS = re.compile(
     r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)",
     re.IGNORECASE,
 )
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(PREPOSITIONS)})\s+((?:that|this)(?: one)?|it)\b", re.IGNORECASE)
 
 
 @dataclass
@@ -101,7 +102,7 @@ class OfflineChatModel(BaseChatModel):
             return AIMessage(_cannot(tools))
         said = str(messages[last].text).strip()
         history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
-        meant = resolve(said, history)
+        meant = _resolved(said, history)
         choice = (
             self._completed(said, meant, tools, history)
             or self._repeated(said, meant, tools)
@@ -195,6 +196,17 @@ def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:
             break
         results.insert(0, message)
     return results
+
+
+def _resolved(said: str, history: Sequence[BaseMessage]) -> Resolution:
+    """What is meant, and beside it what a pronoun means that stands with a name: "from that to Savings"."""
+    meant = resolve(said, history)
+    open_pronouns = [
+        found[1] for found in _PRONOUN.finditer(said) if all(found[1] not in each.words for each in meant.references)
+    ]
+    alone = resolve("that one", history).references if open_pronouns else ()
+    pointed = [replace(each, words=pronoun) for pronoun in open_pronouns for each in alone]
+    return replace(meant, references=(*meant.references, *pointed))
 
 
 def _named(said: str, references: Sequence[Reference]) -> str:
