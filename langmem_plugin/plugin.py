@@ -16,6 +16,7 @@ from langgraph.types import Command
 
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.middleware import MemoryMiddleware
+from langmem_plugin.agent.models import model_failures
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.saver import ConversationSaver, quarter_of_length
@@ -24,6 +25,7 @@ from langmem_plugin.conversation.turns import Turn, Turns
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ModelUnavailable, StorageFull
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Settings
@@ -68,7 +70,8 @@ class PhoneMemory:
         )
         self.service = MemoryService(self.database, embeddings=embeddings, now=now)
         self._turns = Turns(self.database, self.saver.open_session, self.settings.turn_timeout, self._executor)
-        self._working = WorkingMemory(self.service, self.settings, count_tokens, self._executor)
+        self.instructions = StandingInstructions(self.database, now=now)
+        self._working = WorkingMemory(self.service, self.instructions, self.settings, count_tokens, self._executor, now)
         self._commands = Commands(self.service, self.saver.end_session)
 
     def close(self) -> None:
@@ -145,12 +148,17 @@ class PhoneMemory:
                 waits = self.saver.awaits_answer(config)
                 said: Any = Command(resume=text) if waits else {"messages": [HumanMessage(text)]}
                 return _reply_in(graph.invoke(said, config))
-        except ModelUnavailable:
+        except _no_model():
             log.error("reply.no_model", exc_info=True, extra={"phone": masked(owner)})
             return NO_MODEL
         except StorageFull as error:
             log.critical("reply.storage_full", exc_info=True, extra={"phone": masked(owner)})
             return error.user_text
+
+
+def _no_model() -> tuple[type[Exception], ...]:
+    """What it looks like when the model cannot be reached; asked for only when something was raised."""
+    return (ModelUnavailable, *model_failures())
 
 
 def _reply_in(result: Mapping[str, Any]) -> str:

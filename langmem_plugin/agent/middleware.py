@@ -1,10 +1,10 @@
 """The same memory for `create_agent`: recall before the agent, the view at each model call."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
-from langchain_core.messages import SystemMessage
+from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 from typing_extensions import NotRequired
 
@@ -29,6 +29,16 @@ class MemoryMiddleware(AgentMiddleware[RememberingState, Any, Any]):
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         return {"recalled": self._working.recall(messages_of(state))}
 
+    async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:
+        # `create_agent` would run the one above on the event loop itself.
+        return await self._working.in_thread(self.before_agent, state, runtime)
+
+    def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
+        self._working.note_reply(messages_of(state), recalled_of(state))
+
+    async def aafter_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:
+        await self._working.in_thread(self.after_agent, state, runtime)
+
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
     ) -> ModelResponse[Any]:
@@ -42,4 +52,6 @@ class MemoryMiddleware(AgentMiddleware[RememberingState, Any, Any]):
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with the window of its messages, the memories and the references."""
         system, shown = self._working.view(request.messages, recalled_of(request.state), request.system_prompt or "")
-        return request.override(system_message=SystemMessage(system) if system else None, messages=shown)
+        return request.override(
+            system_message=SystemMessage(system) if system else None, messages=cast("list[AnyMessage]", shown)
+        )

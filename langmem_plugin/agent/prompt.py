@@ -3,12 +3,25 @@
 from collections.abc import Sequence
 
 from langmem_plugin.memory import Memory
+from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.references import Resolution, describe
 
 
-def system_text(system: str, memories: Sequence[Memory], resolution: Resolution) -> str:
+def system_text(
+    system: str, instructions: Sequence[Instruction], memories: Sequence[Memory], resolution: Resolution
+) -> str:
     """The caller's system text followed by what is known, one delimited block each; nothing where nothing is."""
-    return "\n\n".join(part for part in (system, memory_block(memories), describe(resolution)) if part)
+    blocks = (system, instruction_block(instructions), memory_block(memories), describe(resolution))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def instruction_block(instructions: Sequence[Instruction]) -> str:
+    """The person's standing instructions, the one that overrides the others first."""
+    if not instructions:
+        return ""
+    lines = [f"- {escaped(instruction.text)}" for instruction in instructions]
+    told = "This person's standing instructions. Where two conflict, the one above wins."
+    return "\n".join(["<instructions>", told, *lines, "</instructions>"])
 
 
 def memory_block(memories: Sequence[Memory]) -> str:

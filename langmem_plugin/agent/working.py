@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
+from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,6 +17,8 @@ from langmem_plugin.agent.prompt import system_text
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.conditions import Situation
+from langmem_plugin.memory.instructions import Instruction, StandingInstructions
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Role, Settings
@@ -34,11 +37,15 @@ class WorkingMemory:
     def __init__(
         self,
         service: MemoryService,
+        instructions: StandingInstructions,
         settings: Settings,
         count_tokens: Callable[[BaseMessage], int],
         executor: Executor,
+        now: Callable[[], datetime],
     ) -> None:
         self.service = service
+        self._instructions = instructions
+        self._now = now
         self.settings = settings
         self._count_tokens = count_tokens
         self._executor = executor
@@ -77,7 +84,13 @@ class WorkingMemory:
             max_tokens=self.settings.max_tokens[self.role(owner)],
             count_tokens=self._count_tokens,
         )
-        return system_text(system, self._memories(owner, recalled), self.resolution(messages)), shown
+        text = system_text(
+            system,
+            self._instructions_for(owner, messages),
+            self._memories(owner, recalled),
+            self.resolution(messages),
+        )
+        return text, shown
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""
@@ -85,12 +98,15 @@ class WorkingMemory:
         return Resolution() if last is None else resolve(messages[last].text, messages[:last])
 
     def note_reply(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
-        """Counts the memories that the reply cites as used, which ranks them higher."""
+        """Logs which memories this turn was given and which of them its reply cites; used ones rank higher later."""
+        if not recalled:
+            return
         said = messages[-1].text if messages and isinstance(messages[-1], AIMessage) else ""
         numbers = {int(number) for cited in _CITATION.findall(said) for number in re.findall(r"\d+", cited)}
-        used = [recalled[number - 1][0] for number in sorted(numbers) if 0 < number <= len(recalled)]
-        if used:
-            self.service.note_use(self.owner(), used)
+        cited = {each for number, (each, _) in enumerate(recalled, 1) if number in numbers}
+        owner = self.owner()
+        self.service.note_access(owner, {each: score for each, score in recalled if each in cited}, "cited")
+        self.service.note_access(owner, {each: score for each, score in recalled if each not in cited}, "injected")
 
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
@@ -104,6 +120,15 @@ class WorkingMemory:
         """For asynchronous callers: the same, in a thread that knows the current run."""
         run = partial(copy_context().run, function, *arguments)
         return await asyncio.get_running_loop().run_in_executor(self._executor, run)
+
+    def _instructions_for(self, owner: str, messages: Sequence[BaseMessage]) -> list[Instruction]:
+        said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+        situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
+        try:
+            return self._instructions.applicable(owner, situation)
+        except StoreUnavailable:
+            log.warning("instructions.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return []
 
     def _memories(self, owner: str, recalled: Recalled) -> list[Memory]:
         if not recalled:

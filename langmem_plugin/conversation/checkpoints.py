@@ -24,10 +24,12 @@ Typed = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """A channel that is a list of messages: their rows, and how many checkpoints back its last full list is."""
+    """A channel that is a list of messages: their rows. As stored: how many checkpoints back its last full list
+    is, and about how many bytes a full list would take."""
 
     rows: codec.Rows
     depth: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,13 +101,6 @@ def decode(
     return Stored(checkpoint_id, parent_id, serde.loads_typed(tuple(body)), tuple(metadata), channels)
 
 
-def depth_of(rows: codec.Rows, parent: Held | None) -> MessageList:
-    """The list as it will be stored under this parent."""
-    if isinstance(parent, MessageList) and parent.depth < _DEEPEST and len(codec.pack(rows)) > _SHORT_LIST:
-        return MessageList(rows, parent.depth + 1)
-    return MessageList(rows)
-
-
 def encode_writes(writes: list[Write]) -> bytes:
     """The payload of what one task wrote."""
     packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)] for write in writes]
@@ -134,10 +129,10 @@ def _encode_held(held: Held, parent: Held | None) -> list[Any]:
             return ["s" if marked else "p", *typed]
         case Large(row):
             return ["b", row]
-        case MessageList(rows, depth) if depth and isinstance(parent, MessageList):
-            keep = _shared(parent.rows, rows)
-            return ["d", depth, keep, codec.pack(rows[keep:])]
         case MessageList(rows):
+            if isinstance(parent, MessageList) and parent.size > _SHORT_LIST and parent.depth < _DEEPEST:
+                keep = _shared(parent.rows, rows)
+                return ["d", parent.depth + 1, keep, codec.pack(rows[keep:])]
             return ["r", codec.pack(rows)]
 
 
@@ -150,13 +145,13 @@ def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]
         case ["b", row]:
             return Large(row)
         case ["r", packed]:
-            return MessageList(codec.unpack(packed))
+            return MessageList(codec.unpack(packed), 0, len(packed))
         case ["d", depth, keep, packed]:
             base = parent()
             before = base.channels.get(name) if base else None
             if not isinstance(before, MessageList):
                 raise ValueError(f"damaged checkpoint: the list {name!r} continues one that is missing")
-            return MessageList(before.rows[:keep] + codec.unpack(packed), depth)
+            return MessageList(before.rows[:keep] + codec.unpack(packed), depth, before.size + len(packed))
     raise ValueError(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
 
 

@@ -90,7 +90,11 @@ def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
 
 def is_message(value: Any) -> bool:
     """Whether the value is stored as a row. A RemoveMessage is an instruction, not a message."""
-    return isinstance(value, BaseMessage) and not isinstance(value, RemoveMessage)
+    return _is_message_type(type(value))
+
+
+def _is_message_type(kind: type) -> bool:
+    return issubclass(kind, BaseMessage) and not issubclass(kind, RemoveMessage)
 
 
 def take_out(value: Any, rows: TakeOut) -> Any:
@@ -100,7 +104,7 @@ def take_out(value: Any, rows: TakeOut) -> Any:
     """
     if is_message(value):
         return {MARK: rows([value])[0]}
-    if isinstance(value, list) and value and all(map(is_message, value)):
+    if isinstance(value, list) and value and all(map(_is_message_type, set(map(type, value)))):
         return {MARK: pack(rows(value))}
     if isinstance(value, list | tuple):
         parts = [take_out(part, rows) for part in value]

@@ -147,8 +147,6 @@ class History:
                 held = before
             else:
                 held = self._hold(value, before)
-            if isinstance(held, MessageList):
-                held = checkpoints.depth_of(held.rows, before)
             channels[name] = held
         body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
         payload = checkpoints.encode(codec.dump(self.serde, body), codec.dump(self.serde, metadata), channels, parent)

@@ -62,7 +62,7 @@ def copy(connection: Connection, source: str, target: str) -> None:
         twin = sessions.copy_of(original, target, offset)
         if twin.ended_at is None:
             sessions.end(connection, target, twin.last_active)
-        columns = {
+        columns: dict[str, ColumnElement[Any]] = {
             "thread": literal(target),
             "number": literal(twin.number),
             "session_id": literal(twin.session_id),

@@ -4,9 +4,12 @@ A row is immutable but for its message id, which is filled in once. Whoever read
 that changes a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
+import gc
 import threading
+import weakref
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -14,6 +17,8 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import BaseModel
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
@@ -35,9 +40,21 @@ class Version:
     message: BaseMessage
     written: BaseMessage | None
     size: int
+    _out: weakref.ref[BaseMessage] | None = None
 
     def is_version_of(self, message: BaseMessage) -> bool:
-        return same(self.message, message) or (self.written is not None and same(self.written, message))
+        # Most comparisons are with the copy the graph was given, where equality, which is fast, is enough.
+        equal = same if self._out is not None and self._out() is message else identical
+        return equal(self.message, message) or (self.written is not None and equal(self.written, message))
+
+    def copy_out(self) -> BaseMessage:
+        """A copy for the graph, whose coming back is recognised."""
+        message = copied(self.message)
+        self._out = weakref.ref(message)
+        return message
+
+    def came_from(self, message: BaseMessage) -> None:
+        self._out = weakref.ref(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +162,7 @@ class Rows:
     now: datetime | None = None
     count_tokens: CountTokens | None = None
     _added: dict[int, Version] = field(default_factory=dict)
-    _stored: list[tuple[list[int], list[Version]]] = field(default_factory=list)
+    _stored: list[tuple[list[int], list[Version], int]] = field(default_factory=list)
     _recent: dict[int, Version] | None = None
     _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
@@ -173,7 +190,7 @@ class Rows:
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
             versions.append(version)
-        self._stored.append((rows, versions))
+        self._stored.append((rows, versions, len(before.rows)))
         return rows[:]
 
     def messages(self, rows: codec.Rows) -> list[BaseMessage]:
@@ -181,7 +198,9 @@ class Rows:
 
         Raises StoreUnavailable if a row is missing, which only damage to the database can cause.
         """
-        return [copied(message) for message in self._line(rows).messages]
+        line = self._line(rows)
+        with _without_collection():
+            return [copied(message) for message in line.messages]
 
     def flush(self) -> None:
         """Sends what `store` gathered to the database."""
@@ -193,10 +212,10 @@ class Rows:
         """Lets later transactions find what this one added; only after it is on disk."""
         self.cache.put(self.session, self._added.values())
         self.cache.expect(self.session, self._added)
-        for rows, versions in self._stored:
+        for rows, versions, start in self._stored:
             # A row named later in this transaction has another version by now.
-            latest = [self._added.get(version.row, version) for version in versions]
-            self.cache.put_line(self.session, Line.of(rows, latest))
+            versions[start:] = [self._added.get(version.row, version) for version in versions[start:]]
+            self.cache.put_line(self.session, Line.of(rows, versions))
 
     def _line(self, rows: Sequence[int]) -> Line:
         line = self.cache.line(self.session, tuple(rows))
@@ -250,7 +269,9 @@ class Rows:
         named = copied(version.message)
         named.id = message.id
         written = copied(message) if version.written is not None else None
-        self._remember(Version(version.row, named, written, version.size))
+        renamed = Version(version.row, named, written, version.size)
+        renamed.came_from(message)
+        self._remember(renamed)
         return True
 
     def _add(self, message: BaseMessage) -> Version:
@@ -324,8 +345,49 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array: store it anew
+    except (TypeError, ValueError):  # an artifact that equality cannot tell, such as an array
+        return identical(left, right)
+
+
+def identical(left: BaseMessage, right: BaseMessage) -> bool:
+    """Whether no reader could tell the two apart: equal to the types within, where 1 is neither True nor 1.0."""
+    return _alike(left, right) if type(left) is type(right) else False
+
+
+def _alike(left: Any, right: Any) -> bool:
+    kind = type(left)
+    if kind is not type(right):
         return False
+    if kind in _UNCHANGING and kind is not float:
+        return bool(left == right)
+    if kind is dict:
+        return len(left) == len(right) and all(
+            old == new and _alike(left[old], right[new]) for old, new in zip(left, right, strict=True)
+        )
+    if kind is list or kind is tuple:
+        return len(left) == len(right) and all(map(_alike, left, right))
+    if isinstance(left, BaseModel):
+        return _alike(left.__dict__, right.__dict__) and _alike(left.__pydantic_extra__, right.__pydantic_extra__)
+    try:
+        return _BYTES.dumps_typed(left) == _BYTES.dumps_typed(right)
+    except (TypeError, ValueError, OverflowError):  # not storable either: let the serializer say so
+        return False
+
+
+_BYTES = JsonPlusSerializer()
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Copying a long list makes thousands of small objects, none of them garbage. Looking for some among them, and in
+    all modules on the way, takes four times as long as the copies themselves (benchmarks/conversation.py)."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def copied(message: BaseMessage) -> BaseMessage:
@@ -338,7 +400,8 @@ def copied(message: BaseMessage) -> BaseMessage:
     object.__setattr__(twin, "__dict__", fields)
     extra = message.__pydantic_extra__
     object.__setattr__(twin, "__pydantic_extra__", _fresh(extra) if extra else extra)
-    object.__setattr__(twin, "__pydantic_fields_set__", message.__pydantic_fields_set__.copy())
+    # Every field of a stored message counts as set, so this never changes and may be shared.
+    object.__setattr__(twin, "__pydantic_fields_set__", message.__pydantic_fields_set__)
     object.__setattr__(twin, "__pydantic_private__", message.__pydantic_private__)
     return twin
 
