@@ -140,3 +140,32 @@ standing_instruction = Table(
     Column("updated_at", Instant, nullable=False),
     sqlite_with_rowid=False,
 )
+
+history_message = Table(  # what was said, by whom; numbered by the same changes as the memories
+    "history_message",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("message_id", String, primary_key=True),
+    Column("change", _Number, nullable=False),
+    Column("session_id", String, nullable=False),
+    Column("speaker", String, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("said_at", Instant, nullable=False),
+    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    Index("history_changes", "owner", "change"),
+    Index("history_session", "owner", "session_id"),
+    sqlite_with_rowid=False,
+)
+
+history_vector = Table(
+    "history_vector",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("message_id", String, primary_key=True),
+    Column("vector", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["owner", "message_id"], ["history_message.owner", "history_message.message_id"], ondelete="CASCADE"
+    ),
+    sqlite_with_rowid=False,
+)

@@ -1,7 +1,7 @@
 """What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -20,27 +20,27 @@ _FIRST_ROWS = 16
 
 @dataclass(frozen=True)
 class Entry:
-    """One searchable memory. Its vector is missing until the present model has embedded it."""
+    """One searchable text. Its vector is missing until the present model has embedded it."""
 
     id: str
     text: str
     vector: Vector | None
-    fact_type: str
-    category: str | None
-    session_id: str | None
-    tags: tuple[str, ...]
-    confidence: float
-    uses: int
     created_at: datetime
-    last_used: datetime | None
-    expires_at: datetime | None
+    session_id: str | None = None
+    kind: str = ""  # the fact type, or who said it
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    confidence: float = 1.0
+    uses: int = 0
+    last_used: datetime | None = None
+    expires_at: datetime | None = None
 
 
 _COLUMNS = np.dtype(
     [
         ("live", np.bool_),
         ("embedded", np.bool_),
-        ("fact_type", np.int32),
+        ("kind", np.int32),
         ("category", np.int32),
         ("session", np.int32),
         ("confidence", np.float32),
@@ -65,30 +65,29 @@ class Corpus:
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, dimension), dtype=np.float32)
 
-    def put(self, entries: Iterable[Entry]) -> None:
-        for entry in entries:
-            self.drop(entry.id)
-            row = self.words.add(terms(entry.text))
-            if row == len(self._columns):
-                self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
-                self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
-            self.ids.append(entry.id)
-            self._tags.append(tuple(map(sys.intern, entry.tags)))
-            self._row_of[entry.id] = row
-            if entry.vector is not None:
-                self._vectors[row] = entry.vector
-            self._columns[row] = (
-                True,
-                entry.vector is not None,
-                self._code(entry.fact_type),
-                self._code(entry.category),
-                self._code(entry.session_id),
-                entry.confidence,
-                entry.uses,
-                microseconds(entry.created_at),
-                microseconds(entry.last_used or entry.created_at),
-                _NEVER if entry.expires_at is None else microseconds(entry.expires_at),
-            )
+    def put(self, entry: Entry) -> None:
+        self.drop(entry.id)
+        row = self.words.add(terms(entry.text))
+        if row == len(self._columns):
+            self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
+            self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+        self.ids.append(entry.id)
+        self._tags.append(tuple(map(sys.intern, entry.tags)))
+        self._row_of[entry.id] = row
+        if entry.vector is not None:
+            self._vectors[row] = entry.vector
+        self._columns[row] = (
+            True,
+            entry.vector is not None,
+            self._code(entry.kind),
+            self._code(entry.category),
+            self._code(entry.session_id),
+            entry.confidence,
+            entry.uses,
+            microseconds(entry.created_at),
+            microseconds(entry.last_used or entry.created_at),
+            _NEVER if entry.expires_at is None else microseconds(entry.expires_at),
+        )
 
     def drop(self, memory_id: str) -> None:
         row = self._row_of.pop(memory_id, None)
@@ -101,7 +100,7 @@ class Corpus:
         columns = self.columns
         fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
         for column, wanted in (
-            ("fact_type", where.fact_types),
+            ("kind", where.fact_types),
             ("category", where.categories),
             ("session", where.sessions),
         ):

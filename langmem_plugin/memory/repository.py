@@ -15,9 +15,11 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
+from langmem_plugin.memory.corpus import Entry
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
 from langmem_plugin.memory.records import (
     STORED,
+    as_entry,
     as_memory,
     as_values,
     checked,
@@ -231,6 +233,26 @@ class MemoryRepository:
         best = np.argsort(-cosines, kind="stable")[:limit]
         cosine_of = {rows[row].memory_id: float(cosines[row]) for row in best}
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
+
+    def changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
+        """What was written after change `since`, oldest memory first; None for what is not active."""
+        statement = (
+            select(*STORED, memory_vector.c.vector)
+            .outerjoin(
+                memory_vector,
+                and_(
+                    memory_vector.c.owner == memory.c.owner,
+                    memory_vector.c.memory_id == memory.c.memory_id,
+                    memory_vector.c.model == self.model,
+                ),
+            )
+            .where(memory.c.owner == owner, memory.c.change > since)
+            .order_by(memory.c.created_at, memory.c.position)
+        )
+        if since == 0:
+            statement = statement.where(memory.c.status == "active")
+        for row in connection.execute(statement):
+            yield row.memory_id, as_entry(row) if row.status == "active" else None
 
     def begin_change(self, connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
         """Takes so many numbers of changes; the last one, and the owner's salt.

@@ -1,5 +1,6 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
+import functools
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.collections import SessionCollections
+from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.instructions import StandingInstructions
@@ -59,7 +61,9 @@ class MemoryService(SessionCollections, Retention):
         self.instructions = StandingInstructions(self.database, now=now)
         self.owner_limit = owner_limit
         self.now = now
-        self.cache = CorpusCache(model=self.embedder.model, dimension=self.embedder.dimension, limit=cache_bytes)
+        self._facts = CorpusCache(
+            functools.partial(Corpus, self.embedder.dimension), self.repository.changed, limit=cache_bytes
+        )
 
     def remember(
         self,
@@ -149,7 +153,7 @@ class MemoryService(SessionCollections, Retention):
             now=self.now(),
         )
         with self.database.read() as connection:
-            with self.cache.corpus(connection, owner) as corpus:
+            with self._facts.corpus(connection, owner) as corpus:
                 hits = ranked(corpus, asked, self.embedder.calibration)
             memories = {
                 found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
