@@ -9,6 +9,7 @@ from .ledger import Ledger, View
 from .lexicon import Mark
 from .text import is_stop, normal, stem, typed_atoms, words_of
 from .words import Comparison
+from .words.nouns import GROUPS, NO_TYPE
 
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
 """How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by whoever has one."""
@@ -101,7 +102,8 @@ def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
         weight = _weight(word, held, heads)
         rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
         if weight > rival:
-            total += (weight - rival) * (1.3 if word in names else 1.0) * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6)
+            typed = 0.4 if word in GROUPS or word in NO_TYPE else 1.0
+            total += (weight - rival) * (1.3 if word in names else 1.0) * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6) * typed
             told.append(word)
     for relation, year in _PERIOD.findall(normal(utterance)):
         own = year_of(entry)
