@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -15,7 +15,7 @@ from .text import key_words, normal, stem, words_of
 
 _ALIKE = (
     "destination location place address target", "folder directory dir destination path", "file filename document source path name match",
-    "receiver recipient to sender user username contact id friend", "content message body text file description note", "value distance number result",
+    "receiver recipient to sender user username friend attendee", "content message body text file description note", "value distance number result",
     "symbol stock ticker", "password passcode pin", "city location town place area", "date day time when start", "amount price total sum cost",
     "query keyword topic search term subject", "title name subject", "phone number telephone", "email mail address", "item product article", "insurance premium cost fee",
     "order purchase booking", "ticket issue case", "tweet post status", "url link website",
@@ -26,6 +26,7 @@ for _line in _ALIKE:
     for _word in _words:
         _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _words
 _MODIFIERS = frozenset("old new current from to previous original my the your is of target source end start".split())
+_LEAD = re.compile(r"^(?:it'?s|it is|my|the|sure,?|ok,?|yes,?)\s+", re.IGNORECASE)
 _VALUE = re.compile(r"[\"'“]([^\"'”]+)[\"'”]|([\w.+-]+@[\w.-]+\w)|(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(\S+)")
 
 
@@ -38,6 +39,8 @@ class Fact:
     tool: str
     place: int
     returned: bool
+    failed: bool = False
+    """The call it belongs to gave nothing."""
 
 
 def argument(
@@ -53,36 +56,49 @@ def argument(
     facts = list(_facts(messages))
     last = max((fact.place for fact in facts), default=0)
     said = f" {' '.join(words_of(utterance))} "
+    from_items = [value for item in meant.items for value in item.values()]
     best: tuple[float, Any] | None = None
-    item_values = [(key, value) for item in meant.items for key, value in item.items()]
     for fact in facts:
-        score = _fit(wanted, tool, fact)
+        score = _fit(wanted, said, fact)
         if score <= 0:
             continue
-        score -= 0.12 * (last - fact.place)
-        score += 0.3 * fact.returned
-        if any(value is not None and value == fact.value for _, value in item_values) and fact.returned:
+        score += 0.3 * fact.returned - 0.12 * (last - fact.place) - 1.5 * fact.failed
+        if score >= 1.5 and fact.returned and any(value is not None and value == fact.value for value in from_items):
             score += 2.5
         spoken = " ".join(words_of(str(fact.value)))
-        if spoken and len(spoken) > 1 and f" {spoken} " in said:
+        if len(spoken) > 1 and f" {spoken} " in said:
             score += 1.0
         if best is None or score > best[0]:
             best = (score, fact.value)
-    if best is not None and best[0] > 1.0:
-        return best[1]
-    told = _told(wanted, [text_of(message) for message in messages if isinstance(message, HumanMessage)])
-    if told is not None:
-        return told
-    return best[1] if best else None
+    plain_item = _plain_item(meant)
+    if plain_item is not None and (best is None or best[0] < 4.5):
+        best = (4.5, plain_item)
+    if best is None or best[0] <= 1.0:
+        told = _told(wanted, messages)
+        if told is not None:
+            return told
+    if best is None:
+        return None
+    value = best[1]
+    return value.rsplit("/", 1)[-1] if isinstance(value, str) and "file" in wanted and "path" not in wanted else value
+
+
+def _plain_item(meant: Resolution) -> Any | None:
+    """The text of the one item meant, when it is nothing but a text and was counted out ("the last one")."""
+    if len(meant.references) != 1 or len(meant.references[0].items) != 1 or meant.references[0].sort not in ("number", "ordinal"):
+        return None
+    item = meant.references[0].items[0]
+    return item["text"] if set(item) == {"number", "text"} else None
 
 
 def _wanted(name: str) -> list[str]:
     return [stem(word) for word in key_words(re.sub(r"\[\d+\]", "", name)) if not word.isdigit()]
 
 
-def _fit(wanted: Sequence[str], tool: str, fact: Fact) -> float:
+def _fit(wanted: Sequence[str], said: str, fact: Fact) -> float:
     """How well a fact's name fits an argument's: 4 for the same name, less for an alike one, 0 for none."""
     key = [stem(word) for word in key_words(fact.path[-1])] if fact.path else []
+    key = [word for word in key if word not in ("list", "current") or len(key) == 1] or key
     if not key or not wanted:
         return 0.0
     context = {stem(word) for part in fact.path[:-1] for word in key_words(part)} | {stem(word) for word in key_words(fact.tool)}
@@ -94,7 +110,8 @@ def _fit(wanted: Sequence[str], tool: str, fact: Fact) -> float:
     if "old" in wanted and "new" in key:
         return 0.0
     if core and core == key_core:
-        return 3.6
+        age = next((word for word in ("old", "previous", "original", "new") if word in key), "")
+        return 3.6 + (1.5 if age and f" {age} " in said else -0.8 if age in ("old", "previous", "original") else 0.3 if age else 0.0)
     if head == wanted_head:
         rest = set(core[:-1])
         if not rest or rest <= context | set(key) or not set(key_core[:-1]):
@@ -105,7 +122,7 @@ def _fit(wanted: Sequence[str], tool: str, fact: Fact) -> float:
     if head in alike:
         return 1.8 + (0.3 if set(core) & (context | set(key)) else 0.0)
     if set(core) & set(key):
-        return 1.6
+        return 1.1
     if set(core) & context and head in ("id", "result", "value", "name", "output"):
         return 1.5 if wanted_head in ("id", "name") else 1.2
     return 0.0
@@ -113,13 +130,19 @@ def _fit(wanted: Sequence[str], tool: str, fact: Fact) -> float:
 
 def _facts(messages: Sequence[BaseMessage]) -> Iterator[Fact]:
     place = 0
+    empty = {
+        message.tool_call_id for message in messages
+        if isinstance(message, ToolMessage) and (message.status == "error" or message.content in ("null", "None", "")) and message.artifact is None
+    }
     tools: dict[str | None, str] = {}
     for message in messages:
         if isinstance(message, AIMessage):
             for call in message.tool_calls:
                 place += 1
                 tools[call.get("id")] = call["name"]
-                yield from _scalars(call["args"], (), call["name"], place, returned=False)
+                failed = call.get("id") in empty
+                for fact in _scalars(call["args"], (), call["name"], place, returned=False):
+                    yield replace(fact, failed=failed)
         elif isinstance(message, ToolMessage):
             tool = message.name or tools.get(message.tool_call_id, "")
             content = structured(message.content)
@@ -142,17 +165,21 @@ def _scalars(value: object, path: tuple[str, ...], tool: str, place: int, *, ret
         yield Fact(value, path, tool, place, returned)
 
 
-def _told(wanted: Sequence[str], utterances: Sequence[str]) -> str | None:
-    """`… my verification code is 984520`: a value the person gave under that name, newest first."""
+def _told(wanted: Sequence[str], messages: Sequence[BaseMessage]) -> str | None:
+    """`… my verification code is 984520`, or a short answer to a question about it: newest first."""
     core = [word for word in wanted if word not in _MODIFIERS]
     if not core:
         return None
-    for said in reversed(utterances):
-        low = normal(said)
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if not isinstance(message, HumanMessage):
+            continue
+        said = text_of(message)
         for phrase in (" ".join(core), core[-1]):
-            found = re.search(rf"\b{re.escape(phrase)}s?\b[^.\n]{{0,12}}?(?:\bis\b|:|=|\bto\b|\bcalled\b|\bnamed\b)\s*", low)
-            if found:
-                value = _VALUE.match(said, found.end())
-                if value:
-                    return next(group for group in value.groups() if group).rstrip(".,;!?")
+            found = re.search(rf"\b{re.escape(phrase)}s?\b[^.\n]{{0,12}}?(?:\bis\b|:|=|\bto\b|\bcalled\b|\bnamed\b)\s*", normal(said))
+            if found and (value := _VALUE.match(said, found.end())):
+                return next(group for group in value.groups() if group).rstrip(".,;!?")
+        asked = normal(text_of(messages[place - 1])) if place and isinstance(messages[place - 1], AIMessage) else ""
+        if len(said.split()) <= 4 and "?" in asked and " ".join(core) in asked.rsplit(".", 1)[-1]:
+            return _LEAD.sub("", said).strip(" .!?")
     return None

@@ -45,6 +45,12 @@ def label(utterance: str, ledger: Ledger, decision: Decision) -> Followup:
     return _Follow(utterance, marks, read_phrases(marks, language.name), ledger, decision).label()
 
 
+def changes(utterance: str) -> bool:
+    """Whether the words ask to change something: "swap …", "make it …", "instead"."""
+    said = normal(utterance)
+    return bool(_CHANGE.search(said) or _WHAT_ABOUT.search(said))
+
+
 class _Follow:
     def __init__(self, utterance: str, marks: list[Mark], phrases: list[Phrase], ledger: Ledger, decision: Decision) -> None:
         self.said = normal(utterance).strip()

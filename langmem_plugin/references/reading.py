@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from .choosing import Closeness
 from .entries import Entry
-from .followup import label
+from .followup import changes, label
 from .ledger import Ledger, text_of
 from .payload import plain
 from .resolution import PreviousCall, Reference, Resolution
@@ -34,7 +34,8 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
     ledger = ledger_of(messages)
     decision = decide(utterance, ledger, closeness)
     followup = label(utterance, ledger, decision)
-    call = ledger.calls[-1] if ledger.calls and followup == "revise" else None
+    revised = followup == "revise" or changes(utterance)
+    call = ledger.calls[-1] if ledger.calls and revised else None
     return Resolution(
         references=tuple(_reference(meaning) for meaning in decision.meanings),
         question=ask(decision.equal) if decision.equal else None,
@@ -117,5 +118,6 @@ def _reference(meaning: Meaning) -> Reference:
         numbers=tuple(numbers),
         part=meaning.part,
         tool=view.tool if view else "",
+        sort=meaning.sort,
         kinds=frozenset().union(*(entry.kind_words for entry in meaning.entries)) if meaning.entries else frozenset(),
     )

@@ -27,6 +27,8 @@ class Reference:
     numbers: tuple[int | None, ...] = ()
     part: str | None = None
     tool: str = ""
+    sort: str = ""
+    """The sort of evidence: number, ordinal, name, comparison, pointing … (the keys of CONFIDENCE)."""
     kinds: frozenset[str] = frozenset()
     """Type nouns of the items, in singular: recipe, flight."""
 
@@ -50,7 +52,7 @@ class Resolution:
     """The items the question is about."""
     followup: Followup = "new"
     previous_call: PreviousCall | None = None
-    """Set when `followup` is "revise" and there was a call."""
+    """Set when the utterance revises or changes something and there was a call."""
     entries: tuple[tuple[Entry, ...], ...] = field(default=(), repr=False, compare=False)
 
     def __bool__(self) -> bool:
