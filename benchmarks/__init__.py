@@ -1,0 +1,1 @@
+"""Measurements, each against the stock part in the same run."""
