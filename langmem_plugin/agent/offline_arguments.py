@@ -44,11 +44,10 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     for each in pointing:
         message.blank(each.words)
     texts = [each for each in arguments if each.required and each.is_free_text]
+    # An address or a date that is said outright can hold a word that names an item: billing@acme.com.
+    _find(filled, [each for each in arguments if each.shape], message)
     _refer(filled, [each for each in arguments if each not in texts], message, references)
-    for argument in arguments:
-        value = None if argument.name in filled.values else message.find(argument)
-        if value is not None:
-            _say(filled, argument, value)
+    _find(filled, arguments, message)
     _refer(filled, texts, message, [each for each in pointing if each.words not in filled.used])
     _say_the_rest(filled, tool, arguments, texts, message)
     _refer(filled, texts, message, references)
@@ -57,6 +56,13 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
             filled.values.setdefault(name, [value])
     filled.missing = [each for each in arguments if each.required and each.name not in filled.values]
     return filled
+
+
+def _find(filled: Filled, arguments: Sequence[Argument], message: Message) -> None:
+    for argument in arguments:
+        value = None if argument.name in filled.values else message.find(argument)
+        if value is not None:
+            _say(filled, argument, value)
 
 
 def _say(filled: Filled, argument: Argument, value: Any) -> None:
@@ -122,6 +128,6 @@ def _field(argument: Argument, item: Json, reference: Reference) -> Any:
 
 
 def _is_named(reference: Reference) -> bool:
-    """Whether the words are the item's own ("Groceries"), and not a pointer to it ("number 2", "that one")."""
+    """Whether the words are the item's own ("Savings"), and not a pointer to it ("number 2", "that one")."""
     said = reference.words.lower()
     return any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())

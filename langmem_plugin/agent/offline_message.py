@@ -36,7 +36,7 @@ class Message:
             self._take(*found.span())
 
     def preposition_before(self, words: str) -> str:
-        """The word before, as "from" is before "that" in "from that to Groceries"; "" if it is no preposition."""
+        """The word before, as "from" is before "that" in "from that to Savings"; "" if it is no preposition."""
         found = re.search(rf"(\w+)\s+(?:the\s+|my\s+|our\s+)?{re.escape(words)}", self.text, re.IGNORECASE)
         return found[1].lower() if found and found[1].lower() in PREPOSITIONS else ""
 

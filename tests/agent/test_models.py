@@ -1,0 +1,64 @@
+"""The chat model by name: what is made, and what is said when it cannot be."""
+
+import httpx
+import openai
+import pytest
+from langchain_openai import ChatOpenAI
+
+from langmem_plugin import ConfigurationError
+from langmem_plugin.agent.models import chat_model, model_failures
+from langmem_plugin.agent.offline_model import OfflineChatModel
+
+
+@pytest.fixture(autouse=True)
+def _unset(monkeypatch):
+    for name in ("LANGMEM_MODEL", "LANGMEM_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_ADMIN_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_name_it_is_the_offline_model(monkeypatch):
+    assert isinstance(chat_model(), OfflineChatModel)
+    monkeypatch.setenv("OPENAI_API_KEY", "a key that is there for something else")
+    assert isinstance(chat_model(), OfflineChatModel)
+
+
+def test_a_name_from_the_environment_with_a_key_is_that_model(monkeypatch):
+    monkeypatch.setenv("LANGMEM_MODEL", "openai:gpt-5-mini")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    assert chat_model().model_name == "gpt-5-mini"
+
+
+def test_a_server_of_ones_own_needs_no_key_and_no_provider(monkeypatch):
+    monkeypatch.setenv("LANGMEM_BASE_URL", "http://127.0.0.1:9/v1")
+    model = chat_model("qwen2.5")
+    assert isinstance(model, ChatOpenAI)
+    assert model.openai_api_base == "http://127.0.0.1:9/v1"
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("openai:gpt-5-mini", "OPENAI_API_KEY"),
+        ("anthropic:claude-sonnet-4-5", "langchain-anthropic"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_a_model_that_cannot_be_made_is_a_configuration_error_that_names_the_way_out(name, told):
+    with pytest.raises(ConfigurationError, match=told) as raised:
+        chat_model(name)
+    assert "unset LANGMEM_MODEL for the offline model" in str(raised.value)
+
+
+def test_a_server_without_a_model_name_is_a_configuration_error(monkeypatch):
+    monkeypatch.setenv("LANGMEM_BASE_URL", "http://127.0.0.1:9/v1")
+    with pytest.raises(ConfigurationError, match="LANGMEM_MODEL"):
+        chat_model()
+
+
+def test_a_server_that_is_not_there_raises_what_model_failures_names():
+    model = chat_model("openai:any", base_url="http://127.0.0.1:9/v1")
+    model.max_retries = 0
+    with pytest.raises(model_failures()):
+        model.invoke("hello")
+    assert issubclass(openai.APIConnectionError, model_failures())
+    assert not issubclass(httpx.HTTPError, model_failures())
