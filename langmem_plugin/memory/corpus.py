@@ -105,7 +105,7 @@ class Corpus:
             ("session", where.sessions),
         ):
             if wanted:
-                fits &= np.isin(columns[column], [self._names.get(name, -2) for name in wanted])
+                fits &= np.isin(columns[column], [self.code_of(name) for name in wanted])
         if where.created_after is not None:
             fits &= columns["created"] >= microseconds(where.created_after)
         if where.created_before is not None:
@@ -114,6 +114,17 @@ class Corpus:
             wanted_tags = frozenset(as_tags(where.tags))
             fits &= np.fromiter((wanted_tags.issubset(tags) for tags in self._tags), np.bool_, len(self._tags))
         return fits
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds that live rows have."""
+        columns = self.columns
+        present = set(np.unique(columns["kind"][columns["live"]]).tolist())
+        return [name for name, code in self._names.items() if code in present]
+
+    def code_of(self, name: str) -> int:
+        """The number that stands for a name in the columns; one that no row has where it is not known."""
+        return self._names.get(name, -2)
 
     @property
     def columns(self) -> NDArray[np.void]:

@@ -1,7 +1,5 @@
 """How the signals of a search become one score: meaning, words, and a little for how a memory has lived."""
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,17 +16,10 @@ _CONFIDENCE = 0.05
 _MICROSECONDS_A_DAY = 86_400e6
 
 
-@dataclass(frozen=True)
-class Signals:
-    """Per row; a signal that did not run is None."""
-
-    relevance: Scores | None  # calibrated cosine
-    spread: Scores | None  # cosine between the lowest and the highest of those that fit
-    coverage: Scores | None  # BM25 as a share of what covering the whole query would score
-
-
 def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
-    """(relevance, spread) of each row."""
+    """(relevance, spread) of each row: the calibrated cosine, and the cosine between the lowest and the highest
+    of the rows that fit.
+    """
     relevance = 1.0 / (1.0 + np.exp(-calibration.slope * (cosines - calibration.midpoint)))
     chosen = cosines[fits]
     if not len(chosen):
@@ -37,22 +28,25 @@ def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_])
     return relevance.astype(np.float32), (cosines - low) / max(high - low, 1e-6)
 
 
-def similarity(signals: Signals, rows: int) -> Scores:
-    """How surely a row is about the query, in [0, 1]: either signal suffices, both together say more."""
+def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
+    """How surely a row is about the query, in [0, 1]: either signal suffices, both together say more.
+
+    A signal that did not run is None.
+    """
     doubt = np.ones(rows, dtype=np.float32)
-    for signal in (signals.relevance, signals.coverage):
+    for signal in (relevance, coverage):
         if signal is not None:
             doubt *= 1.0 - np.clip(signal, 0.0, 1.0)
     return 1.0 - doubt
 
 
-def fused(signals: Signals, rows: int) -> Scores:
-    """What orders the results, before the terms of `lived`."""
+def fused(spread: Scores | None, coverage: Scores | None, rows: int) -> Scores:
+    """What orders memories, before the terms of `lived`."""
     score = np.zeros(rows, dtype=np.float32)
-    if signals.spread is not None:
-        score += signals.spread
-    if signals.coverage is not None:
-        score += _WORDS * signals.coverage
+    if spread is not None:
+        score += spread
+    if coverage is not None:
+        score += _WORDS * coverage
     return score
 
 

@@ -49,10 +49,9 @@ def ranked(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
     if query.mode != "semantic":
         scores, ceiling = corpus.words.scores(terms(query.text))
         coverage = scores / max(ceiling, 1e-6)
-    signals = ranking.Signals(relevance, spread, coverage)
-    similarity = ranking.similarity(signals, rows)
+    similarity = ranking.similarity(relevance, coverage, rows)
     columns = corpus.columns
-    score = ranking.fused(signals, rows) + ranking.lived(
+    score = ranking.fused(spread, coverage, rows) + ranking.lived(
         columns["used"], columns["uses"], columns["confidence"], microseconds(query.now)
     )
     fits &= similarity >= query.min_relevance
@@ -63,11 +62,11 @@ def ranked(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
             for name, signal in (("semantic", relevance), ("text", coverage))
             if signal is not None
         }
-        hits.append(Hit(corpus.ids[row], float(score[row]), float(similarity[row]), _match_type(said), said))
+        hits.append(Hit(corpus.ids[row], float(score[row]), float(similarity[row]), match_type(said), said))
     return hits
 
 
-def _match_type(signals: dict[str, float]) -> MatchType:
+def match_type(signals: dict[str, float]) -> MatchType:
     """Which signals found it: words only, meaning only, or both."""
     by_words = signals.get("text", 0.0) > 0.0
     by_meaning = signals.get("semantic", 0.0) >= _AS_LIKELY_AS_NOT

@@ -15,6 +15,7 @@ from langmem_plugin.memory.collections import SessionCollections
 from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import (
     EVERYTHING,
@@ -61,8 +62,11 @@ class MemoryService(SessionCollections, Retention):
         self.instructions = StandingInstructions(self.database, now=now)
         self.owner_limit = owner_limit
         self.now = now
+        self.history = MessageHistory(
+            self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
+        )
         self._facts = CorpusCache(
-            functools.partial(Corpus, self.embedder.dimension), self.repository.changed, limit=cache_bytes
+            functools.partial(Corpus, self.embedder.dimension), self.repository.changed, limit=cache_bytes // 2
         )
 
     def remember(

@@ -4,13 +4,18 @@ import math
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 _K1 = 1.2
 _B = 0.75
+_SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # of a word said once in a text of half the length
 _BYTES_PER_TERM = 250  # of the dictionary, the two arrays and their headers
+
+
+Scores = NDArray[np.float32]
 
 
 class WordIndex:
@@ -57,32 +62,61 @@ class WordIndex:
         self._total_length -= self._lengths[row]
         self._documents -= 1
 
-    def scores(self, terms: Sequence[str]) -> tuple[NDArray[np.float32], float]:
+    def scores(self, terms: Sequence[str]) -> tuple[Scores, float]:
         """BM25 of every row, and what a short text holding each term once would score.
 
         The second is what makes scores of different queries comparable: score / ceiling is how much of the
         query, weighted by rarity, a text covers. A term that occurs nowhere counts in it too.
         """
+        lengths = np.array(self._lengths, dtype=np.float32)
+        average = max(self._total_length / max(self._documents, 1), 1.0)
         scores = np.zeros(len(self._terms_of), dtype=np.float32)
         ceiling = 0.0
-        if not self._documents:
-            return scores, ceiling
-        average = max(self._total_length / self._documents, 1.0)
-        lengths = np.array(self._lengths, dtype=np.float32)
-        short = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))
         for term in dict.fromkeys(terms):
-            number = self._number.get(term)
-            holding = 0 if number is None else self._live[number]
-            rarity = math.log(1 + (self._documents - holding + 0.5) / (holding + 0.5))
-            ceiling += rarity * short
-            if number is not None and holding:
-                rows = np.array(self._rows[number], dtype=np.int64)
-                counts = np.array(self._counts[number], dtype=np.float32)
-                norm = _K1 * (1 - _B + _B * lengths[rows] / average)
-                scores[rows] += rarity * counts * (_K1 + 1) / (counts + norm)
+            rows, counts = self._postings_of(term)
+            rarity = _rarity(self._documents, self._live[self._number[term]] if len(rows) else 0)
+            ceiling += rarity * _SHORT
+            scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
+
+    def grouped_scores(
+        self, terms: Sequence[str], groups: NDArray[np.int32], live: NDArray[np.bool_]
+    ) -> tuple[Scores, float]:
+        """The same with all live rows of a group taken as one text; one score per group.
+
+        `groups` holds the number of each row's group, counted from 0 without gaps.
+        """
+        size = int(groups.max(initial=-1)) + 1
+        lengths = np.bincount(groups[live], np.array(self._lengths)[live], size)
+        documents = int(np.count_nonzero(np.bincount(groups[live], minlength=size)))
+        average = max(float(lengths.sum()) / max(documents, 1), 1.0)
+        scores = np.zeros(size, dtype=np.float32)
+        ceiling = 0.0
+        for term in dict.fromkeys(terms):
+            rows, counts = self._postings_of(term)
+            held = np.bincount(groups[rows], counts * live[rows], size)
+            rarity = _rarity(documents, int(np.count_nonzero(held)))
+            ceiling += rarity * _SHORT
+            scores += rarity * _saturated(held, lengths / average)
+        return scores, ceiling
+
+    def _postings_of(self, term: str) -> tuple[NDArray[np.int64], Scores]:
+        number = self._number.get(term)
+        if number is None:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32)
+        return np.array(self._rows[number], dtype=np.int64), np.array(self._counts[number], dtype=np.float32)
 
     @property
     def size(self) -> int:
         """Bytes held, roughly."""
         return self._postings * 10 + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
+
+
+def _rarity(documents: int, holding: int) -> float:
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+def _saturated(counts: NDArray[Any], relative_lengths: NDArray[Any]) -> NDArray[Any]:
+    """What saying a word so often adds, in texts of these lengths as shares of the average."""
+    saturated: NDArray[Any] = counts * (_K1 + 1) / (counts + _K1 * (1 - _B + _B * relative_lengths))
+    return saturated

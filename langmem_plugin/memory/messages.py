@@ -1,0 +1,92 @@
+"""One question against what was said: messages gain from their neighbours, their session and their speaker."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory import ranking
+from langmem_plugin.memory.corpus import Corpus, best
+from langmem_plugin.memory.embedder import Calibration
+from langmem_plugin.memory.languages import terms
+from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.ranking import Scores
+from langmem_plugin.memory.search import Hit, Query, match_type
+
+_WORDS = 2.0
+_SESSION = 1.0
+_NEIGHBOUR = 0.5
+_REACH = 2  # messages before and after
+_SPEAKER = 1.4
+
+
+def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
+    """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
+    to two, by how much of the question its whole session covers, and more if the one speaker who is named
+    said it. A speaker's name is no search word: the others use it when they address them.
+    """
+    live = corpus.columns["live"]
+    fits = corpus.fitting(query.where, query.now)
+    names = corpus.kinds
+    asked = _without_names(terms(query.text), names)
+    sessions = corpus.columns["session"]
+    said: dict[str, Scores] = {}
+    score = np.zeros(len(corpus.ids), dtype=np.float32)
+    if query.vector is not None:
+        said["semantic"], spread = ranking.semantic(
+            corpus.vectors @ query.vector, calibration, live & corpus.columns["embedded"]
+        )
+        score += spread
+    if query.mode != "semantic":
+        words, ceiling = corpus.words.scores(asked)
+        said["text"] = words / max(ceiling, 1e-6)
+        score += _WORDS * said["text"]
+    score = _with_neighbours(score * live, sessions, corpus.columns["created"])
+    if query.mode != "semantic":
+        groups, group_of = np.unique(sessions, return_inverse=True)
+        whole, ceiling = corpus.words.grouped_scores(asked, group_of.astype(np.int32), live)
+        said["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
+        score += _SESSION * said["session"]
+    speaker = _one_named(query.text, names)
+    if speaker is not None:
+        score = np.where(corpus.columns["kind"] == corpus.code_of(speaker), score * _SPEAKER, score)
+    similarity = ranking.similarity(said.get("semantic"), said.get("text"), len(score))
+    fits &= similarity >= query.min_relevance
+    return [
+        Hit(
+            corpus.ids[row],
+            float(score[row]),
+            float(similarity[row]),
+            match_type(signals),
+            signals,
+        )
+        for row in best(score, fits, query.limit)
+        for signals in [{name: round(float(signal[row]), 4) for name, signal in said.items()}]
+    ]
+
+
+def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
+    """Adds half of the better neighbour at distance 1 and a quarter at distance 2, within one session."""
+    order = np.lexsort((np.arange(len(score)), said_at, sessions))
+    sorted_score, sorted_sessions = score[order], sessions[order]
+    added = np.zeros_like(sorted_score)
+    for distance in range(1, min(_REACH, len(score) - 1) + 1):
+        same = sorted_sessions[distance:] == sorted_sessions[:-distance]
+        before, after = np.zeros_like(sorted_score), np.zeros_like(sorted_score)
+        before[distance:] = sorted_score[:-distance] * same
+        after[:-distance] = sorted_score[distance:] * same
+        added += np.maximum(before, after) / distance
+    gained = np.empty_like(score)
+    gained[order] = sorted_score + _NEIGHBOUR * added
+    return gained
+
+
+def _without_names(asked: list[str], names: Sequence[str]) -> list[str]:
+    of_names = {term for name in names for term in terms(name)}
+    return [term for term in asked if term not in of_names] or asked
+
+
+def _one_named(text: str, names: Sequence[str]) -> str | None:
+    named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", plain(text))]
+    return named[0] if len(named) == 1 else None
