@@ -46,11 +46,11 @@ class Entry:
         """What people may call it, best first: values of name-like fields, then the key it was found under."""
         found: dict[str, None] = {}
         words_by_key = {key: key_words(key) for key in self.item}
-        whole = [wanted for wanted in _NAME_KEYS if [wanted] in words_by_key.values()]
+        whole = [wanted for wanted in _NAME_KEYS if (wanted,) in words_by_key.values()]
         for wanted in whole[:1] or _NAME_KEYS:
             for key, words in words_by_key.items():
                 value = self.item[key]
-                if (words == [wanted] or (not whole and words[-1:] == [wanted])) and isinstance(value, str) and value and len(value) < 120:
+                if (words == (wanted,) or (not whole and words[-1:] == (wanted,))) and isinstance(value, str) and value and len(value) < 120:
                     found[value] = None
         if self.key and not self.key.isdigit():
             found[self.key.replace("_", " ")] = None
@@ -79,6 +79,16 @@ class Entry:
         spoken = [*self.names[:1], *(_BRACKETS.sub(" ", name) for name in self.names[:1]), *self.names[1:]]
         found = dict.fromkeys(" ".join(words_of(name)) for name in spoken)
         return tuple(name for name in found if name)
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Identifying values long enough, and with a digit, to be recognised anywhere in a text."""
+        return tuple(value for value in self.identity if len(value) >= 4 and any(letter.isdigit() for letter in value))
+
+    @cached_property
+    def spoken_names(self) -> tuple[str, ...]:
+        """Names with a space on either side, to be found as whole words in a spaced text."""
+        return tuple(f" {name} " for name in self.name_text[:3] if len(name) > 1)
 
     @cached_property
     def bare_name(self) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -29,6 +30,11 @@ class View:
     tool: str = ""
     collective: bool = False
     sources: tuple[Listing, ...] = ()
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every word and value of its items."""
+        return frozenset().union(*(entry.atoms for entry in self.entries)) if self.entries else frozenset()
 
     @property
     def numbered(self) -> bool:

@@ -62,16 +62,14 @@ def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
 
 
 def _position(spoken: str, low: str, entry: Entry) -> int:
-    for name in entry.name_text[:3]:
-        if len(name) > 1:
-            position = spoken.find(f" {name} ")
-            if position >= 0:
-                return position
-    for identity in entry.identity:
-        if len(identity) >= 4 and any(letter.isdigit() for letter in identity):
-            position = low.find(identity)
-            if position >= 0:
-                return position
+    for name in entry.spoken_names:
+        position = spoken.find(name)
+        if position >= 0:
+            return position
+    for code in entry.codes:
+        position = low.find(code)
+        if position >= 0:
+            return position
     return -1
 
 
@@ -99,11 +97,13 @@ def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | Non
         full = " ".join((line.text, *(f"{key} {value}" for key, value in line.details.items())))
         spoken = f" {' '.join(words_of(full))} "
         said = atoms(full)
+        low = normal(full)
         for column, entry in enumerate(entries):
-            score = sum(1 / frequency[atom] for atom in (said & entry.atoms) - shared)
-            if _position(spoken, normal(full), entry) >= 0:
+            overlap = said & entry.atoms
+            score = sum(1 / frequency[atom] for atom in overlap - shared)
+            if _position(spoken, low, entry) >= 0:
                 score += 5 + 0.01 * max(map(len, entry.name_text), default=0)
-            elif entry.names and score < 1:
+            elif entry.names and score < 1 and len(entries) <= 30:
                 close = fuzz.token_set_ratio(normal(entry.names[0]), normal(line.text))
                 score += 3 if close >= 88 else 0
             if score >= 0.4:

@@ -58,8 +58,7 @@ class _Resolver:
         self.utterance = utterance
         self.closeness = closeness
         self.ledger = ledger
-        recent = ledger.views[-6:]
-        self.vocabulary = frozenset(atom for view in recent for entry in view.entries for atom in entry.atoms)
+        self.vocabulary = frozenset().union(*(view.vocabulary for view in ledger.views[-3:]))
         self.marks, self.language = marked(utterance, self.vocabulary)
         self.phrases = read_phrases(self.marks, self.language.name)
         self.said = atoms(utterance)

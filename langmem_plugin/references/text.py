@@ -77,6 +77,7 @@ def stem(word: str) -> str:
     return word
 
 
+_PREFIXES = "".join(language.prefixes for language in LANGUAGES)
 _STOP = frozenset().union(*(language.stop for language in LANGUAGES))
 _ENGLISH_STOP = LANGUAGES[0].stop
 _WEEKDAYS = {form: number for language in LANGUAGES for form, number in language.weekdays.items()}
@@ -112,41 +113,68 @@ def is_stop(word: str) -> bool:
     return word in _STOP
 
 
-def key_words(key: str) -> list[str]:
+@lru_cache(maxsize=4096)
+def key_words(key: str) -> tuple[str, ...]:
     """`restaurantName`, `restaurant_name` and `restaurant-name` all read restaurant, name."""
-    return words_of(_CAMEL.sub(" ", key).replace("_", " ").replace("-", " "))
+    return tuple(words_of(_CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")))
 
 
 def typed_atoms(text: str) -> set[str]:
     """Clock times (`t:minutes`), dates (`d:month-day`), weekdays (`w:0` is Monday) and numbers (`n:12`) said in a text."""
     low = normal(text)
-    found: set[str] = set()
+    found = _weekday_atoms(low)
+    if not _DIGIT.search(low):
+        return found
     for month_day in _ISO.finditer(low):
         year, month, day = (int(part) for part in month_day.groups())
         found |= _date_atoms(year, month, day)
-    low = _ISO.sub(" ", low)
-    for hour, minute, half, hour24, minute24 in _CLOCK.findall(low):
-        clock = int(hour24 or hour)
-        if half:
-            clock = clock % 12 + (12 if half.startswith("p") else 0)
-        if clock < 25:
-            found.add(f"t:{clock * 60 + int(minute24 or minute or 0)}")
-    for hour in _HALF.findall(low):
-        found.update((f"t:{int(hour) * 60 + 30}", f"t:{(int(hour) + 12) * 60 + 30}"))
-    low = _CLOCK.sub(" ", low)
-    for first, second, year in _SLASHED.findall(low):
-        found |= _date_atoms(int(year) if len(year) == 4 else 0, int(first), int(second))
-        if int(first) > 12:
-            found |= _date_atoms(int(year) if len(year) == 4 else 0, int(second), int(first))
-    low = _SLASHED.sub(" ", low)
-    for day, month, month_first, day_last in _DAY_MONTH.findall(low):
+    if found:
+        low = _ISO.sub(" ", low)
+    if ":" in low or "m" in low:
+        for hour, minute, half, hour24, minute24 in _CLOCK.findall(low):
+            clock = int(hour24 or hour)
+            if half:
+                clock = clock % 12 + (12 if half.startswith("p") else 0)
+            if clock < 25:
+                found.add(f"t:{clock * 60 + int(minute24 or minute or 0)}")
+        for hour in _HALF.findall(low):
+            found.update((f"t:{int(hour) * 60 + 30}", f"t:{(int(hour) + 12) * 60 + 30}"))
+        low = _CLOCK.sub(" ", low)
+    if "/" in low:
+        for first, second, year in _SLASHED.findall(low):
+            found |= _date_atoms(int(year) if len(year) == 4 else 0, int(first), int(second))
+            if int(first) > 12:
+                found |= _date_atoms(int(year) if len(year) == 4 else 0, int(second), int(first))
+        low = _SLASHED.sub(" ", low)
+    for day, month, month_first, day_last in _DAY_MONTH.findall(low) if len(low) > 4 else ():
         found |= _date_atoms(0, _MONTHS[month or month_first], int(day or day_last))
     for match in _NUMBER.findall(low):
         found.add("n:" + number_text(float(match.replace(",", ""))))
-    for form, number in _WEEKDAYS.items():
-        if form in low and re.search(rf"(?<!\w)(?:ב|ל|מ|של )?{form}s?(?!\w)", low):
+    return found
+
+
+_DIGIT = re.compile(r"\d")
+_SINGLE_WEEKDAYS = {form: number for form, number in _WEEKDAYS.items() if " " not in form}
+_WEEKDAY_PHRASES = {form: number for form, number in _WEEKDAYS.items() if " " in form}
+
+
+def _weekday_atoms(low: str) -> set[str]:
+    found: set[str] = set()
+    for word in _LETTERS.findall(low):
+        number = _SINGLE_WEEKDAYS.get(word)
+        if number is None and word[-1] == "s":
+            number = _SINGLE_WEEKDAYS.get(word[:-1])
+        if number is None and word[0] in _PREFIXES:
+            number = _SINGLE_WEEKDAYS.get(word[1:])
+        if number is not None:
+            found.add(f"w:{number}")
+    for form, number in _WEEKDAY_PHRASES.items():
+        if form in low:
             found.add(f"w:{number}")
     return found
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
 
 
 def _date_atoms(year: int, month: int, day: int) -> set[str]:
@@ -181,7 +209,6 @@ def word_atoms(text: str) -> set[str]:
     return found
 
 
-_PREFIXES = "".join(language.prefixes for language in LANGUAGES)
 _CONCEPTS = {
     form: tuple(dict.fromkeys(stem(word) for word in english))
     for language in LANGUAGES

@@ -59,7 +59,7 @@ def _brief(item: Mapping[str, Any]) -> dict[str, Any]:
     brief: dict[str, Any] = {}
     for key, value in item.items():
         if isinstance(value, str):
-            brief[key] = value if len(value) <= MAX_VALUE or key_words(key)[-1:] == ["id"] else value[:MAX_VALUE] + "…"
+            brief[key] = value if len(value) <= MAX_VALUE or key_words(key)[-1:] == ("id",) else value[:MAX_VALUE] + "…"
         elif isinstance(value, (list, dict)) and len(json.dumps(value, default=str)) > 400:
             shown = [str(leaf) for _, leaf in leaves(value)][:12]
             brief[key] = [*shown, "…"]
