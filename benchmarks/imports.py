@@ -1,4 +1,4 @@
-"""How long `import langmem_plugin` takes beside `import langgraph.graph`: best of several fresh processes, alternating."""
+"""How long `import langmem_plugin` takes beside `import langgraph.graph`: best of several fresh processes."""
 
 import subprocess
 import sys

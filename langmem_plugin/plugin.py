@@ -149,7 +149,7 @@ class PhoneMemory:
                 said: Any = Command(resume=text) if waits else {"messages": [HumanMessage(text)]}
                 return _reply_in(graph.invoke(said, config))
         except _no_model():
-            log.error("reply.no_model", exc_info=True, extra={"phone": masked(owner)})
+            log.exception("reply.no_model", extra={"phone": masked(owner)})
             return NO_MODEL
         except StorageFull as error:
             log.critical("reply.storage_full", exc_info=True, extra={"phone": masked(owner)})

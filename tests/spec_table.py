@@ -24,7 +24,7 @@ class SpecTable:
         self.tests = defaultdict(dict)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item):
         report = yield
         if report.when == "call" or report.failed:
             for marker in item.iter_markers("spec"):

@@ -16,7 +16,7 @@ def test_the_quickstart_runs_offline_and_remembers(monkeypatch, tmp_path, capsys
     quickstart = re.search(r"## Quickstart\n\n```python\n(.+?)```", README.read_text("utf-8"), re.DOTALL)[1]
     names = {}
 
-    exec(compile(quickstart, "README.md", "exec"), names)  # noqa: S102 - it is our own text
+    exec(compile(quickstart, "README.md", "exec"), names)
 
     names["memory"].close()
     said = capsys.readouterr().out

@@ -1,12 +1,11 @@
 """The same memory for `create_agent`: recall before the agent, the view at each model call."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, cast
+from typing import Any, NotRequired, cast
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
 from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
-from typing_extensions import NotRequired
 
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 

@@ -36,6 +36,7 @@ class WorkingMemory:
 
     def __init__(
         self,
+        *,
         service: MemoryService,
         instructions: StandingInstructions,
         settings: Settings,

@@ -24,8 +24,10 @@ Typed = tuple[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class MessageList:
-    """A channel that is a list of messages: their rows. As stored: how many checkpoints back its last full list
-    is, and about how many bytes a full list would take."""
+    """A channel that is a list of messages: their rows.
+
+    As stored: how many checkpoints back its last full list is, and about how many bytes a full list would take.
+    """
 
     rows: codec.Rows
     depth: int = 0
@@ -150,7 +152,9 @@ def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]
             base = parent()
             before = base.channels.get(name) if base else None
             if not isinstance(before, MessageList):
-                raise ValueError(f"damaged checkpoint: the list {name!r} continues one that is missing")
+                raise ValueError(  # noqa: TRY004 - the bytes are damaged, no caller passed a wrong type
+                    f"damaged checkpoint: the list {name!r} continues one that is missing"
+                )
             return MessageList(before.rows[:keep] + codec.unpack(packed), depth, before.size + len(packed))
     raise ValueError(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
 

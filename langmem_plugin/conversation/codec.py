@@ -97,7 +97,7 @@ def _is_message_type(kind: type) -> bool:
     return issubclass(kind, BaseMessage) and not issubclass(kind, RemoveMessage)
 
 
-def take_out(value: Any, rows: TakeOut) -> Any:
+def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return per shape
     """`value` with every message in lists, tuples, dicts and Sends replaced by its row number.
 
     The very same object comes back if there is none, so that large values are not copied.

@@ -6,7 +6,6 @@ that changes a message in place changes its copy; when that comes back it is ano
 
 import gc
 import threading
-import weakref
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,8 +16,6 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
-from pydantic import BaseModel
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
@@ -40,21 +37,9 @@ class Version:
     message: BaseMessage
     written: BaseMessage | None
     size: int
-    _out: weakref.ref[BaseMessage] | None = None
 
     def is_version_of(self, message: BaseMessage) -> bool:
-        # Most comparisons are with the copy the graph was given, where equality, which is fast, is enough.
-        equal = same if self._out is not None and self._out() is message else identical
-        return equal(self.message, message) or (self.written is not None and equal(self.written, message))
-
-    def copy_out(self) -> BaseMessage:
-        """A copy for the graph, whose coming back is recognised."""
-        message = copied(self.message)
-        self._out = weakref.ref(message)
-        return message
-
-    def came_from(self, message: BaseMessage) -> None:
-        self._out = weakref.ref(message)
+        return same(self.message, message) or (self.written is not None and same(self.written, message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,9 +254,7 @@ class Rows:
         named = copied(version.message)
         named.id = message.id
         written = copied(message) if version.written is not None else None
-        renamed = Version(version.row, named, written, version.size)
-        renamed.came_from(message)
-        self._remember(renamed)
+        self._remember(Version(version.row, named, written, version.size))
         return True
 
     def _add(self, message: BaseMessage) -> Version:
@@ -345,42 +328,16 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError):  # an artifact that equality cannot tell, such as an array
-        return identical(left, right)
-
-
-def identical(left: BaseMessage, right: BaseMessage) -> bool:
-    """Whether no reader could tell the two apart: equal to the types within, where 1 is neither True nor 1.0."""
-    return _alike(left, right) if type(left) is type(right) else False
-
-
-def _alike(left: Any, right: Any) -> bool:
-    kind = type(left)
-    if kind is not type(right):
+    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array: store it anew
         return False
-    if kind in _UNCHANGING and kind is not float:
-        return bool(left == right)
-    if kind is dict:
-        return len(left) == len(right) and all(
-            old == new and _alike(left[old], right[new]) for old, new in zip(left, right, strict=True)
-        )
-    if kind is list or kind is tuple:
-        return len(left) == len(right) and all(map(_alike, left, right))
-    if isinstance(left, BaseModel):
-        return _alike(left.__dict__, right.__dict__) and _alike(left.__pydantic_extra__, right.__pydantic_extra__)
-    try:
-        return _BYTES.dumps_typed(left) == _BYTES.dumps_typed(right)
-    except (TypeError, ValueError, OverflowError):  # not storable either: let the serializer say so
-        return False
-
-
-_BYTES = JsonPlusSerializer()
 
 
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Copying a long list makes thousands of small objects, none of them garbage. Looking for some among them, and in
-    all modules on the way, takes four times as long as the copies themselves (benchmarks/conversation.py)."""
+    """For copying a long list: thousands of small objects, none of them garbage.
+
+    Looking for some among them, and in all modules on the way, takes four times as long as the copies themselves.
+    """
     enabled = gc.isenabled()
     gc.disable()
     try:

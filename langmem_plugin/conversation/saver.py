@@ -30,7 +30,7 @@ from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.rows import CountTokens, Rows, VersionCache
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
-from langmem_plugin.conversation.sessions import Session, Silence
+from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Session, Silence
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import InvalidInput
@@ -61,7 +61,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         database: Database | str,
         *,
         serde: SerializerProtocol | None = None,
-        silence: Silence = Silence(),
+        silence: Silence = HALF_AN_HOUR,
         region: str | None = None,
         count_tokens: CountTokens = quarter_of_length,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
@@ -77,8 +77,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
         self._executor = executor or self._own_executor
         self._runs = Runs()
-        self._versions = VersionCache(_CACHE_BYTES)
-        self._decoded = DecodedCache()
+        self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
         self._writing = [threading.Lock() for _ in range(64)]
 
@@ -231,11 +230,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                     history = self._history(connection, session)
                     pruning.drop(history, pruning.all_but_latest(history))
 
+    def _forget_decoded(self) -> None:
+        self._versions, self._decoded = VersionCache(_CACHE_BYTES), DecodedCache()
+
     def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
         clone = super().with_allowlist(extra_allowlist)
         if isinstance(clone, ConversationSaver) and clone is not self:
             # What the laxer serializer decoded must not be served by the stricter one.
-            clone._versions, clone._decoded = VersionCache(_CACHE_BYTES), DecodedCache()
+            clone._forget_decoded()  # noqa: SLF001 - a clone of this very class
         return clone
 
     # Sessions

@@ -34,6 +34,8 @@ class Silence:
     while_interrupted: timedelta = timedelta(hours=24)
 
 
+HALF_AN_HOUR = Silence()
+
 _PRECISION = timedelta(milliseconds=100)
 """Activity is written down no more often than this: the writes of one step are one sign of life."""
 

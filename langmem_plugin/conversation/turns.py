@@ -149,14 +149,14 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
     def __enter__(self) -> RunnableConfig:
         return self._held.__enter__()
 
-    def __exit__(self, *raised: Any) -> bool | None:
-        return self._held.__exit__(*raised)
+    def __exit__(self, *raised: object) -> bool | None:
+        return self._held.__exit__(*raised)  # type: ignore[arg-type]
 
     async def __aenter__(self) -> RunnableConfig:
         return await self._held_by_task.__aenter__()
 
-    async def __aexit__(self, *raised: Any) -> bool | None:
-        return await self._held_by_task.__aexit__(*raised)
+    async def __aexit__(self, *raised: object) -> bool | None:
+        return await self._held_by_task.__aexit__(*raised)  # type: ignore[arg-type]
 
 
 def _line_up(connection: Connection, thread: str) -> None:

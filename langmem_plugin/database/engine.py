@@ -57,9 +57,13 @@ class Database:
 
         Raises StorageFull or StoreUnavailable; the database is then as it was before the block.
         """
-        with self._writing, self._named_errors(), self.engine.connect() as connection:
-            with connection.execution_options(langmem_write=True).begin():
-                yield connection
+        with (
+            self._writing,
+            self._named_errors(),
+            self.engine.connect() as connection,
+            connection.execution_options(langmem_write=True).begin(),
+        ):
+            yield connection
 
     def close(self) -> None:
         """Returns every connection; SQLite folds its write-ahead log back into the file."""
