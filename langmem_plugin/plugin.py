@@ -71,7 +71,14 @@ class PhoneMemory:
         self.service = MemoryService(self.database, embeddings=embeddings, now=now)
         self._turns = Turns(self.database, self.saver.open_session, self.settings.turn_timeout, self._executor)
         self.instructions = StandingInstructions(self.database, now=now)
-        self._working = WorkingMemory(self.service, self.instructions, self.settings, count_tokens, self._executor, now)
+        self._working = WorkingMemory(
+            service=self.service,
+            instructions=self.instructions,
+            settings=self.settings,
+            count_tokens=count_tokens,
+            executor=self._executor,
+            now=now,
+        )
         self._commands = Commands(self.service, self.saver.end_session)
 
     def close(self) -> None:
