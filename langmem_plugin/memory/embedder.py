@@ -14,6 +14,7 @@ from typing import TypeVar
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.vectors import Vector, unit
 
 Embedded = TypeVar("Embedded")
@@ -46,7 +47,7 @@ _CALIBRATIONS = {
     "text-embedding-3-small": Calibration(0.32, 19.0),  # not measured: its cosines are spread like MiniLM's
 }
 _UNKNOWN_MODEL = Calibration(0.4, 15.0)
-_LATIN_ONLY = {"all-MiniLM-L6-v2-int8"}
+_ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
 
 
 class Embedder:
@@ -98,11 +99,8 @@ class Embedder:
         return [known[text] for text in texts]
 
     def understands(self, text: str) -> bool:
-        """False when most letters are of a script the model never learned: its cosines are then chance."""
-        if self.model not in _LATIN_ONLY:
-            return True
-        letters = [letter for letter in text if letter.isalpha()]
-        return sum(letter < "\u0250" for letter in letters) * 2 >= len(letters)
+        """False for a language the model never learned: everything is then near everything else."""
+        return self.model not in _ENGLISH_ONLY or language_of(text) == "english"
 
     def _tried(self, embed: Callable[[], Embedded]) -> Embedded:
         for wait in _WAITS:

@@ -4,6 +4,7 @@ import functools
 import re
 import threading
 import unicodedata
+from collections import Counter
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
@@ -36,6 +37,12 @@ def stems(text: str, *, like: str) -> list[str]:
     """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
     latin = _latin_language(_words(like))
     return [_stem(word, _script(word) or latin) for word in _words(text)]
+
+
+def language_of(text: str) -> str:
+    """The language most words of `text` seem to be in; English where nothing tells."""
+    spoken = Counter(language for _, language in _spoken(text))
+    return max(spoken, key=spoken.__getitem__) if spoken else "english"
 
 
 def _spoken(text: str) -> list[tuple[str, str]]:

@@ -7,7 +7,9 @@ from langmem_plugin.memory.embedder import Calibration
 
 Scores = NDArray[np.float32]  # one per row
 
-_WORDS = 1.5
+_WORDS = 1.0
+_COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
+_COVERED_SLOPE = 12.0
 _RECENCY = 0.05  # the three small terms only order what is about equally relevant
 _RECENT_DAYS = 30.0
 _USE = 0.03
@@ -29,24 +31,31 @@ def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_])
 
 
 def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
-    """How surely a row is about the query, in [0, 1]: either signal suffices, both together say more.
+    """How surely a row is about the query, in [0, 1]. A signal that did not run is None.
 
-    A signal that did not run is None.
+    With both, either may suffice, but few shared words say little. Words alone are read as the cosine is,
+    by a curve: a text that covers a third of the query, weighted by rarity, is at 0.7.
     """
-    doubt = np.ones(rows, dtype=np.float32)
-    for signal in (relevance, coverage):
-        if signal is not None:
-            doubt *= 1.0 - np.clip(signal, 0.0, 1.0)
-    return 1.0 - doubt
+    if coverage is None:
+        return np.zeros(rows, dtype=np.float32) if relevance is None else relevance
+    if relevance is None:
+        curve = 1.0 / (1.0 + np.exp(-_COVERED_SLOPE * (coverage - _COVERED_MIDPOINT)))
+        return np.where(coverage > 0, curve, 0.0).astype(np.float32)
+    doubt = (1.0 - relevance) * (1.0 - np.clip(coverage, 0.0, 1.0) ** 2)
+    return (1.0 - doubt).astype(np.float32)
 
 
 def fused(spread: Scores | None, coverage: Scores | None, rows: int) -> Scores:
-    """What orders memories, before the terms of `lived`."""
+    """What orders memories, before the terms of `lived`.
+
+    Coverage counts by its square: the words that a question and a fact share by chance then hardly count, and
+    a name or number that is most of the question counts as much as all of meaning.
+    """
     score = np.zeros(rows, dtype=np.float32)
     if spread is not None:
         score += spread
     if coverage is not None:
-        score += _WORDS * coverage
+        score += _WORDS * coverage**2
     return score
 
 
