@@ -7,6 +7,7 @@ from datetime import date
 from .entries import Entry
 from .text import normal, stem
 from .words import Comparison
+from .words.table import AGE, CLOCK, DURATION, PRICE
 
 _MINUTES = {
     "s": 1 / 60, "sec": 1 / 60, "second": 1 / 60, "m": 1, "min": 1, "minute": 1, "minuto": 1, "דקות": 1, "דקה": 1, "h": 60, "hr": 60, "hour": 60,
@@ -26,19 +27,42 @@ _EASE = {"very easy": 0, "easy": 1, "facil": 1, "קל": 1, "beginner": 1, "simpl
          "expensive": 3, "dificil": 3, "large": 3, "קשה": 3, "pricey": 3, "very expensive": 4, "expert": 4}
 
 
-def extreme(entries: Sequence[Entry], comparison: Comparison, count: int = 1) -> tuple[list[Entry], str] | None:
+def extreme(entries: Sequence[Entry], comparison: Comparison, count: int = 1, rank: int = 0) -> tuple[list[Entry], str] | None:
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
-    compared or the end is shared by more entries than asked for."""
-    for name in _fields(entries, comparison):
+    compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end."""
+    for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
         values = [(measure(entry.field_value(name)), entry) for entry in entries]
         known = [(value, entry) for value, entry in values if value is not None]
         if len(known) < max(2, (len(entries) + 1) // 2) or len({value for value, _ in known}) < 2:
             continue
         known.sort(key=lambda pair: -comparison.direction * pair[0])
+        if rank:
+            same = sum(value == known[rank - 1][0] for value, _ in known) if rank <= len(known) else 0
+            return ([known[rank - 1][1]], name) if same == 1 else None
         if count < len(known) and known[count - 1][0] == known[count][0]:
             continue
         return [entry for _, entry in known[:count]], name
     return None
+
+
+_SHAPES = (
+    (PRICE, re.compile(r"^\D{0,4}[$€₪£]|[$€₪£]\s*$|\b(?:usd|eur|ils|nis|gbp)\b")),
+    (DURATION, re.compile(r"^\s*\d+(?:[.,]\d+)?\s*(?:min|minutes?|h|hr|hours?|m|דקות|minutos|horas)\b|^pt?\d")),
+    (CLOCK, re.compile(r"^\d{4}-\d\d?-\d\d?|^\d\d?:\d\d")),
+    (AGE, re.compile(r"^\d{4}-\d\d?-\d\d?")),
+)
+
+
+def _typed_fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
+    """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`, `2026-05-01`."""
+    for fields, shape in _SHAPES:
+        if fields is comparison.fields:
+            return [
+                name
+                for name in entries[0].fields
+                if all(isinstance(entry.field_value(name), str) and shape.search(normal(str(entry.field_value(name)))) for entry in entries)
+            ]
+    return []
 
 
 def _fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:

@@ -30,11 +30,22 @@ class View:
     tool: str = ""
     collective: bool = False
     sources: tuple[Listing, ...] = ()
+    captions: list[str] = field(default_factory=list)
+    """What the reply called each item, where it listed them: a translation or a shorter name."""
+
+    def atoms_of(self, place: int) -> frozenset[str]:
+        """Words and values of an item and of the line that showed it."""
+        own = self.entries[place].atoms
+        return own | self.said[place] if self.captions else own
+
+    @cached_property
+    def said(self) -> list[frozenset[str]]:
+        return [atoms(caption) for caption in self.captions]
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every word and value of its items."""
-        return frozenset().union(*(entry.atoms for entry in self.entries)) if self.entries else frozenset()
+        return frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries)))) if self.entries else frozenset()
 
     @property
     def numbered(self) -> bool:
@@ -174,7 +185,7 @@ class Ledger:
         for listing in self.pending:
             if listing not in used:
                 self._show(listing.entries, [None] * len(listing.entries), "all", (listing,))
-        self._show(entries, [line.number for line in lines], "list", used)
+        self._show(entries, [line.number for line in lines], "list", used).captions = [line.text for line in lines]
         return True
 
     def _show_details(self, lines: list[Line], entry: Entry, sources: tuple[Listing, ...]) -> bool:

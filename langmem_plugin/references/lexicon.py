@@ -56,6 +56,8 @@ def _trie(language: Words) -> tuple[_Trie, int]:
         put(form, "attribute", names)
     for form in language.weekdays:
         put(form, "weekday")
+    for form in language.months:
+        put(form, "month")
     return table, max(len(key) for key in table)
 
 
@@ -83,6 +85,7 @@ def spoken(text: str) -> Words:
     for language in (english, spanish):
         table = _trie(language)[0]
         scores.append(sum((word in language.stop) + ((word,) in table) for word in words))
+    scores[1] += sum(_has_enclitic(word, word) for word in words)
     return spanish if scores[1] + 2 * bool(told) > scores[0] else english
 
 
@@ -106,7 +109,8 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
                 index += size
                 break
         else:
-            marks.append(_single(text, token, language, known))
+            following = found[index + 1].text if index + 1 < len(found) else ""
+            marks.append(_single(text, token, language, known, before_one=following in ("one", "ones")))
             index += 1
     return marks, language
 
@@ -132,7 +136,7 @@ def _mark(text: str, first: Token, last: Token, entry: _Entry, definite: bool) -
     return Mark(normal(text[first.start : last.end]), first.start, last.end, frozenset(entry), entry, definite)
 
 
-def _single(text: str, token: Token, language: Words, known: frozenset[str]) -> Mark:
+def _single(text: str, token: Token, language: Words, known: frozenset[str], *, before_one: bool = False) -> Mark:
     mark = Mark(token.text, token.start, token.end)
     value = token.text
     if value.startswith("#") and value[1:].isdigit():
@@ -152,11 +156,11 @@ def _single(text: str, token: Token, language: Words, known: frozenset[str]) -> 
         plural = value.endswith("s")
         kind = "them" if plural else "it"
         return Mark(value, token.start, token.end, frozenset({kind, "enclitic"}), {kind: 0})
-    if len(value) >= 4 and value not in known and value not in language.stop:
+    if len(value) >= (3 if before_one else 4) and value not in known and value not in language.stop:
         for form in _typos(language):
             if form[0] == value[0] and abs(len(form) - len(value)) <= 1:
                 distance = OSA.distance(form, value, score_cutoff=1)
-                if distance == 1 and (len(value) >= 6 or len(form) == len(value) == 5 or sorted(form) == sorted(value)):
+                if distance == 1 and (before_one or len(value) >= 6 or len(form) == len(value) == 5 or sorted(form) == sorted(value)):
                     if form + "s" == value and form not in language.kinds["marker"]:
                         continue
                     entry = _trie(language)[0][(form,)]

@@ -125,21 +125,21 @@ class _Reader:
             following = self.at(start + 1)
             if following.text in ("#", ".", ":"):
                 following, start = self.at(start + 2), start + 1
-            if following.has("cardinal", "label") or (following.has("letter") and self._ends(start + 2)):
+            if following.has("cardinal", "label") or (_letter(following) and self._ends(start + 2)):
                 return self._number_list(start + 1, self.index)
             if following.has("ordinal") and self.language == "he":
                 return self._number_list(start + 1, self.index)
             return None
-        if mark.has("letter") and mark.text in "abcdefgh" and (
-            len(self.marks) <= 3 and self._alone(start) or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")
-        ):
+        if mark.text == "no" and self.at(start + 1).has("digit") and self._ends(start + 2):
+            return self._number_list(start + 1, start)
+        if _letter(mark) and (self._letters_only() or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")):
             return self._number_list(start, start)
         if mark.has("cardinal") and self._selects(start):
             return self._number_list(start, start)
         return None
 
-    def _alone(self, index: int) -> bool:
-        return all(mark.has("polite", "punctuation", "choose", "confirm") for place, mark in enumerate(self.marks) if place != index)
+    def _letters_only(self) -> bool:
+        return len(self.marks) <= 4 and all(_letter(mark) or mark.has("and", "punctuation") or mark.text in ("please", "pls", "plz") for mark in self.marks)
 
     def _ends(self, index: int) -> bool:
         following = self.skip_punctuation(index)
@@ -155,6 +155,12 @@ class _Reader:
                 last = index
                 if not (after.has("and", "range") and self.at(last + 2).has("cardinal", "digit")):
                     return False
+        if self.language == "es" and not mark.has("digit") and before.text in ("la", "el") and after.has("end", "polite") and not mark.has("one") and not self.at(index - 2).has("preposition"):
+            return True
+        if before.has("labelled", "month") or after.has("month") or (after.has("of") and self.at(index + 2).has("month")):
+            return False
+        if after.text in ("+", "*", "=") or before.text in ("+", "*", "="):
+            return False
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
             return False
         place = index + 1
@@ -173,7 +179,9 @@ class _Reader:
             return before.has("the") and after.has("end", "and")
         if earlier.has("end", "choose", "and", "confirm", "range") or before.text in ".,;!?(":
             return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
-        if mark.has("digit") and (before.text in ("with", "con", "what about", "how about", "on") and last.has("end") or before.has("question") and len(self.marks) <= 6):
+        if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
+            return True
+        if mark.has("digit") and (before.text in ("with", "con", "what about", "how about", "on", "between", "entre") and last.has("end") or before.has("question") and len(self.marks) <= 6):
             return True
         if before.has("preposition", "unit", "weekday"):
             return False
@@ -214,7 +222,7 @@ class _Reader:
                     index += 2 if self.at(index + 1).has("cardinal", "label") else 3
                     last = index
             joined = False
-            while self.at(index).has("and") or self.at(index).text in (",", "&", "/"):
+            while self.at(index).has("and") or self.at(index).text in (",", "&", "/", "y el", "y la"):
                 index += 1
                 joined = True
             if self.at(index).has("the") and joined:
@@ -230,10 +238,10 @@ class _Reader:
 
     @staticmethod
     def _value(mark: Mark) -> int | None:
-        for kind in ("label", "cardinal", "ordinal", "letter"):
-            if mark.has(kind) and (kind != "letter" or mark.text in "abcdefghij"):
+        for kind in ("label", "cardinal", "ordinal"):
+            if mark.has(kind):
                 return mark.number(kind)
-        return None
+        return ord(mark.text) - 96 if _letter(mark) else None
 
     # -- ordinals
 
@@ -260,6 +268,12 @@ class _Reader:
             return None
         if mark.has("last") and (self.at(start + 1).has("unit", "weekday") or self.language == "en" and self.at(start - 1).text in ("at",)):
             return None
+        after = self.at(start + 1)
+        if mark.has("ordinal") and after.has("comparison") and _superlative(after.text, self.language):
+            value = after.values["comparison"]
+            assert isinstance(value, Comparison)
+            self.index += 2
+            return Phrase("comparison", *self._span(start, self.index), comparison=value, numbers=(mark.number("ordinal"),), nouns=self._nouns(self.index))
         count_at = start + 1
         if self.at(count_at).has("cardinal") and not self.at(count_at).has("one") and not mark.has("middle"):
             count = self.at(count_at).number("cardinal")
@@ -282,7 +296,7 @@ class _Reader:
                 index += 1
                 last = index
             joined = False
-            while self.at(index).has("and") or self.at(index).text in (",", "&"):
+            while self.at(index).has("and") or self.at(index).text in (",", "&", "y el", "y la"):
                 index += 1
                 joined = True
             if joined:
@@ -306,10 +320,12 @@ class _Reader:
         mark, before, after = self.marks[index], self.at(index - 1), self.at(index + 1)
         if after.has("unit") and not after.has("polite", "preposition"):
             return False
+        if after.has("of") and self.at(index + 2).has("month", "unit") or before.has("month") or after.has("month"):
+            return False
         if self.language == "he":
             return mark.definite or before.has("marker") or len(self.marks) <= 2
         if mark.text[:1].isdigit():
-            dated = after.text in ("of", "de") or before.has("weekday") or self.at(index - 2).has("preposition") and before.has("the")
+            dated = after.text in ("of", "de") or before.has("weekday") or self.at(index - 2).has("weekday") or self.at(index - 2).has("preposition") and before.has("the")
             return after.has("one", "marker") or not dated and before.has("the", "end", "choose", "and", "confirm")
         if self.language == "en" and not before.has("the", "end", "choose", "and", "this", "its", "punctuation", "confirm", "range", "except", "all", "not") and not after.has("one", "marker"):
             return False
@@ -332,6 +348,8 @@ class _Reader:
         assert isinstance(value, Comparison)
         after = self.at(start + 1)
         if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in ("something", "anything", "algo", "any", "משהו", "more", "even"):
+            return None
+        if mark.text in ("mejor", "peor", "better", "worse", "later", "earlier", "sooner") and not before.has("the", "this") and not after.has("one"):
             return None
         superlative = _superlative(mark.text, self.language)
         pointed = before.has("the", "one", "this", "this", "these", "its", "cardinal") or after.has("one") or mark.definite or earlier.has("the")
@@ -398,12 +416,17 @@ class _Reader:
             if mark.has(kind):
                 self.index += 1
                 return Phrase(kind, *self._span(start, self.index), nouns=self._nouns(self.index) if kind in ("its", "their") else ())
-        if mark.has("the") and self.at(start + 1).has("cardinal") and not self.at(start + 1).has("one", "unit") and self.language == "en":
+        counted = self.at(start + 1)
+        if mark.has("the") and counted.has("cardinal") and not counted.has("one", "unit") and (self.language == "en" or mark.text in ("los", "las")) and not self.at(start - 1).has("preposition"):
             if self.at(start + 2).has("unit"):
                 return None
             self.index += 2
             return Phrase("these", *self._span(start, self.index), count=self.at(start + 1).number("cardinal"), nouns=self._nouns(self.index), explicit=False)
         return None
+
+
+def _letter(mark: Mark) -> bool:
+    return len(mark.text) == 1 and "a" <= mark.text <= "j"
 
 
 def _superlative(text: str, language: str) -> bool:

@@ -88,7 +88,10 @@ class _Resolver:
         if any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases) and not self.pointing.marks:
             self.decision.rejected = True
             return self.decision
-        meaning = self._by_name() or self._by_deixis()
+        meaning = self._by_name()
+        if meaning is not None and meaning.sort == "name":
+            self._and_that(meaning)
+        meaning = meaning or self._by_deixis()
         offered = choices(self.ledger)
         if offered is not None and meaning is not None and meaning.sort != "name" and any(meaning.entries[0] is entry for entry in offered.entries):
             self.decision.equal = list(offered.entries)
@@ -110,8 +113,14 @@ class _Resolver:
         views = [view for view in reversed(self.ledger.views) if view.kind != "parts" or view.numbered]
         typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]
         pool = typed or views
-        several = [view for view in pool if len(view.entries) > 1 or view.numbered]
-        return several or pool
+        several = [view for view in pool if len(view.entries) > 1 or view.numbered] or pool
+        if any(mark.has("oldest") for mark in self.marks):
+            return several[-1:]
+        if any(mark.has("older") for mark in self.marks) and not typed:
+            return [view for view in several if view.turn < several[0].turn][:1]
+        if any(mark.has("older") for mark in self.marks):
+            return [view for view in several if view.turn < self.ledger.views[-1].turn][:1] or several[:1]
+        return several
 
     def _kinds(self, nouns: Sequence[str]) -> frozenset[str]:
         """The nouns as type words, in English too when the language tables know them."""
@@ -221,7 +230,7 @@ class _Resolver:
         for view in self._lists(phrase.nouns)[:3]:
             if len(view.entries) < 2:
                 continue
-            found = extreme(view.entries, phrase.comparison, phrase.count)
+            found = extreme(view.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0)
             if found is not None:
                 entries, name = found
                 return Meaning(entries, self._words(phrase), f"by {name} among the {len(view.entries)} last shown", "comparison", view)
@@ -260,9 +269,21 @@ class _Resolver:
         """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""
         for view in list(reversed(self.ledger.views[-40:]))[:4]:
             found, evidence = self._described(self.utterance, view, weak)
+            if 1 < len(found) < len(view.entries) and any(mark.text in ("ones", "those", "los de", "las de", "todos", "all") or mark.has("all") for mark in self.marks):
+                return Meaning(found, self.utterance.strip(), f"all of those shown that fit {', '.join(evidence)}", "value", view)
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
                 return Meaning(found, " ".join(evidence), "the only one shown that fits these words", "part of name", view)
         return None
+
+    def _and_that(self, named: Meaning) -> None:
+        """"Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a named one."""
+        for phrase in self.phrases:
+            before = [mark for mark in self.marks if mark.end <= phrase.start][-1:]
+            if phrase.kind in ("this", "it") and not phrase.nouns and before and before[0].text in ("from", "to", "with", "than", "de", "con", "a"):
+                meaning = self._single(phrase)
+                if meaning is not None and not any(entry is other for entry in meaning.entries for other in named.entries):
+                    self.decision.meanings.append(meaning)
+                self.decision.equal = []
 
     def _by_choice(self) -> Meaning | None:
         """The answer to a question that named two or three to choose from."""
@@ -304,15 +325,17 @@ class _Resolver:
         vocabulary = {word for entry in view.entries for words in entry.name_words for word in words}
         said = corrected(frozenset(word for word in atoms(text) if not word.isdigit()), vocabulary) - shared
         scores: list[tuple[float, Entry]] = []
-        for entry in view.entries:
+        for place, entry in enumerate(view.entries):
+            held = view.atoms_of(place)
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
             score = sum(
-                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0) for word in said & entry.atoms
+                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0) for word in said & held
             )
             scores.append((score, entry))
         best = max((score for score, _ in scores), default=0.0)
         found = [entry for score, entry in scores if score == best] if best >= 1.0 else []
-        return found, sorted(said & found[0].atoms) if found else []
+        evidence = said & view.atoms_of(view.entries.index(found[0])) if found else frozenset()
+        return found, sorted(evidence)
 
     def _convincing(self, evidence: list[str], view: View, entry: Entry) -> bool:
         """Whether the shared words are meant to pick this entry, rather than being said of something new."""
@@ -329,7 +352,10 @@ class _Resolver:
             return True
         if len(view.entries) == 1:
             return bool(plain) and anchored
-        return anchored or bool(plain) and len(self.said) <= 4
+        if any(mark.has("one") or mark.has("weekday") and mark.text.endswith("'s") for mark in self.marks):
+            return True
+        typed = any(stem(word) in GROUPS or word in entry.kind_words for word in plain)
+        return anchored and (typed or len(self.said) <= 3) or bool(plain) and len(self.said) <= 2
 
     def _view_of(self, entry: Entry) -> View | None:
         return next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
@@ -370,8 +396,13 @@ class _Resolver:
             part = self.pointing.part_of(focus, phrase.nouns)
             if part is not None:
                 return Meaning([focus], self._words(phrase), f"the {part} of the one last spoken of", "part", self._view_of(focus), part)
+        last = self.ledger.views[-1]
+        if focus is not None and not phrase.nouns and not phrase.count and len(last.entries) == 1 and last.entries[0] is focus:
+            part = next((name for name, value in focus.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None)
+            if part is not None:
+                return Meaning([focus], self._words(phrase), f"the {part} of the one last shown", "part", last, part)
         view = self._group(phrase.nouns)
-        if view is None or phrase.count > len(view.entries):
+        if view is None or (phrase.count and phrase.count != len(view.entries)):
             return None
         return Meaning(list(view.entries), self._words(phrase), "what was last shown together", "pointing", view)
 

@@ -12,7 +12,7 @@ ENGLISH = Words(
             "|suggestion|pick"
         ),
         "last": phrases("last|final|bottom|latest listed|lowest on the list"),
-        "penultimate": phrases("second to last|second-to-last|next to last|second last|penultimate|last but one|2nd to last|one before last|one before the last"),
+        "penultimate": phrases("the one before last|the one before the last|second to last|second-to-last|next to last|second last|penultimate|last but one|2nd to last|one before last|one before the last"),
         "antepenultimate": phrases("third to last|third-to-last|3rd to last|third from last|last but two"),
         "top": phrases("top"),
         "middle": phrases("middle|in the middle"),
@@ -40,7 +40,7 @@ ENGLISH = Words(
         "there": phrases("there|that place|this place|over there"),
         "preposition": phrases("at|in|for|by|after|before|until|around|till|within|every|per|x|than|over|under|since|only|just|exactly|about|near|between|from|to|on|with"),
         "choose": phrases("go with|go for|choose|pick|take|select|want|prefer|like|info on|details on|about|tell me about|details for|info for|recipe for|more on|more about|open|show|save|keep|delete|remove|drop|book|buy|get|order|add|send|share|play|try|do|see|read|view|cancel|reserve|compare|info about|details of"),
-        "polite": phrases("please|pls|plz|thanks|thank you|thx|ty|now|then|instead|too|also|again|ok|okay|though|tho|really|maybe|first|today|tonight|tomorrow|later|asap|looks|look|sounds|sound|seems|is|was|are|would|will|should|could|it|looked|in full|good|great|nice|perfect|lol|haha|if|that's|thats|works|for me|me|from|on|in|to|at|with|by|because|since|but|so|as|into|onto|instead of|over|u|you|my|up|off|out|please?|does|do|did|has|have|had|can|actually|definitely|the|which|who|what|when|where|this|that|before|after|vs|versus|there|back|cuz|bc"),
+        "polite": phrases("please|pls|plz|thanks|thank you|thx|ty|now|then|instead|too|also|again|ok|okay|though|tho|really|maybe|first|today|tonight|tomorrow|later|asap|looks|look|sounds|sound|seems|is|was|are|would|will|should|could|it|looked|in full|good|great|nice|perfect|lol|haha|if|that's|thats|works|for me|me|from|on|in|to|at|with|by|because|since|but|so|as|into|onto|instead of|over|u|you|my|up|off|out|please?|done|ready|complete|completed|finished|does|do|did|has|have|had|can|actually|definitely|the|which|who|what|when|where|this|that|before|after|vs|versus|there|back|cuz|bc"),
         "selects": phrases("list|lists|above|shown|listed|mentioned|you sent|you showed|you gave|you said|you found|you mentioned|results|on the list|from the list|of the list"),
         "idiom": phrases(
             "first of all|just a second|a second|one second|one sec|a sec|wait a second|at first|first time|second thought|second thoughts|on second thought"
@@ -49,7 +49,7 @@ ENGLISH = Words(
             "|one day|one moment|once more|one of these days|no one|two of us|the two of us|both of us|all of us|all right|all good|all set|that's all|thats all|that is all|that's it|that is it|that'll be all|that will be all|that would be all|after all|all day|all day long|all week|all the time|at all|all the best|not at all|first class|second hand|that's that"
             "|it is raining|this week|this weekend|this month|this year|this morning|this evening|this afternoon|this time|that time|that day|that way|this way|that much|this one time|that's right|that is right|that's correct|that is correct|is that right|other day|the other day|each other|on the other hand|other than that|both ways|round two|half past|each day|every day|every week|next one week"
             "|so that|such that|now that|in that case|in this case|at this time|at that time|for this|before that|after that|this next week|that's great|that's fine"
-            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
+            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
             "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|day one|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
         ),
         "unit": phrases("week|weeks|day|days|hour|hours|minute|minutes|min|mins|hr|hrs|am|pm|month|months|year|years|people|persons|person|guests|adults|kids|children|dollars|bucks|euros|shekels|nis|percent|%|kg|g|grams|cups|cup|lbs|tbsp|tsp|times|oclock|o'clock|nights|night|bedroom|bedrooms|rooms|room|tickets|seats|st|nd|a.m|p.m|a.m.|p.m.|k|km|miles|degrees|stars|star|calories|ml|oz|liters|servings"),
@@ -57,6 +57,9 @@ ENGLISH = Words(
         "confirm": phrases("yes|yeah|yep|yup|sure|ok|okay|sounds good|sounds great|perfect|great|that works|works for me|fine|alright|correct|right|excellent|awesome|cool|good|nice|go ahead|do it|confirm|looks good|absolutely|definitely|that'll do|that will do|that's good|of course|y|ya|yas"),
         "revise": phrases("what about|how about|instead|make it|change|make that|actually|switch|swap|move|rather|reschedule|update|and for|and on|what if|only|specifically|but for|but on|except make|shift|push|extend|also add|add"),
         "return": phrases("go back to|get back to|back to|return to|going back to|as for|regarding|now about|let's go back"),
+        "older": phrases("from before|from earlier|earlier list|the previous list|previous list|from the other list|the other list|before that|you showed before|you showed me before|from last time"),
+        "oldest": phrases("from the first list|in the first list|of the first list|the first list|on the first list|from the original list|the original list"),
+        "labelled": phrases("gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"),
         "found": phrases("you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"),
         "question": phrases("what|where|when|how|which|who|does|do|is|are|can|could|whats|what's|wheres|where's|hows|how's|has|have|why|whose"),
     },
