@@ -24,6 +24,7 @@ from langmem_plugin.errors import (
 if TYPE_CHECKING:
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.state import MemoryState
+    from langmem_plugin.conversation.manager import SessionManager
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
@@ -37,6 +38,7 @@ _ROOMS = {
     "MemoryService": "memory",
     "MemoryState": "agent.state",
     "PhoneMemory": "plugin",
+    "SessionManager": "conversation.manager",
     "Settings": "settings",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
@@ -60,6 +62,7 @@ __all__ = [
     "NotSerializable",
     "PhoneMemory",
     "SessionExpired",
+    "SessionManager",
     "Settings",
     "StaleMemory",
     "StorageFull",

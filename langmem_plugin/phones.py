@@ -57,8 +57,9 @@ def _number(text: str, region: str | None) -> str | None:
     try:
         number = phonenumbers.parse(text, region)
     except phonenumbers.NumberParseException:
-        return None
+        number = None
     # Possible, not valid: ranges open faster than tables learn of them, and a test number is a key as well.
-    if not phonenumbers.is_possible_number(number):
-        return None
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    if number is not None and phonenumbers.is_possible_number(number):
+        return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+    # Whatever country it claims to be from, with or without punctuation it is the same number.
+    return "+" + re.sub(r"\D", "", text) if text.startswith("+") else None

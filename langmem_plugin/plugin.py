@@ -19,9 +19,10 @@ from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import model_failures
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver, quarter_of_length
 from langmem_plugin.conversation.sessions import Silence
-from langmem_plugin.conversation.turns import Turn, Turns
+from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ModelUnavailable, StorageFull
 from langmem_plugin.memory import MemoryService
@@ -66,10 +67,11 @@ class PhoneMemory:
             region=self.settings.default_region,
             count_tokens=count_tokens,
             now=now,
+            turn_timeout=self.settings.turn_timeout,
             executor=self._executor,
         )
         self.service = MemoryService(self.database, embeddings=embeddings, now=now)
-        self._turns = Turns(self.database, self.saver.open_session, self.settings.turn_timeout, self._executor)
+        self.sessions = SessionManager(self.saver, self.settings)
         self.instructions = StandingInstructions(self.database, now=now)
         self._working = WorkingMemory(
             service=self.service,
@@ -83,10 +85,9 @@ class PhoneMemory:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self._turns.close()
-        self._executor.shutdown()
-        self.service.close()
         self.saver.close()
+        self.service.close()
+        self._executor.shutdown()
         self.database.close()
 
     def __enter__(self) -> Self:
@@ -100,7 +101,7 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        return self._turns.turn(normalised(phone, self.settings.default_region))
+        return self.saver.turn(normalised(phone, self.settings.default_region))
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
@@ -139,22 +140,25 @@ class PhoneMemory:
         """Tools by which the agent itself remembers, recalls and forgets for the person of the run."""
         return memory_tools(self._working)
 
-    def reply(self, graph: Pregel[Any, Any, Any, Any], phone: str, text: str) -> str:
+    def reply(self, graph: Pregel[Any, Any, Any, Any], phone: str, text: str, *, automated: bool = False) -> str:
         """The whole channel adapter: the text to send back for a text that came in.
 
         Chat commands are answered here. A message to a graph that waits for an answer is that answer. When the
         model does not answer or the disk is full, the person is told so and the log has the details.
+        `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
         """
         if not text.strip():
             return EMPTY
         owner = normalised(phone, self.settings.default_region)
-        if (answer := self._commands.answer(owner, text)) is not None:
-            return answer
+        said = {"messages": [HumanMessage(text)]}
         try:
+            if automated:
+                return _reply_in(graph.invoke(said, {"configurable": {"thread_id": owner, "automated": True}}))
+            if (answer := self._commands.answer(owner, text)) is not None:
+                return answer
             with self.turn(phone) as config:
                 waits = self.saver.awaits_answer(config)
-                said: Any = Command(resume=text) if waits else {"messages": [HumanMessage(text)]}
-                return _reply_in(graph.invoke(said, config))
+                return _reply_in(graph.invoke(Command(resume=text) if waits else said, config))
         except _no_model():
             log.exception("reply.no_model", extra={"phone": masked(owner)})
             return NO_MODEL

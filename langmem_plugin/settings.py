@@ -13,7 +13,8 @@ class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
 
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
-    silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`.
+    silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
+    one is kept for `archive_days` (None: for ever).
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     """
 
@@ -25,6 +26,7 @@ class Settings(BaseSettings):
     session_timeout: timedelta = timedelta(minutes=30)
     interrupt_timeout: timedelta = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)
+    archive_days: int | None = Field(default=30, ge=0)
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = {"client": 4_000, "godfather": 100_000}
     recall_limit: PositiveInt = 5

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from threading import Lock
 from typing import Any
 
@@ -23,6 +24,7 @@ from langmem_plugin.conversation.checkpoints import Held, Inline, Large, Message
 from langmem_plugin.conversation.rows import Rows
 from langmem_plugin.conversation.sessions import Session
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
+from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending as pending_table
 from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.errors import StoreUnavailable
@@ -48,6 +50,16 @@ class DecodedCache:
             self._entries.move_to_end(key)
             if len(self._entries) > _MOST_DECODED:
                 self._entries.popitem(last=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is known of a message without reading it."""
+
+    row: int
+    message_id: str | None
+    tokens: int
+    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +108,17 @@ class History:
                 if payload is None:
                     raise StoreUnavailable(f"value row {row} is missing: run `langmem doctor` on this database")
                 return self.serde.loads_typed(codec.decompress(payload))
+
+    def listed(self, channel: str) -> list[Listed]:
+        """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
+        newest = self.load("", None)
+        held = newest.channels.get(channel) if newest else None
+        if not isinstance(held, MessageList) or not held.rows:
+            return []
+        numbers = [abs(row) for row in held.rows]
+        stored = self.connection.execute(_LISTED, {**self._key(""), "first": min(numbers), "last": max(numbers)})
+        rows = {row.row: row for row in stored}
+        return [Listed(*rows[number]) for number in numbers if number in rows]
 
     def writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, Write]]:
         """(task id, write) of everything pending on the checkpoint, in the order the graph applies it."""
@@ -285,6 +308,13 @@ _REWRITE_WRITES = update(pending_table).where(
     *_of_namespace(pending_table),
     pending_table.c.checkpoint_id == bindparam("of_checkpoint"),
     pending_table.c.task_id == bindparam("of_task"),
+)
+_LISTED = select(
+    message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at
+).where(
+    message_table.c.thread == bindparam("of_thread"),
+    message_table.c.session == bindparam("of_session"),
+    message_table.c.row.between(bindparam("first"), bindparam("last")),
 )
 _VALUE = select(value_table.c.payload).where(
     value_table.c.thread == bindparam("of_thread"),

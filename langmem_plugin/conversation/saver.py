@@ -5,9 +5,9 @@ import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, run_in_executor
@@ -30,7 +30,8 @@ from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.rows import CountTokens, Rows, VersionCache
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
-from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Session, Silence
+from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
+from langmem_plugin.conversation.turns import Turn, Turns
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import InvalidInput
@@ -65,6 +66,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         region: str | None = None,
         count_tokens: CountTokens = quarter_of_length,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        turn_timeout: timedelta = timedelta(minutes=2),
         executor: Executor | None = None,
     ) -> None:
         super().__init__(serde=serde)
@@ -72,10 +74,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._owns_database = isinstance(database, str)
         self.silence = silence
         self.region = region
-        self._count_tokens = count_tokens
-        self._now = now
+        self.count_tokens = count_tokens
+        self.now = now
         self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
-        self._executor = executor or self._own_executor
+        self._executor: Executor = executor or cast("Executor", self._own_executor)
+        self._turns = Turns(self.database, self.open_session, turn_timeout, self._executor)
         self._runs = Runs()
         self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
@@ -83,6 +86,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     def close(self) -> None:
         """Closes what this object opened: its threads, and the database if it was given a URL."""
+        self._turns.close()
         if self._own_executor:
             self._own_executor.shutdown()
         if self._owns_database:
@@ -108,6 +112,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         Read by a run that begins, it decides which session the run belongs to: None starts a fresh one. All
         other reads show the newest session, ended or not, unless the config names a `session_id`.
         """
+        if _is_automated(config):
+            return None
         thread, namespace = self._thread(config), _namespace(config)
         with self.database.read() as connection:
             session = self._session(connection, thread, config)
@@ -119,7 +125,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                 stored = history.load(namespace, get_checkpoint_id(config))
                 return None if stored is None else self._tuple(history, namespace, stored)
         with self.database.write() as connection:
-            sessions.end(connection, thread, self._now(), number=session.number)
+            sessions.end(connection, thread, self.now(), number=session.number)
         return None
 
     def list(
@@ -159,7 +165,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                     found[channel] = {"writes": writes[channel][::-1], "seed": seed}
         return {channel: found.get(channel, {"writes": writes[channel][::-1]}) for channel in channels}
 
-    def get_next_version(self, current: str | int | None, channel: None) -> str:  # noqa: ARG002
+    def get_next_version(self, current: str | float | None, channel: None) -> str:  # noqa: ARG002
         """Versions look like the stock savers' but end in zeros: here no value is ever found by its version."""
         number = 0 if current is None else int(str(current).split(".")[0])
         return f"{number + 1:032}.{0:016}"
@@ -175,6 +181,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     ) -> RunnableConfig:
         """Stores the checkpoint; on disk when it returns. Raises NotSerializable, StorageFull, StoreUnavailable."""
         namespace = _namespace(config)
+        if _is_automated(config):
+            return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
         facts = dict(get_checkpoint_metadata(config, metadata))
         for key in _OUR_KEYS:
             facts.pop(key, None)
@@ -190,6 +198,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         task_path: str = "",
     ) -> None:
         """Stores what a task wrote on top of the config's checkpoint; raises as `put` does."""
+        if _is_automated(config):
+            return
         checkpoint_id = config["configurable"]["checkpoint_id"]
         with self._write(config) as history:
             history.save_writes(_namespace(config), checkpoint_id, task_id, task_path, writes)
@@ -240,11 +250,18 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             clone._forget_decoded()  # noqa: SLF001 - a clone of this very class
         return clone
 
-    # Sessions
+    # Turns and sessions
+
+    def turn(self, thread_id: str) -> Turn:
+        """`with` or `async with`: one turn of this thread at a time, its session pinned in the config it gives.
+
+        Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
+        """
+        return self._turns.turn(thread_key(thread_id, self.region))
 
     def open_session(self, thread_id: str) -> RunnableConfig:
         """The config of a turn that begins: its session is pinned, and is a fresh one after silence."""
-        thread, now = thread_key(thread_id, self.region), self._now()
+        thread, now = thread_key(thread_id, self.region), self.now()
         with self.database.read() as connection:
             session = sessions.newest(connection, thread)
             if session and sessions.has_ended(connection, session, now, self.silence):
@@ -257,13 +274,48 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     def end_session(self, thread_id: str) -> None:
         """Archives the thread's current session, if it has one; the next message starts afresh."""
         with self.database.write() as connection:
-            sessions.end(connection, thread_key(thread_id, self.region), self._now())
+            sessions.end(connection, thread_key(thread_id, self.region), self.now())
 
     def awaits_answer(self, config: RunnableConfig) -> bool:
         """Whether the session's last run stopped to ask the person something."""
         with self.database.read() as connection:
             session = self._session(connection, self._thread(config), config)
             return session is not None and sessions.is_interrupted(connection, session)
+
+    def touch(self, config: RunnableConfig, client: Client | None = None) -> None:
+        """Counts as activity of the session, and says who its client is."""
+        with self.database.write() as connection:
+            session = self._session(connection, self._thread(config), config, lock=True)
+            if session is not None:
+                sessions.advance(connection, session, next_row=session.next_row, active_at=self.now())
+                if client is not None:
+                    sessions.set_client(connection, session, client)
+
+    @contextmanager
+    def reading(self, session_id: str) -> Iterator[tuple[History, Session]]:
+        """The history of a session by its id alone, for operators and records. Raises UnknownSession."""
+        with self.database.read() as connection:
+            session = sessions.anywhere(connection, session_id)
+            yield self._history(connection, session), session
+
+    def expire(self, archive_days: int | None) -> tuple[int, int]:
+        """Archives the sessions that fell silent and purges what was archived so many days ago; how many of each.
+
+        None keeps the archive for ever.
+        """
+        now, ended, purged = self.now(), 0, 0
+        while True:
+            with self.database.write() as connection:
+                silent = sessions.idle(connection, now, self.silence, _PAGE)
+                for session in silent:
+                    sessions.end(connection, session.thread, now, number=session.number)
+            ended += len(silent)
+            if not silent:
+                break
+        if archive_days is not None:
+            with self.database.write() as connection:
+                purged = sessions.purge(connection, now - timedelta(days=archive_days))
+        return ended, purged
 
     # The same in asynchronous code
 
@@ -354,13 +406,13 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     def _over(self, connection: Connection, session: Session | None, control: object, thread: str) -> bool:
         """Whether the run that begins needs a fresh session; remembers the answer for the rest of the run."""
-        fresh = session is None or sessions.has_ended(connection, session, self._now(), self.silence)
+        fresh = session is None or sessions.has_ended(connection, session, self.now(), self.silence)
         self._runs.remember(control, thread, None if fresh or session is None else session.session_id)
         return fresh
 
     @contextmanager
     def _write(self, config: RunnableConfig) -> Iterator[History]:
-        thread, control, now = self._thread(config), control_of(config), self._now()
+        thread, control, now = self._thread(config), control_of(config), self.now()
         with self._writing[hash(thread) % len(self._writing)]:
             with self.database.write() as connection:
                 session = self._session(connection, thread, config, lock=True) or sessions.begin(
@@ -385,7 +437,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             self._versions,
             next_row=session.next_row,
             now=now,
-            count_tokens=self._count_tokens,
+            count_tokens=self.count_tokens,
         )
         return History(connection, session, self.serde, rows, self._decoded)
 
@@ -430,6 +482,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                         continue
                     found = self._tuple(history, of_namespace, stored)
                 yield found
+
+
+def _is_automated(config: RunnableConfig) -> bool:
+    """Whether nobody wrote and the run is to leave no trace: nothing is read for it and nothing stored."""
+    return bool(config["configurable"].get("automated"))
 
 
 def _namespace(config: RunnableConfig) -> str:

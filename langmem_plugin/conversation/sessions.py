@@ -1,5 +1,6 @@
 """Sessions: the stretches of conversation that silence ends. Which one is current, and when it is over."""
 
+import logging
 import time
 import uuid
 from collections.abc import Sequence
@@ -11,6 +12,9 @@ from sqlalchemy import Connection, Select, bindparam, delete, insert, select, up
 
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
 from langmem_plugin.errors import UnknownSession
+from langmem_plugin.phones import masked
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +28,14 @@ class Session:
     last_active: datetime
     ended_at: datetime | None
     next_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Who is on the other side, where the channel knows it."""
+
+    name: str | None = None
+    phone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +88,10 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
 
 
 def begin(connection: Connection, thread: str, now: datetime) -> Session:
-    """A new current session; the one before it, if it is still open, ends."""
-    end(connection, thread, now)
+    """A new current session; the one before it, if it is still open, ends. Its client is the same."""
     latest = newest(connection, thread)
+    client = client_of(connection, latest) if latest else Client()
+    end(connection, thread, now)
     # Real time, whatever clock the caller set: a number is never used again, not even after everything is deleted.
     number = max(time.time_ns() // 1_000, latest.number + 1 if latest else 0)
     fresh = Session(thread, number, str(uuid.uuid4()), now, now, None, 1)
@@ -91,15 +104,67 @@ def begin(connection: Connection, thread: str, now: datetime) -> Session:
             "created_at": now,
             "last_active": now,
             "next_row": 1,
+            "client_name": client.name,
+            "client_phone": client.phone,
         },
     )
+    _log("session.began", fresh)
     return fresh
 
 
 def end(connection: Connection, thread: str, now: datetime, *, number: int | None = None) -> bool:
     """Archives the current session (only if it is still this one, with `number`). False if there is none."""
     only = _END if number is None else _END.where(session.c.number == number)
-    return connection.execute(only, {"of_thread": thread, "at": now}).rowcount > 0
+    ended = connection.execute(only, {"of_thread": thread, "at": now}).rowcount > 0
+    if ended:
+        log.info("session.ended", extra={"phone": masked(thread)})
+    return ended
+
+
+def restore(connection: Connection, found: Session, now: datetime) -> None:
+    """Makes an archived session the current one again, as if somebody had just written in it."""
+    end(connection, found.thread, now)
+    connection.execute(
+        update(session)
+        .where(session.c.thread == found.thread, session.c.number == found.number)
+        .values(ended_at=None, last_active=now)
+    )
+    _log("session.restored", found)
+
+
+def idle(connection: Connection, now: datetime, silence: Silence, limit: int) -> list[Session]:
+    """Current sessions that have been silent for too long, of all threads."""
+    query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= now - silence.timeout)
+    candidates = [Session(*row) for row in connection.execute(query.order_by(session.c.last_active).limit(limit))]
+    return [found for found in candidates if has_ended(connection, found, now, silence)]
+
+
+def purge(connection: Connection, ended_before: datetime, *, thread: str | None = None) -> int:
+    """Deletes archived sessions with everything that belongs to them; how many. Of one thread, or of all."""
+    doomed = delete(session).where(session.c.ended_at < ended_before)
+    if thread is not None:
+        doomed = doomed.where(session.c.thread == thread)
+    purged = connection.execute(doomed).rowcount
+    if purged:
+        log.info("session.purged", extra={"sessions": purged})
+    return purged
+
+
+def client_of(connection: Connection, found: Session) -> Client:
+    row = connection.execute(
+        select(session.c.client_name, session.c.client_phone).where(
+            session.c.thread == found.thread, session.c.number == found.number
+        )
+    ).one()
+    return Client(*row)
+
+
+def set_client(connection: Connection, found: Session, client: Client) -> None:
+    connection.execute(
+        update(session)
+        .where(session.c.thread == found.thread, session.c.number == found.number)
+        .values(client_name=client.name, client_phone=client.phone)
+    )
 
 
 def advance(connection: Connection, found: Session, *, next_row: int, active_at: datetime | None) -> None:
@@ -120,15 +185,33 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
     )
 
 
-def all_of(connection: Connection, thread: str) -> Sequence[Session]:
-    """Every session of the thread, oldest first."""
-    rows = connection.execute(select(*_COLUMNS).where(session.c.thread == thread).order_by(session.c.number))
-    return [Session(*row) for row in rows]
+def all_of(connection: Connection, thread: str | None, *, limit: int | None = None) -> Sequence[Session]:
+    """Every session of the thread, oldest first; or of all threads, the last active first."""
+    query = select(*_COLUMNS).limit(limit)
+    if thread is None:
+        query = query.order_by(session.c.last_active.desc(), session.c.number.desc())
+    else:
+        query = query.where(session.c.thread == thread).order_by(session.c.number)
+    return [Session(*row) for row in connection.execute(query)]
+
+
+def anywhere(connection: Connection, session_id: str) -> Session:
+    """The session with this id, of whatever thread: for operators. Raises UnknownSession."""
+    row = connection.execute(select(*_COLUMNS).where(session.c.session_id == session_id)).first()
+    if row is None:
+        raise UnknownSession(f"there is no session {session_id!r}: it may have been purged")
+    return Session(*row)
 
 
 def remove(connection: Connection, thread: str) -> None:
     """Deletes all sessions of the thread with everything that belongs to them."""
     connection.execute(delete(session).where(session.c.thread == thread))
+
+
+def remove_one(connection: Connection, found: Session) -> None:
+    """Deletes a session with everything that belongs to it."""
+    connection.execute(delete(session).where(session.c.thread == found.thread, session.c.number == found.number))
+    _log("session.purged", found)
 
 
 def copy_of(source: Session, thread: str, offset: int) -> Session:
@@ -145,6 +228,10 @@ def is_interrupted(connection: Connection, found: Session) -> bool:
 def _session(connection: Connection, query: Select[Any], parameters: dict[str, Any], lock: bool) -> Session | None:
     row = connection.execute(query.with_for_update(of=session) if lock else query, parameters).first()
     return None if row is None else Session(*row)
+
+
+def _log(event: str, found: Session) -> None:
+    log.info(event, extra={"phone": masked(found.thread), "session_id": found.session_id})
 
 
 _COLUMNS = (

@@ -44,6 +44,20 @@ def window(
     return shown
 
 
+def newest_within(
+    messages: Sequence[BaseMessage], max_tokens: int, count_tokens: Callable[[BaseMessage], int]
+) -> list[BaseMessage]:
+    """The newest messages that fit, at least two: for plain transcripts, in which nothing is paired."""
+    budget = max_tokens
+    kept: list[BaseMessage] = []
+    for message in reversed(messages):
+        budget -= count_tokens(message)
+        if budget < 0 and len(kept) >= _KEPT:
+            break
+        kept.append(message)
+    return kept[::-1]
+
+
 def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The messages with each call followed by its results, as every provider demands.
 
