@@ -165,6 +165,8 @@ def _single(text: str, token: Token, language: Words, known: frozenset[str], *, 
                         continue
                     entry = _trie(language)[0][(form,)]
                     return Mark(value, token.start, token.end, frozenset(entry), entry)
+    if language.articles and len(value) > 3 and value[0] == language.articles[0]:
+        mark.definite = True
     return mark
 
 

@@ -25,9 +25,9 @@ _OFFER = re.compile(
     r"|sounds?|interested|work for you|(?:will|would) .{1,40} work|need (?:me )?to (?:book|make)|need a (?:reservation|booking)|what do you say|quieres|te gustaria|לשמור|רוצה|להזמין)\b",
     re.IGNORECASE,
 )
-_ELSE = re.compile(r"\b(anything|something|any ?way|what|how|nothing|any|other) (?:else|more|further|other|help)|help (?:you )?(?:with|today)|assist|(?:next|other|further) (?:task|help)|algo mas|עוד משהו", re.IGNORECASE)
+_ELSE = re.compile(r"\b(anything|something|any ?way|what|how|nothing|any|other) (?:else|more|further|other|help)|help (?:you )?(?:with|today)|assist|help (?:me |you )?out|(?:next|other|further) (?:task|help)|algo mas|עוד משהו", re.IGNORECASE)
 _PRAISE = frozenset(
-    "good great perfect fine nice works work cool sweet awesome excellent amazing wonderful lovely super ideal okay ok alright sounds like love"
+    "good great perfect fine nice works work cool sweet awesome excellent amazing wonderful lovely super ideal okay ok alright sounds"
     " terrific fantastic genial perfecto bien vale excelente".split()
 ) | frozenset(("מעולה", "סבבה", "יופי", "מצוין", "אחלה", "מתאים"))
 _AGREED = frozenset("yes yeah yep yup sure si claro definitely absolutely ok okay please exactly correct right".split()) | frozenset(("כן", "בטח"))
@@ -180,7 +180,7 @@ class Pointing:
     def by_question(self) -> Pointed | None:
         """"What is the cost?", "any wind?": asks for a field of an item just spoken of."""
         texts = [mark.text for mark in self.marks]
-        if self.asks_slot or "my" in texts[:8] and "my" in texts or any(mark.has("search") for mark in self.all_marks):
+        if self.asks_slot or "my" in texts or any(mark.has("search") for mark in self.all_marks):
             return None
         for entry in self.focus[:3]:
             part = self.asked_field(entry)
@@ -201,6 +201,8 @@ class Pointing:
         said = {stem(word) for mark in marks for word in (mark.text, *word_atoms(mark.text)) if not is_stop(mark.text)}
         best: tuple[int, str] | None = None
         for field_name, words in entry.fields.items():
+            if words & {"name", "id", "title"} and not words & {"name", "id", "title"} & said:
+                continue
             hit = len({stem(word) for word in words} & said - {"name", "type", "title"})
             if hit and (best is None or hit > best[0]):
                 best = (hit, field_name)
@@ -216,6 +218,8 @@ class Pointing:
         if view.tool and not reads(view.tool):
             return None
         words = [word for mark in self.marks for word in mark.text.split()]
+        if any(mark.has("search") for mark in self.all_marks):
+            return None
         if self.offers and self.ledger.turn - view.turn <= 3 and words[:1] and words[0] in _AGREED:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")
         content = [word for word in words if word[:1].isalpha()]

@@ -11,7 +11,7 @@ from .lexicon import Mark, marked
 from .naming import common_atoms, corrected, named_in, sharing
 from .phrases import Phrase, read_phrases
 from .pointing import Pointed, Pointing, thing_like, timely
-from .text import atoms, is_stop, stem, words_of
+from .text import atoms, is_stop, stem, word_atoms, words_of
 from .words.nouns import GROUPS, NO_TYPE
 
 CONFIDENCE = {
@@ -340,15 +340,21 @@ class _Resolver:
     def _convincing(self, evidence: list[str], view: View, entry: Entry) -> bool:
         """Whether the shared words are meant to pick this entry, rather than being said of something new."""
         names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
+        if view.captions:
+            names |= view.said[view.entries.index(entry)]
         named = [word for word in evidence if word in names and word not in NO_TYPE]
         plain = [word for word in evidence if ":" not in word]
+        before = [mark for mark in self.marks if stem(mark.text) in evidence or mark.text in evidence]
+        places = [self.marks.index(mark) for mark in before]
+        plain_place = any(place and self.marks[place - 1].has("preposition", "of", "range") for place in places)
         anchored = any(mark.has("one") for mark in self.marks) or any(
-            stem(word) in evidence for nouns in self.pointing.definite_nouns() for word in nouns
+            stem(word) in evidence or word_atoms(word) & set(evidence) for nouns in self.pointing.definite_nouns() for word in nouns
         )
         new = any(mark.has("search") for mark in self.marks) and not anchored
         if new or self.pointing.asks_slot and not named:
             return False
-        if named and (len(named) * 2 >= min(map(len, entry.name_words)) or anchored or len(view.entries) > 1):
+        most = min(map(len, entry.name_words), default=1)
+        if named and (anchored or len(view.entries) > 1 or len(named) * 2 > most or len(named) * 2 == most and not plain_place):
             return True
         if len(view.entries) == 1:
             return bool(plain) and anchored
