@@ -14,11 +14,27 @@ from .resolution import Resolution
 from .text import key_words, normal, stem, words_of
 
 _ALIKE = (
-    "destination location place address target", "folder directory dir destination path", "file filename document source path name match",
-    "receiver recipient to sender user username friend attendee", "content message body text file description note", "value distance number result",
-    "symbol stock ticker", "password passcode pin", "city location town place area", "date day time when start", "amount price total sum cost",
-    "query keyword topic search term subject", "title name subject", "phone number telephone", "email mail address", "item product article", "insurance premium cost fee",
-    "order purchase booking", "ticket issue case", "tweet post status", "url link website",
+    "destination location place address target",
+    "folder directory dir destination path",
+    "file filename document source path name match",
+    "receiver recipient to sender user username friend attendee",
+    "content message body text file description note",
+    "value distance number result",
+    "symbol stock ticker",
+    "password passcode pin",
+    "city location town place area",
+    "date day time when start",
+    "amount price total sum cost",
+    "query keyword topic search term subject",
+    "title name subject",
+    "phone number telephone",
+    "email mail address",
+    "item product article",
+    "insurance premium cost fee",
+    "order purchase booking",
+    "ticket issue case",
+    "tweet post status",
+    "url link website",
 )
 _SYNONYMS: dict[str, frozenset[str]] = {}
 for _line in _ALIKE:
@@ -85,7 +101,11 @@ def argument(
 
 def _plain_item(meant: Resolution) -> Any | None:
     """The text of the one item meant, when it is nothing but a text and was counted out ("the last one")."""
-    if len(meant.references) != 1 or len(meant.references[0].items) != 1 or meant.references[0].sort not in ("number", "ordinal"):
+    if (
+        len(meant.references) != 1
+        or len(meant.references[0].items) != 1
+        or meant.references[0].sort not in ("number", "ordinal")
+    ):
         return None
     item = meant.references[0].items[0]
     return item["text"] if set(item) == {"number", "text"} else None
@@ -101,7 +121,9 @@ def _fit(wanted: Sequence[str], said: str, fact: Fact) -> float:
     key = [word for word in key if word not in ("list", "current") or len(key) == 1] or key
     if not key or not wanted:
         return 0.0
-    context = {stem(word) for part in fact.path[:-1] for word in key_words(part)} | {stem(word) for word in key_words(fact.tool)}
+    context = {stem(word) for part in fact.path[:-1] for word in key_words(part)} | {
+        stem(word) for word in key_words(fact.tool)
+    }
     if key == list(wanted):
         return 4.0
     head, wanted_head = key[-1], wanted[-1]
@@ -111,7 +133,15 @@ def _fit(wanted: Sequence[str], said: str, fact: Fact) -> float:
         return 0.0
     if core and core == key_core:
         age = next((word for word in ("old", "previous", "original", "new") if word in key), "")
-        return 3.6 + (1.5 if age and f" {age} " in said else -0.8 if age in ("old", "previous", "original") else 0.3 if age else 0.0)
+        return 3.6 + (
+            1.5
+            if age and f" {age} " in said
+            else -0.8
+            if age in ("old", "previous", "original")
+            else 0.3
+            if age
+            else 0.0
+        )
     if head == wanted_head:
         rest = set(core[:-1])
         if not rest or rest <= context | set(key) or not set(key_core[:-1]):
@@ -131,8 +161,11 @@ def _fit(wanted: Sequence[str], said: str, fact: Fact) -> float:
 def _facts(messages: Sequence[BaseMessage]) -> Iterator[Fact]:
     place = 0
     empty = {
-        message.tool_call_id for message in messages
-        if isinstance(message, ToolMessage) and (message.status == "error" or message.content in ("null", "None", "")) and message.artifact is None
+        message.tool_call_id
+        for message in messages
+        if isinstance(message, ToolMessage)
+        and (message.status == "error" or message.content in ("null", "None", ""))
+        and message.artifact is None
     }
     tools: dict[str | None, str] = {}
     for message in messages:
@@ -176,7 +209,9 @@ def _told(wanted: Sequence[str], messages: Sequence[BaseMessage]) -> str | None:
             continue
         said = text_of(message)
         for phrase in (" ".join(core), core[-1]):
-            found = re.search(rf"\b{re.escape(phrase)}s?\b[^.\n]{{0,12}}?(?:\bis\b|:|=|\bto\b|\bcalled\b|\bnamed\b)\s*", normal(said))
+            found = re.search(
+                rf"\b{re.escape(phrase)}s?\b[^.\n]{{0,12}}?(?:\bis\b|:|=|\bto\b|\bcalled\b|\bnamed\b)\s*", normal(said)
+            )
             if found and (value := _VALUE.match(said, found.end())):
                 return next(group for group in value.groups() if group).rstrip(".,;!?")
         asked = normal(text_of(messages[place - 1])) if place and isinstance(messages[place - 1], AIMessage) else ""

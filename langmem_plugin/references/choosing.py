@@ -20,17 +20,47 @@ _FRAME = re.compile(
 )
 _CHOICE = re.compile(r"\?\s*\W*$")
 _OR = re.compile(r"\b(?:or|which|o|cual)\b|\bאו\b|\bאיזה\b")
-_NEGATION = re.compile(r"\b(?:not|isn'?t|n't|didn'?t|don'?t|wasn'?t|doesn'?t|never|neither|no|other than|opposite of|unlike)\b|n[`'’]t\b|\bno es\b|\bלא\b")
+_NEGATION = re.compile(
+    r"\b(?:not|isn'?t|n't|didn'?t|don'?t|wasn'?t|doesn'?t|never|neither|no|other than|opposite of|unlike)\b|n[`'’]t\b|\bno es\b|\bלא\b"
+)
 _PERIOD = re.compile(r"\b(before|after|since|prior to|until|earlier than|later than)\s+(?:the\s+)?(?:year\s+)?(\d{4})")
 _DECADE = re.compile(r"\b(?:19|20)?(\d)0'?s\b|\b(\d{4})'?s\b")
 _ALIKE = (
-    "he him his man male boy guy husband father actor king son brother", "she her woman female girl lady wife mother actress queen daughter sister",
-    "singer sing sung vocal vocalist artist", "author writer written write wrote novelist", "movie film cinema", "sweet sugar dessert candy cake honey syrup",
-    "band group duo trio", "fry fried deep-fried", "child children kid young", "war military army soldier battle", "sad ballad melancholy", "dance disco electronic club house edm",
-    "spicy chili pepper hot", "bread dough flour bun", "soup broth stew", "drink beverage juice", "meat beef pork lamb chicken", "sea ocean fish seafood",
-    "murder kill crime detective mystery", "love romance romantic", "funny comedy humor", "scary horror ghost", "magic fantasy wizard dragon", "space alien science-fiction sci-fi",
-    "rap hip-hop hip hop rapper", "rock guitar metal", "religious church god christian", "wedding marry married marriage bride", "school college university student",
-    "british english england uk britain", "american america us usa", "live concert performance", "duet featuring collaboration feature two", "morning breakfast", "rhyme poem poetry verse",
+    "he him his man male boy guy husband father actor king son brother",
+    "she her woman female girl lady wife mother actress queen daughter sister",
+    "singer sing sung vocal vocalist artist",
+    "author writer written write wrote novelist",
+    "movie film cinema",
+    "sweet sugar dessert candy cake honey syrup",
+    "band group duo trio",
+    "fry fried deep-fried",
+    "child children kid young",
+    "war military army soldier battle",
+    "sad ballad melancholy",
+    "dance disco electronic club house edm",
+    "spicy chili pepper hot",
+    "bread dough flour bun",
+    "soup broth stew",
+    "drink beverage juice",
+    "meat beef pork lamb chicken",
+    "sea ocean fish seafood",
+    "murder kill crime detective mystery",
+    "love romance romantic",
+    "funny comedy humor",
+    "scary horror ghost",
+    "magic fantasy wizard dragon",
+    "space alien science-fiction sci-fi",
+    "rap hip-hop hip hop rapper",
+    "rock guitar metal",
+    "religious church god christian",
+    "wedding marry married marriage bride",
+    "school college university student",
+    "british english england uk britain",
+    "american america us usa",
+    "live concert performance",
+    "duet featuring collaboration feature two",
+    "morning breakfast",
+    "rhyme poem poetry verse",
 )
 _SYNONYMS: dict[str, frozenset[str]] = {}
 for _line in _ALIKE:
@@ -68,7 +98,10 @@ def best_fit(
     told = [_score(utterance, entry, view) for entry in view.entries]
     near = _near(utterance, view.entries, closeness) if closeness is not None else [0.0] * len(told)
     scored = sorted(
-        ((score + 8 * close, words, entry) for (score, words), close, entry in zip(told, near, view.entries, strict=True)),
+        (
+            (score + 8 * close, words, entry)
+            for (score, words), close, entry in zip(told, near, view.entries, strict=True)
+        ),
         key=lambda row: -row[0],
     )
     (first, words, entry), (second, _, _) = scored[0], scored[1]
@@ -83,7 +116,9 @@ def _near(utterance: str, entries: Sequence[Entry], closeness: Closeness) -> lis
     found = []
     for entry in entries:
         whole = " ".join(str(value) for _, value in leaves(entry.item))[:600]
-        parts = [part for _, value in leaves(entry.item) for part in re.split(r"(?<=[.!?])\s+", str(value)) if len(part) > 15]
+        parts = [
+            part for _, value in leaves(entry.item) for part in re.split(r"(?<=[.!?])\s+", str(value)) if len(part) > 15
+        ]
         near = list(closeness(said, [whole, *(part[:300] for part in parts[:12])]))
         found.append(0.75 * near[0] + 0.25 * max(near[1:], default=near[0]))
     return found
@@ -103,7 +138,12 @@ def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
         rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
         if weight > rival:
             typed = 0.4 if word in GROUPS or word in NO_TYPE else 1.0
-            total += (weight - rival) * (1.3 if word in names else 1.0) * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6) * typed
+            total += (
+                (weight - rival)
+                * (1.3 if word in names else 1.0)
+                * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6)
+                * typed
+            )
             told.append(word)
     for relation, year in _PERIOD.findall(normal(utterance)):
         own = year_of(entry)

@@ -10,8 +10,25 @@ from .words import Comparison
 from .words.table import AGE, CLOCK, DURATION, PRICE
 
 _MINUTES = {
-    "s": 1 / 60, "sec": 1 / 60, "second": 1 / 60, "m": 1, "min": 1, "minute": 1, "minuto": 1, "דקות": 1, "דקה": 1, "h": 60, "hr": 60, "hour": 60,
-    "hora": 60, "שעה": 60, "שעות": 60, "d": 1440, "day": 1440, "dia": 1440, "week": 10080,
+    "s": 1 / 60,
+    "sec": 1 / 60,
+    "second": 1 / 60,
+    "m": 1,
+    "min": 1,
+    "minute": 1,
+    "minuto": 1,
+    "דקות": 1,
+    "דקה": 1,
+    "h": 60,
+    "hr": 60,
+    "hour": 60,
+    "hora": 60,
+    "שעה": 60,
+    "שעות": 60,
+    "d": 1440,
+    "day": 1440,
+    "dia": 1440,
+    "week": 10080,
 }
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DURATION = re.compile(r"(\d+(?:[.,]\d+)?)\s*([a-z\u05d0-\u05ea]+?)s?(?![a-z\u05d0-\u05ea])")
@@ -20,14 +37,46 @@ _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*(am|pm)?|(\d{1,2})\s*(am|pm
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _DATED = frozenset("year released release published date recorded created built born".split())
-_WRITTEN_DATE = re.compile(r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s*(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*(\d{4}))?")
+_WRITTEN_DATE = re.compile(
+    r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s*(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*(\d{4}))?"
+)
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
-_EASE = {"very easy": 0, "easy": 1, "facil": 1, "קל": 1, "beginner": 1, "simple": 1, "low": 1, "cheap": 1, "inexpensive": 1, "budget": 1, "small": 1,
-         "medium": 2, "moderate": 2, "intermediate": 2, "mid": 2, "average": 2, "בינוני": 2, "media": 2, "hard": 3, "difficult": 3, "advanced": 3, "high": 3,
-         "expensive": 3, "dificil": 3, "large": 3, "קשה": 3, "pricey": 3, "very expensive": 4, "expert": 4}
+_EASE = {
+    "very easy": 0,
+    "easy": 1,
+    "facil": 1,
+    "קל": 1,
+    "beginner": 1,
+    "simple": 1,
+    "low": 1,
+    "cheap": 1,
+    "inexpensive": 1,
+    "budget": 1,
+    "small": 1,
+    "medium": 2,
+    "moderate": 2,
+    "intermediate": 2,
+    "mid": 2,
+    "average": 2,
+    "בינוני": 2,
+    "media": 2,
+    "hard": 3,
+    "difficult": 3,
+    "advanced": 3,
+    "high": 3,
+    "expensive": 3,
+    "dificil": 3,
+    "large": 3,
+    "קשה": 3,
+    "pricey": 3,
+    "very expensive": 4,
+    "expert": 4,
+}
 
 
-def extreme(entries: Sequence[Entry], comparison: Comparison, count: int = 1, rank: int = 0) -> tuple[list[Entry], str] | None:
+def extreme(
+    entries: Sequence[Entry], comparison: Comparison, count: int = 1, rank: int = 0
+) -> tuple[list[Entry], str] | None:
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
     compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end."""
     for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
@@ -60,7 +109,10 @@ def _typed_fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]
             return [
                 name
                 for name in entries[0].fields
-                if all(isinstance(entry.field_value(name), str) and shape.search(normal(str(entry.field_value(name)))) for entry in entries)
+                if all(
+                    isinstance(entry.field_value(name), str) and shape.search(normal(str(entry.field_value(name))))
+                    for entry in entries
+                )
             ]
     return []
 
@@ -136,7 +188,9 @@ def measure(value: object) -> float | None:
         return days_ * 1440 + hours * 60 + minutes + seconds / 60
     if clock:
         return _minutes(clock)
-    durations = [(float(number.replace(",", ".")), unit) for number, unit in _DURATION.findall(text) if unit in _MINUTES]
+    durations = [
+        (float(number.replace(",", ".")), unit) for number, unit in _DURATION.findall(text) if unit in _MINUTES
+    ]
     if durations:
         return sum(number * _MINUTES[unit] for number, unit in durations)
     number = _NUMBER.search(text)

@@ -11,8 +11,24 @@ from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_ato
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 Item = dict[str, Any]
 
-_NAME_KEYS = ("name", "title", "subject", "label", "summary", "task", "headline", "caption", "heading", "text", "model", "question",
-              "nombre", "titulo", "שם", "כותרת")
+_NAME_KEYS = (
+    "name",
+    "title",
+    "subject",
+    "label",
+    "summary",
+    "task",
+    "headline",
+    "caption",
+    "heading",
+    "text",
+    "model",
+    "question",
+    "nombre",
+    "titulo",
+    "שם",
+    "כותרת",
+)
 _ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
 _KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
 
@@ -50,7 +66,12 @@ class Entry:
         for wanted in whole[:1] or _NAME_KEYS:
             for key, words in words_by_key.items():
                 value = self.item[key]
-                if (words == (wanted,) or (not whole and words[-1:] == (wanted,))) and isinstance(value, str) and value and len(value) < 120:
+                if (
+                    (words == (wanted,) or (not whole and words[-1:] == (wanted,)))
+                    and isinstance(value, str)
+                    and value
+                    and len(value) < 120
+                ):
                     found[value] = None
         if self.key and not self.key.isdigit():
             found[self.key.replace("_", " ")] = None
@@ -159,6 +180,10 @@ def has_identity(item: Mapping[str, Any]) -> bool:
     """Whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     for key, value in item.items():
         words = key_words(str(key))
-        if words and words[-1] in (*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם") and isinstance(value, (str, int)):
+        if (
+            words
+            and words[-1] in (*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם")
+            and isinstance(value, (str, int))
+        ):
             return True
     return False

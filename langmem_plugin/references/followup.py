@@ -21,7 +21,9 @@ _CHANGE = re.compile(
     r"|i meant|only|also|put (?:it|that)|set (?:it|the|that)|try|forget|remove|include|invite|block|longer|shorter|earlier|later|let'?s do|can (?:we|you|it)|could (?:we|you|it)"
     r"|cambia\w*|mejor|en vez|mueve\w*|ponlo)\b|תשנה|תעביר|במקום|תחליף|בעצם"
 )
-_WHAT_ABOUT = re.compile(r"^\W*(?:(?:and|ok|okay|so|then|no|well|yes|thanks|great),? )*(?:then )?(?:what|how) about\b|^\W*and (?:for|on|in|at|what|next|tomorrow|today)\b|^\W*(?:que tal|y (?:el|la|para|en|si|manana))\b|^\W*(?:ו?מה (?:לגבי|עם))")
+_WHAT_ABOUT = re.compile(
+    r"^\W*(?:(?:and|ok|okay|so|then|no|well|yes|thanks|great),? )*(?:then )?(?:what|how) about\b|^\W*and (?:for|on|in|at|what|next|tomorrow|today)\b|^\W*(?:que tal|y (?:el|la|para|en|si|manana))\b|^\W*(?:ו?מה (?:לגבי|עם))"
+)
 _NEW = re.compile(
     r"\b(?:schedule|create|book|set up|plan|show me|find|search|look up|remind|who(?:'s| is| are)|tell me|what(?:'s| is| are) (?:the|on|my)|add (?:a|an|my|the)|do i have|am i|will (?:it|i|there)|weather|is there|how many|give me|i need to|i need a|i have a|i want to|i'?d like to|need a|put (?:a|an)|make (?:a|an|me)|cancel my|delete my|when (?:is|do|am)|where is)\b"
 )
@@ -52,7 +54,9 @@ def changes(utterance: str) -> bool:
 
 
 class _Follow:
-    def __init__(self, utterance: str, marks: list[Mark], phrases: list[Phrase], ledger: Ledger, decision: Decision) -> None:
+    def __init__(
+        self, utterance: str, marks: list[Mark], phrases: list[Phrase], ledger: Ledger, decision: Decision
+    ) -> None:
         self.said = normal(utterance).strip()
         self.marks = marks
         self.phrases = phrases
@@ -61,16 +65,29 @@ class _Follow:
         self.reply = _LAST.split(reply.rstrip())[-1] if reply else ""
         self.begun = bool(ledger.utterances or ledger.reply or ledger.views)
         self.words = [word for mark in marks for word in mark.text.split() if word[:1].isalnum()]
-        self.common = {word for word in words_of(reply) if not is_stop(word)} & {word for word in words_of(self.said) if not is_stop(word)}
+        self.common = {word for word in words_of(reply) if not is_stop(word)} & {
+            word for word in words_of(self.said) if not is_stop(word)
+        }
         self.typed = typed_atoms(utterance)
 
     def label(self) -> Followup:
         if not self.begun:
             return "new"
         listed = any(phrase.kind in ("numbers", "first", "last", "comparison", "both") for phrase in self.phrases)
-        if self.decision.meanings and listed and any(meaning.sort in ("number", "ordinal", "comparison", "group") for meaning in self.decision.meanings):
+        if (
+            self.decision.meanings
+            and listed
+            and any(meaning.sort in ("number", "ordinal", "comparison", "group") for meaning in self.decision.meanings)
+        ):
             return "choose"
-        if listed and re.search(r"\b(?:one|option|time|slot|choice)\b", self.said) and re.search(r"\b(?:want|like|works?|good|great|best|perfect|fine|take|go with|choose|pick|looks?)\b", self.said) and not any(word in _VERBS for word in self.words):
+        if (
+            listed
+            and re.search(r"\b(?:one|option|time|slot|choice)\b", self.said)
+            and re.search(
+                r"\b(?:want|like|works?|good|great|best|perfect|fine|take|go with|choose|pick|looks?)\b", self.said
+            )
+            and not any(word in _VERBS for word in self.words)
+        ):
             return "choose"
         if listed and self.reply and _CHOICES.search(self.reply) and len(self.words) <= 7:
             return "choose"
@@ -91,13 +108,22 @@ class _Follow:
         return bool(self.marks) and self.marks[0].text in ("no", "nope", "nah", "לא")
 
     def _after_choices(self, *, listed: bool) -> Followup:
-        adds = re.search(r"\b(?:but|add|invite|include|instead|can'?t|cannot|have .*\b(?:begin|start|end)|begin|starts?|later|earlier|after|before)\b", self.said)
-        picks = re.search(r"\b(?:slot|option|choice|times?|one|first|second|third|works?|fine|good|great|perfect)\b", self.said)
+        adds = re.search(
+            r"\b(?:but|add|invite|include|instead|can'?t|cannot|have .*\b(?:begin|start|end)|begin|starts?|later|earlier|after|before)\b",
+            self.said,
+        )
+        picks = re.search(
+            r"\b(?:slot|option|choice|times?|one|first|second|third|works?|fine|good|great|perfect)\b", self.said
+        )
         if listed and not self.declines:
             return "choose"
         if self.declines:
             return "revise" if len(self.words) > 4 else "confirm"
-        if adds and not (picks and self.typed) or re.search(r"^\W*(?:(?:actually|please|can you|i need it|fine),? )*(?:make|set|change|to)\b", self.said):
+        if (
+            adds
+            and not (picks and self.typed)
+            or re.search(r"^\W*(?:(?:actually|please|can you|i need it|fine),? )*(?:make|set|change|to)\b", self.said)
+        ):
             return "revise"
         if picks or _GOOD.search(self.said) and len(self.words) <= 12:
             return "choose"
@@ -137,13 +163,30 @@ class _Follow:
         field_named = _FIELD.search(self.said)
         if re.search(r"\bi meant?\b", self.said):
             return "revise"
-        if len(self.words) <= 7 and (_YES.search(self.said) or _GOOD.search(self.said)) and not _CHANGE.search(self.said) and not field_named and not creates and first not in _VERBS:
+        if (
+            len(self.words) <= 7
+            and (_YES.search(self.said) or _GOOD.search(self.said))
+            and not _CHANGE.search(self.said)
+            and not field_named
+            and not creates
+            and first not in _VERBS
+        ):
             return "confirm"
         if re.search(r"\b(?:that'?s all|that (?:is|will be|would be) all|i appreciate)\b", self.said):
             return "confirm"
-        if re.search(r"\b(?:any|anything|the|is there|are there any|do i have any) (?:\w+ )?(?:other|else)\b|\binstead\b", self.said) and not self.declines:
+        if (
+            re.search(
+                r"\b(?:any|anything|the|is there|are there any|do i have any) (?:\w+ )?(?:other|else)\b|\binstead\b",
+                self.said,
+            )
+            and not self.declines
+        ):
             return "refer"
-        if re.search(r"^what(?:'s| is| will| would)?.{0,24}\bweather\b.{0,16}\??$", plain) and not self.typed and " in " not in plain:
+        if (
+            re.search(r"^what(?:'s| is| will| would)?.{0,24}\bweather\b.{0,16}\??$", plain)
+            and not self.typed
+            and " in " not in plain
+        ):
             return "refer"
         if points or listed and not re.search(r"\bmy\b", self.said):
             return "refer"
@@ -152,21 +195,41 @@ class _Follow:
         if field_named and not (creates and re.search(r"\b(?:a|an|my) ", self.said)):
             return "refer"
         rest = {word for word in words_of(self.said) if not is_stop(word)} - self.common
-        if re.search(r"\b(?:any|anything|other|else|more|another|also)\b", self.said) and self.common and len(rest) <= 4 and len(self.words) <= 9:
+        if (
+            re.search(r"\b(?:any|anything|other|else|more|another|also)\b", self.said)
+            and self.common
+            and len(rest) <= 4
+            and len(self.words) <= 9
+        ):
             return "refer"
         if self.common and not creates and len(rest) <= 2 and first not in _VERBS:
             return "refer"
-        if len(self.words) <= 4 and not creates and first not in _VERBS and (self.typed or not any(mark.has("question") for mark in self.marks)):
+        if (
+            len(self.words) <= 4
+            and not creates
+            and first not in _VERBS
+            and (self.typed or not any(mark.has("question") for mark in self.marks))
+        ):
             return "revise"
         return "new"
 
 
-_OPENING = re.compile(r"^\W*(?:(?:please|thanks?|thank you|ok|okay|good|great|cool|yes|no|and|then|now|also|can you|could you|will you|would you|i need to|i want to|i'd like to)\b[ ,.!]*)+")
-_OWN = re.compile(r"\b(?:schedule|create|add|set up|make|delete|cancel|modify|plan|book|remind|find|extend)\b(?: \w+){0,2}? (?:a|an|my|another|new|the \w+ \w+)\b|\bcalled\b|\b(?:with|at) [a-z]+ and\b")
+_OPENING = re.compile(
+    r"^\W*(?:(?:please|thanks?|thank you|ok|okay|good|great|cool|yes|no|and|then|now|also|can you|could you|will you|would you|i need to|i want to|i'd like to)\b[ ,.!]*)+"
+)
+_OWN = re.compile(
+    r"\b(?:schedule|create|add|set up|make|delete|cancel|modify|plan|book|remind|find|extend)\b(?: \w+){0,2}? (?:a|an|my|another|new|the \w+ \w+)\b|\bcalled\b|\b(?:with|at) [a-z]+ and\b"
+)
 _VERBS = frozenset(
     "add book buy call cancel change check create delete find get give go invite make move open order plan put remind remove reschedule save schedule search send set"
     " show start stop tell update accept decline".split()
 )
-_POINTER = re.compile(r"\b(?:it|its|that|this|those|these|them|they|their|there|then|he|she|him|her|his|hers|the same|ese|esa|eso|lo|la misma|este|esta)\b|\b(?:אותו|אותה|אותם|זה|זאת|זו|שלו|שלה|שם)\b")
-_TIMES = re.compile(r"\bthis (?:week|weekend|month|year|morning|afternoon|evening|coming|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|summer|winter|spring|fall)\b|\b(?:is|are|was|will) there\b|\b(?:so|know|think|sure|know if|showing|say|event|one|someone|meeting|people) that\b|\bthat i\b")
-_WEATHER = re.compile(r"\b(?:rain\w*|snow\w*|sunny|cloudy|wind\w*|weather|temperature|cold|hot|warm|forecast|humid\w*|umbrella|clear|°)")
+_POINTER = re.compile(
+    r"\b(?:it|its|that|this|those|these|them|they|their|there|then|he|she|him|her|his|hers|the same|ese|esa|eso|lo|la misma|este|esta)\b|\b(?:אותו|אותה|אותם|זה|זאת|זו|שלו|שלה|שם)\b"
+)
+_TIMES = re.compile(
+    r"\bthis (?:week|weekend|month|year|morning|afternoon|evening|coming|monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|april|june|july|august|september|october|november|december|summer|winter|spring|fall)\b|\b(?:is|are|was|will) there\b|\b(?:so|know|think|sure|know if|showing|say|event|one|someone|meeting|people) that\b|\bthat i\b"
+)
+_WEATHER = re.compile(
+    r"\b(?:rain\w*|snow\w*|sunny|cloudy|wind\w*|weather|temperature|cold|hot|warm|forecast|humid\w*|umbrella|clear|°)"
+)

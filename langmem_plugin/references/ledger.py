@@ -45,7 +45,11 @@ class View:
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every word and value of its items."""
-        return frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries)))) if self.entries else frozenset()
+        return (
+            frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries))))
+            if self.entries
+            else frozenset()
+        )
 
     @property
     def numbered(self) -> bool:
@@ -88,8 +92,16 @@ class Ledger:
 
     def copy(self) -> "Ledger":
         return Ledger(
-            list(self.views), list(self.listings), list(self.focus), list(self.together), list(self.calls), list(self.pending),
-            self.turn, self.reply, list(self.utterances), list(self.results),
+            list(self.views),
+            list(self.listings),
+            list(self.focus),
+            list(self.together),
+            list(self.calls),
+            list(self.pending),
+            self.turn,
+            self.reply,
+            list(self.utterances),
+            list(self.results),
         )
 
     def read(self, message: BaseMessage) -> None:
@@ -136,11 +148,19 @@ class Ledger:
             if not listing.weak:
                 self.pending.append(listing)
 
-    def _show(self, entries: Sequence[Entry], labels: Sequence[int | None], kind: str, sources: tuple[Listing, ...]) -> View:
+    def _show(
+        self, entries: Sequence[Entry], labels: Sequence[int | None], kind: str, sources: tuple[Listing, ...]
+    ) -> View:
         nouns = frozenset().union(*(source.nouns for source in sources)) if sources else frozenset()
         view = View(
-            list(entries), list(labels), self.turn, kind, nouns, sources[-1].tool if sources else "",
-            any(source.collective for source in sources), sources,
+            list(entries),
+            list(labels),
+            self.turn,
+            kind,
+            nouns,
+            sources[-1].tool if sources else "",
+            any(source.collective for source in sources),
+            sources,
         )
         self.views.append(view)
         if len(view.entries) == 1:

@@ -160,7 +160,9 @@ def _single(text: str, token: Token, language: Words, known: frozenset[str], *, 
         for form in _typos(language):
             if form[0] == value[0] and abs(len(form) - len(value)) <= 1:
                 distance = OSA.distance(form, value, score_cutoff=1)
-                if distance == 1 and (before_one or len(value) >= 6 or len(form) == len(value) == 5 or sorted(form) == sorted(value)):
+                if distance == 1 and (
+                    before_one or len(value) >= 6 or len(form) == len(value) == 5 or sorted(form) == sorted(value)
+                ):
                     if form + "s" == value and form not in language.kinds["marker"]:
                         continue
                     entry = _trie(language)[0][(form,)]

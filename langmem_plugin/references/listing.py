@@ -13,7 +13,7 @@ _LABEL = re.compile(
           | (?:option|opci[oó]n|אפשרות|number|no\.|item|מספר)\s(?P<worded>\d{1,3})\s?[:.)\-–]
           | (?P<bullet>[-*•◦▪‣–·✓✔☐🔹🔸▶➤]|\p{Emoji})\s
         )\s*(?:[*_]{1,2})?\s*(?P<text>.*)$
-    """.replace(r"|\p{Emoji}", "|[\U0001F300-\U0001FAFF\u2600-\u27bf]\ufe0f?"),
+    """.replace(r"|\p{Emoji}", "|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?"),
     re.VERBOSE | re.IGNORECASE,
 )
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
@@ -74,7 +74,11 @@ def read_lines(text: str) -> list[Line]:
 
 def _row_number(row: dict[str, str]) -> int | None:
     first_key, first = next(iter(row.items()), ("", ""))
-    return int(first) if first.isdigit() and first_key.strip().lower() in ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר") else None
+    return (
+        int(first)
+        if first.isdigit() and first_key.strip().lower() in ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
+        else None
+    )
 
 
 def _number(match: re.Match[str]) -> int | None:

@@ -40,7 +40,11 @@ def named_in(text: str, entries: Sequence[Entry]) -> list[Mention]:
         group = at[position]
         longest = max(len(name) for entry in group for name in entry.name_text) if len(group) > 1 else 0
         if len(group) > 1:
-            full = [entry for entry in group if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)]
+            full = [
+                entry
+                for entry in group
+                if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)
+            ]
             group = full or group
             best = max(len(said & entry.atoms) for entry in group)
             group = [entry for entry in group if len(said & entry.atoms) == best]
@@ -52,7 +56,9 @@ def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
     """A name inside a longer mentioned name is not a mention of its own."""
     spans = []
     for mention in found:
-        length = max((len(name) for name in mention.entry.name_text if spoken.find(f" {name} ") == mention.position), default=0)
+        length = max(
+            (len(name) for name in mention.entry.name_text if spoken.find(f" {name} ") == mention.position), default=0
+        )
         spans.append((mention.position, mention.position + length))
     return [
         mention

@@ -17,13 +17,18 @@ from .listing import read_lines, read_table
 from .text import key_words
 
 _ENVELOPE = frozenset(
-    "result results item data hit match record row list entry document event output content value found response payload body object structuredcontent structured"
-    .split()
+    "result results item data hit match record row list entry document event output content value found response payload body object structuredcontent structured".split()
 )
-_ACKNOWLEDGING = frozenset("status success message ok error result detail code msg done updated saved deleted created count total".split())
-_READING = frozenset("search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split())
+_ACKNOWLEDGING = frozenset(
+    "status success message ok error result detail code msg done updated saved deleted created count total".split()
+)
+_READING = frozenset(
+    "search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split()
+)
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
-_COLLECTIVE = frozenset("list plan cart basket order schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido".split())
+_COLLECTIVE = frozenset(
+    "list plan cart basket order schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido".split()
+)
 
 
 @dataclass(eq=False)
@@ -73,7 +78,11 @@ def plain(value: object) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     if isinstance(value, Mapping):
-        return value if not any(isinstance(v, (BaseModel, list, tuple, Mapping)) for v in value.values()) else {k: plain(v) for k, v in value.items()}
+        return (
+            value
+            if not any(isinstance(v, (BaseModel, list, tuple, Mapping)) for v in value.values())
+            else {k: plain(v) for k, v in value.items()}
+        )
     return value
 
 
@@ -194,7 +203,9 @@ def _unwrapped(items: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
 
 
 def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: list[Listing], depth: int) -> None:
-    scalars = {key: value for key, value in data.items() if not isinstance(value, (dict, list, tuple)) and value is not None}
+    scalars = {
+        key: value for key, value in data.items() if not isinstance(value, (dict, list, tuple)) and value is not None
+    }
     lists = {key: value for key, value in data.items() if isinstance(value, (list, tuple)) and value}
     dicts = {key: value for key, value in data.items() if isinstance(value, dict) and value}
     tables = {key: value for key, value in lists.items() if any(isinstance(part, (dict, list)) for part in value)}
@@ -251,7 +262,13 @@ def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[Listing]:
         return [_list(rows, nouns, tool)]
     lines = read_lines(text)
     if lines:
-        return [_list([line_item(line.number or index, line.text, line.details) for index, line in enumerate(lines, 1)], nouns, tool)]
+        return [
+            _list(
+                [line_item(line.number or index, line.text, line.details) for index, line in enumerate(lines, 1)],
+                nouns,
+                tool,
+            )
+        ]
     return []
 
 

@@ -69,7 +69,11 @@ class _Reader:
 
     def _negated(self, phrase: Phrase) -> Phrase:
         before = [mark for mark in self.marks if mark.end <= phrase.start][-3:]
-        stops = [place for place, mark in enumerate(before) if mark.has("punctuation") or mark.text in ("but", "just", ",", "pero", "אבל")]
+        stops = [
+            place
+            for place, mark in enumerate(before)
+            if mark.has("punctuation") or mark.text in ("but", "just", ",", "pero", "אבל")
+        ]
         before = before[stops[-1] + 1 :] if stops else before
         return replace(phrase, negated=any(mark.has("not") for mark in before)) if before else phrase
 
@@ -84,7 +88,9 @@ class _Reader:
             if mark.has("one"):
                 index += 1
                 continue
-            if not mark.text[:1].isalpha() or mark.has("not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question"):
+            if not mark.text[:1].isalpha() or mark.has(
+                "not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question"
+            ):
                 break
             words.append(mark.text)
             index += 1
@@ -96,7 +102,11 @@ class _Reader:
         if not mark.has("except"):
             return None
         before = self.marks[: self.index]
-        group = [place for place, earlier in enumerate(before) if earlier.has("all", "both", "them", "these") or earlier.text in ("rest", "resto")]
+        group = [
+            place
+            for place, earlier in enumerate(before)
+            if earlier.has("all", "both", "them", "these") or earlier.text in ("rest", "resto")
+        ]
         if not group and any(not earlier.has("polite", "punctuation", "choose") for earlier in before):
             return None
         rest = _Reader(self.marks[self.index + 1 :], self.language)
@@ -110,7 +120,11 @@ class _Reader:
             return None
         start = before[group[0]].start if group else mark.start
         end = rest.marks[-1].end
-        self.found = [phrase for phrase in self.found if phrase.kind not in ("all", "both", "them", "these") or phrase.end <= start]
+        self.found = [
+            phrase
+            for phrase in self.found
+            if phrase.kind not in ("all", "both", "them", "these") or phrase.end <= start
+        ]
         self.index = len(self.marks)
         nouns = tuple(word.text for word in rest.marks if word.text[:1].isalpha() or word.text[:1].isdigit())
         return Phrase("all_but", start, end, inner=tuple(numbers), nouns=nouns)
@@ -132,14 +146,19 @@ class _Reader:
             return None
         if mark.text == "no" and self.at(start + 1).has("digit") and self._ends(start + 2):
             return self._number_list(start + 1, start)
-        if _letter(mark) and (self._letters_only() or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")):
+        if _letter(mark) and (
+            self._letters_only() or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")
+        ):
             return self._number_list(start, start)
         if mark.has("cardinal") and self._selects(start):
             return self._number_list(start, start)
         return None
 
     def _letters_only(self) -> bool:
-        return len(self.marks) <= 4 and all(_letter(mark) or mark.has("and", "punctuation") or mark.text in ("please", "pls", "plz") for mark in self.marks)
+        return len(self.marks) <= 4 and all(
+            _letter(mark) or mark.has("and", "punctuation") or mark.text in ("please", "pls", "plz")
+            for mark in self.marks
+        )
 
     def _ends(self, index: int) -> bool:
         following = self.skip_punctuation(index)
@@ -155,22 +174,41 @@ class _Reader:
                 last = index
                 if not (after.has("and", "range") and self.at(last + 2).has("cardinal", "digit")):
                     return False
-        if self.language == "es" and not mark.has("digit") and before.text in ("la", "el") and after.has("end", "polite") and not mark.has("one") and not self.at(index - 2).has("preposition"):
+        if (
+            self.language == "es"
+            and not mark.has("digit")
+            and before.text in ("la", "el")
+            and after.has("end", "polite")
+            and not mark.has("one")
+            and not self.at(index - 2).has("preposition")
+        ):
             return True
-        if before.has("labelled", "month") or after.has("month") or (after.has("of") and self.at(index + 2).has("month")):
+        if (
+            before.has("labelled", "month")
+            or after.has("month")
+            or (after.has("of") and self.at(index + 2).has("month"))
+        ):
             return False
         if after.text in ("+", "*", "=") or before.text in ("+", "*", "="):
             return False
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
             return False
         place = index + 1
-        while (self.at(place).has("and", "range") or self.at(place).text in ",-–") and self.at(place + 1).has("cardinal", "and"):
+        while (self.at(place).has("and", "range") or self.at(place).text in ",-–") and self.at(place + 1).has(
+            "cardinal", "and"
+        ):
             place += 1 if self.at(place + 1).has("and") and not self.at(place + 1).has("cardinal") else 2
         last = self.skip_punctuation(place)
         if last.has("unit") and not last.has("polite"):
             return False
         asked = mark.has("digit") and before.has("question") and len(self.marks) <= 6 and place == index + 1
-        if not asked and not last.has("end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose") and last.text not in ".,;!?)":
+        if (
+            not asked
+            and not last.has(
+                "end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose"
+            )
+            and last.text not in ".,;!?)"
+        ):
             return False
         earlier = self.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
         if before.has("the", "these", "all", "last", "top", "both", "indefinite") and not mark.has("digit"):
@@ -181,7 +219,12 @@ class _Reader:
             return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
         if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
             return True
-        if mark.has("digit") and (before.text in ("with", "con", "what about", "how about", "on", "between", "entre") and last.has("end") or before.has("question") and len(self.marks) <= 6):
+        if mark.has("digit") and (
+            before.text in ("with", "con", "what about", "how about", "on", "between", "entre")
+            and last.has("end")
+            or before.has("question")
+            and len(self.marks) <= 6
+        ):
             return True
         if before.has("preposition", "unit", "weekday"):
             return False
@@ -215,7 +258,11 @@ class _Reader:
             numbers.append(value)
             last = index + 1
             index += 1
-            if self.at(index).has("range") and self.at(index).text not in (",",) and self._value(self._past_marker(index + 1)) is not None:
+            if (
+                self.at(index).has("range")
+                and self.at(index).text not in (",",)
+                and self._value(self._past_marker(index + 1)) is not None
+            ):
                 end = self._value(self._past_marker(index + 1)) or value
                 if value < end <= value + 50:
                     numbers.extend(range(value + 1, end + 1))
@@ -249,31 +296,64 @@ class _Reader:
         start = self.index
         if mark.has("cardinal") and self.at(start + 1).has("last") and not self.at(start + 1).has("idiom"):
             self.index += 2
-            return Phrase("last", *self._span(start, self.index), count=mark.number("cardinal"), nouns=self._nouns(self.index))
-        if mark.has("cardinal") and self.at(start + 1).has("ordinal") and self.at(start + 1).number("ordinal") == 1 and mark.number("cardinal") < 20 and self.language != "en":
+            return Phrase(
+                "last", *self._span(start, self.index), count=mark.number("cardinal"), nouns=self._nouns(self.index)
+            )
+        if (
+            mark.has("cardinal")
+            and self.at(start + 1).has("ordinal")
+            and self.at(start + 1).number("ordinal") == 1
+            and mark.number("cardinal") < 20
+            and self.language != "en"
+        ):
             self.index += 2
-            return Phrase("first", *self._span(start, self.index), count=mark.number("cardinal"), nouns=self._nouns(self.index))
-        if mark.has("both") and self.language == "es" and self.at(start + 1).has("last", "ordinal") and mark.text in ("los dos", "las dos"):
+            return Phrase(
+                "first", *self._span(start, self.index), count=mark.number("cardinal"), nouns=self._nouns(self.index)
+            )
+        if (
+            mark.has("both")
+            and self.language == "es"
+            and self.at(start + 1).has("last", "ordinal")
+            and mark.text in ("los dos", "las dos")
+        ):
             self.index += 2
             kind = "last" if self.at(start + 1).has("last") else "first"
             return Phrase(kind, *self._span(start, self.index), count=2, nouns=self._nouns(self.index))
         if mark.has("top") and self.at(start + 1).has("cardinal"):
             self.index += 2
-            return Phrase("first", *self._span(start, self.index), count=self.at(start + 1).number("cardinal"), nouns=self._nouns(self.index))
+            return Phrase(
+                "first",
+                *self._span(start, self.index),
+                count=self.at(start + 1).number("cardinal"),
+                nouns=self._nouns(self.index),
+            )
         if not mark.has("ordinal", "last", "penultimate", "antepenultimate", "middle"):
             return None
         if mark.has("ordinal") and not self._is_ordinal(start):
             return None
-        if mark.has("middle") and not (self.at(start + 1).has("one", "end", "polite") and self.at(start - 1).has("the", "end", "choose") or mark.text != "middle" and mark.has("middle")):
+        if mark.has("middle") and not (
+            self.at(start + 1).has("one", "end", "polite")
+            and self.at(start - 1).has("the", "end", "choose")
+            or mark.text != "middle"
+            and mark.has("middle")
+        ):
             return None
-        if mark.has("last") and (self.at(start + 1).has("unit", "weekday") or self.language == "en" and self.at(start - 1).text in ("at",)):
+        if mark.has("last") and (
+            self.at(start + 1).has("unit", "weekday") or self.language == "en" and self.at(start - 1).text in ("at",)
+        ):
             return None
         after = self.at(start + 1)
         if mark.has("ordinal") and after.has("comparison") and _superlative(after.text, self.language):
             value = after.values["comparison"]
             assert isinstance(value, Comparison)
             self.index += 2
-            return Phrase("comparison", *self._span(start, self.index), comparison=value, numbers=(mark.number("ordinal"),), nouns=self._nouns(self.index))
+            return Phrase(
+                "comparison",
+                *self._span(start, self.index),
+                comparison=value,
+                numbers=(mark.number("ordinal"),),
+                nouns=self._nouns(self.index),
+            )
         count_at = start + 1
         if self.at(count_at).has("cardinal") and not self.at(count_at).has("one") and not mark.has("middle"):
             count = self.at(count_at).number("cardinal")
@@ -306,7 +386,13 @@ class _Reader:
                 break
         self.index = last
         nouns = self._nouns(last)
-        return Phrase("numbers", *self._span(start, last), numbers=tuple(dict.fromkeys(numbers)), nouns=nouns, one=self.at(last - 1).has("one"))
+        return Phrase(
+            "numbers",
+            *self._span(start, last),
+            numbers=tuple(dict.fromkeys(numbers)),
+            nouns=nouns,
+            one=self.at(last - 1).has("one"),
+        )
 
     def _ordinal_value(self, mark: Mark) -> int | None:
         if mark.has("middle"):
@@ -325,17 +411,39 @@ class _Reader:
         if self.language == "he":
             return mark.definite or before.has("marker") or len(self.marks) <= 2
         if mark.text[:1].isdigit():
-            dated = after.text in ("of", "de") or before.has("weekday") or self.at(index - 2).has("weekday") or self.at(index - 2).has("preposition") and before.has("the")
+            dated = (
+                after.text in ("of", "de")
+                or before.has("weekday")
+                or self.at(index - 2).has("weekday")
+                or self.at(index - 2).has("preposition")
+                and before.has("the")
+            )
             return after.has("one", "marker") or not dated and before.has("the", "end", "choose", "and", "confirm")
-        if self.language == "en" and not before.has("the", "end", "choose", "and", "this", "its", "punctuation", "confirm", "range", "except", "all", "not") and not after.has("one", "marker"):
+        if (
+            self.language == "en"
+            and not before.has(
+                "the", "end", "choose", "and", "this", "its", "punctuation", "confirm", "range", "except", "all", "not"
+            )
+            and not after.has("one", "marker")
+        ):
             return False
         if before.has("indefinite"):
             return False
-        if mark.text in ("first",) and not before.has("the") and not after.has("one", "marker", "cardinal", "and", "end") and index == 0:
+        if (
+            mark.text in ("first",)
+            and not before.has("the")
+            and not after.has("one", "marker", "cardinal", "and", "end")
+            and index == 0
+        ):
             return False
         if mark.text == "second" and before.text in ("a", "one", "this", "just a"):
             return False
-        return not (self.language == "es" and not before.has("the", "end", "choose", "and", "this", "range", "except", "all", "punctuation", "preposition", "of") )
+        return not (
+            self.language == "es"
+            and not before.has(
+                "the", "end", "choose", "and", "this", "range", "except", "all", "punctuation", "preposition", "of"
+            )
+        )
 
     # -- comparisons
 
@@ -347,12 +455,25 @@ class _Reader:
         value = mark.values["comparison"]
         assert isinstance(value, Comparison)
         after = self.at(start + 1)
-        if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in ("something", "anything", "algo", "any", "משהו", "more", "even"):
+        if (
+            before.has("indefinite", "another")
+            or earlier.has("indefinite", "another")
+            or before.text in ("something", "anything", "algo", "any", "משהו", "more", "even")
+        ):
             return None
-        if mark.text in ("mejor", "peor", "better", "worse", "later", "earlier", "sooner") and not before.has("the", "this") and not after.has("one"):
+        if (
+            mark.text in ("mejor", "peor", "better", "worse", "later", "earlier", "sooner")
+            and not before.has("the", "this")
+            and not after.has("one")
+        ):
             return None
         superlative = _superlative(mark.text, self.language)
-        pointed = before.has("the", "one", "this", "this", "these", "its", "cardinal") or after.has("one") or mark.definite or earlier.has("the")
+        pointed = (
+            before.has("the", "one", "this", "this", "these", "its", "cardinal")
+            or after.has("one")
+            or mark.definite
+            or earlier.has("the")
+        )
         asked = any(word.has("question") for word in self.marks[:start])
         if not superlative and not pointed and not asked:
             return None
@@ -362,7 +483,14 @@ class _Reader:
         if after.has("cardinal") and not after.has("one") and not after.has("indefinite"):
             count = after.number("cardinal")
         self.index += 1
-        return Phrase("comparison", *self._span(start, self.index), comparison=value, count=count, nouns=self._nouns(self.index), one=True)
+        return Phrase(
+            "comparison",
+            *self._span(start, self.index),
+            comparison=value,
+            count=count,
+            nouns=self._nouns(self.index),
+            one=True,
+        )
 
     # -- all, both, neither, other, another
 
@@ -403,7 +531,12 @@ class _Reader:
                 count = self.at(self.index).number("cardinal")
                 self.index += 1
             return Phrase("these", *self._span(start, self.index), count=count, nouns=self._nouns(self.index))
-        if mark.has("previous") and self.at(start - 1).has("the", "one", "this", "from") or mark.has("previous") and mark.definite:
+        if (
+            mark.has("previous")
+            and self.at(start - 1).has("the", "one", "this", "from")
+            or mark.has("previous")
+            and mark.definite
+        ):
             self.index += 1
             return Phrase("previous", *self._span(start, self.index), nouns=self._nouns(self.index))
         if mark.has("this"):
@@ -415,13 +548,29 @@ class _Reader:
         for kind in ("its", "their", "there", "them", "it"):
             if mark.has(kind):
                 self.index += 1
-                return Phrase(kind, *self._span(start, self.index), nouns=self._nouns(self.index) if kind in ("its", "their") else ())
+                return Phrase(
+                    kind,
+                    *self._span(start, self.index),
+                    nouns=self._nouns(self.index) if kind in ("its", "their") else (),
+                )
         counted = self.at(start + 1)
-        if mark.has("the") and counted.has("cardinal") and not counted.has("one", "unit") and (self.language == "en" or mark.text in ("los", "las")) and not self.at(start - 1).has("preposition"):
+        if (
+            mark.has("the")
+            and counted.has("cardinal")
+            and not counted.has("one", "unit")
+            and (self.language == "en" or mark.text in ("los", "las"))
+            and not self.at(start - 1).has("preposition")
+        ):
             if self.at(start + 2).has("unit"):
                 return None
             self.index += 2
-            return Phrase("these", *self._span(start, self.index), count=self.at(start + 1).number("cardinal"), nouns=self._nouns(self.index), explicit=False)
+            return Phrase(
+                "these",
+                *self._span(start, self.index),
+                count=self.at(start + 1).number("cardinal"),
+                nouns=self._nouns(self.index),
+                explicit=False,
+            )
         return None
 
 
@@ -431,7 +580,10 @@ def _letter(mark: Mark) -> bool:
 
 def _superlative(text: str, language: str) -> bool:
     if language == "en":
-        return any(word.endswith("est") or word in ("most", "least", "best", "worst", "fewest", "lowest", "highest") for word in text.split())
+        return any(
+            word.endswith("est") or word in ("most", "least", "best", "worst", "fewest", "lowest", "highest")
+            for word in text.split()
+        )
     if language == "he":
         return text.startswith("הכי") or "ביותר" in text
     return text.startswith(("mas ", "menos ", "mejor", "peor", "mayor", "menor"))

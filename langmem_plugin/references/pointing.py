@@ -13,7 +13,9 @@ from .text import is_stop, key_words, stem, word_atoms
 from .words import LANGUAGES
 from .words.nouns import GROUPS, NO_TYPE, PLACE, THING
 
-_PLACE_FIELDS = frozenset("address street location venue city area postcode place latitude lat geo direccion כתובת".split())
+_PLACE_FIELDS = frozenset(
+    "address street location venue city area postcode place latitude lat geo direccion כתובת".split()
+)
 _SENTENCE = re.compile(r"[^.!?]*[.!?]*")
 _SLOT = re.compile(
     r"\b(when|how (?:many|long|much)|what (?:time|date|day|name|is the|city|area|type|kind|title|number|amount|would you like to name|account)|which (?:date|day|city|account|area)"
@@ -25,14 +27,23 @@ _OFFER = re.compile(
     r"|sounds?|interested|work for you|(?:will|would) .{1,40} work|need (?:me )?to (?:book|make)|need a (?:reservation|booking)|what do you say|quieres|te gustaria|לשמור|רוצה|להזמין)\b",
     re.IGNORECASE,
 )
-_ELSE = re.compile(r"\b(anything|something|any ?way|what|how|nothing|any|other) (?:else|more|further|other|help)|help (?:you )?(?:with|today)|assist|help (?:me |you )?out|(?:next|other|further) (?:task|help)|algo mas|עוד משהו", re.IGNORECASE)
+_ELSE = re.compile(
+    r"\b(anything|something|any ?way|what|how|nothing|any|other) (?:else|more|further|other|help)|help (?:you )?(?:with|today)|assist|help (?:me |you )?out|(?:next|other|further) (?:task|help)|algo mas|עוד משהו",
+    re.IGNORECASE,
+)
 _PRAISE = frozenset(
     "good great perfect fine nice works work cool sweet awesome excellent amazing wonderful lovely super ideal okay ok alright sounds"
     " terrific fantastic genial perfecto bien vale excelente".split()
 ) | frozenset(("מעולה", "סבבה", "יופי", "מצוין", "אחלה", "מתאים"))
-_AGREED = frozenset("yes yeah yep yup sure si claro definitely absolutely ok okay please exactly correct right".split()) | frozenset(("כן", "בטח"))
-_ACT = frozenset("book booking buy buying reserve reserving purchase purchasing get order ordering schedule scheduling make arrange rent".split())
-_BACK = re.compile(r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b")
+_AGREED = frozenset(
+    "yes yeah yep yup sure si claro definitely absolutely ok okay please exactly correct right".split()
+) | frozenset(("כן", "בטח"))
+_ACT = frozenset(
+    "book booking buy buying reserve reserving purchase purchasing get order ordering schedule scheduling make arrange rent".split()
+)
+_BACK = re.compile(
+    r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b"
+)
 
 
 def place_like(entry: Entry) -> bool:
@@ -67,8 +78,12 @@ class Pointing:
         sentences = [part.strip() for part in _SENTENCE.findall(self.ledger.reply) if part.strip()]
         last = sentences[-1] if sentences else ""
         slot = _SLOT.search(last)
-        return bool(slot) and last.endswith(("?", ".")) and ("?" in last or slot is not None and slot.start() < 6) and not _ELSE.search(last) and not re.search(
-            r"\b(how|what) about\b|do you think|which (?:one|of)|\bwork\b", last, re.IGNORECASE
+        return (
+            bool(slot)
+            and last.endswith(("?", "."))
+            and ("?" in last or slot is not None and slot.start() < 6)
+            and not _ELSE.search(last)
+            and not re.search(r"\b(how|what) about\b|do you think|which (?:one|of)|\bwork\b", last, re.IGNORECASE)
         )
 
     @cached_property
@@ -121,7 +136,9 @@ class Pointing:
         return list({id(entry): entry for entry in (*self.focus[:1], *found, *self.focus)}.values())
 
     def _acted(self, entry: Entry) -> bool:
-        view = next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
+        view = next(
+            (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
+        )
         return view is not None and bool(view.tool) and not reads(view.tool)
 
     def definite_nouns(self) -> list[tuple[str, ...]]:
@@ -131,7 +148,11 @@ class Pointing:
             if mark.has("the", "this", "these") or mark.definite or mark.text in ("your", "our"):
                 words = [mark.text] if mark.definite else []
                 for following in self.marks[index + 1 : index + 5]:
-                    if following.has("punctuation", "not", "preposition") or not following.text[:1].isalpha() or is_stop(following.text):
+                    if (
+                        following.has("punctuation", "not", "preposition")
+                        or not following.text[:1].isalpha()
+                        or is_stop(following.text)
+                    ):
                         break
                     words.append(following.text)
                 if words:
@@ -141,7 +162,7 @@ class Pointing:
     # -- ways of pointing
 
     def by_type(self) -> Pointed | None:
-        """"Book that restaurant", "the event you found"."""
+        """ "Book that restaurant", "the event you found"."""
         words = {mark.text for mark in self.marks}
         acting = bool(words & _ACT) or any(mark.has("return") for mark in self.marks)
         for nouns in self.definite_nouns():
@@ -151,7 +172,7 @@ class Pointing:
         return None
 
     def by_part(self) -> Pointed | None:
-        """"Add the ingredients": a field of the item in focus, named with a definite word."""
+        """ "Add the ingredients": a field of the item in focus, named with a definite word."""
         if not self.focus or self.asks_slot:
             return None
         for nouns in self.definite_nouns():
@@ -161,15 +182,27 @@ class Pointing:
         return None
 
     def by_action(self) -> Pointed | None:
-        """"Go back to booking tickets", "buy me 3 tickets": an action on a type of item offered before."""
+        """ "Go back to booking tickets", "buy me 3 tickets": an action on a type of item offered before."""
         words = [mark.text for mark in self.marks]
         if not set(words) & _ACT or self.asks_slot:
             return None
         said = " ".join(words)
         if not _BACK.search(said) and not set(words) & {"book", "buy", "reserve", "buying", "booking"}:
             return None
-        nouns = [word for word in words if stem(word) in GROUPS and stem(word) not in ("house", "call", "list", "person", "number", "stay", "share", "note", "trip")]
-        named = [word for word in nouns if any(stem(word) in group for group in (("ticket", "table", "room", "appointment", "reservation", "seat", "booking")))]
+        nouns = [
+            word
+            for word in words
+            if stem(word) in GROUPS
+            and stem(word) not in ("house", "call", "list", "person", "number", "stay", "share", "note", "trip")
+        ]
+        named = [
+            word
+            for word in nouns
+            if any(
+                stem(word) in group
+                for group in (("ticket", "table", "room", "appointment", "reservation", "seat", "booking"))
+            )
+        ]
         fresh = any(mark.has("search") for mark in self.all_marks) and not _BACK.search(said)
         for noun in named:
             entry = None if fresh else self.typed([noun], acting=True)
@@ -178,7 +211,7 @@ class Pointing:
         return None
 
     def by_question(self) -> Pointed | None:
-        """"What is the cost?", "any wind?": asks for a field of an item just spoken of."""
+        """ "What is the cost?", "any wind?": asks for a field of an item just spoken of."""
         texts = [mark.text for mark in self.marks]
         if self.asks_slot or "my" in texts or any(mark.has("search") for mark in self.all_marks):
             return None
@@ -209,7 +242,7 @@ class Pointing:
         return best[1] if best else None
 
     def by_agreement(self) -> Pointed | None:
-        """"Sounds good", "yes please": takes up the one item just offered."""
+        """ "Sounds good", "yes please": takes up the one item just offered."""
         if not self.focus or self.asks_slot or not self.ledger.views:
             return None
         view = self.ledger.views[-1]
@@ -223,7 +256,12 @@ class Pointing:
         if self.offers and self.ledger.turn - view.turn <= 3 and words[:1] and words[0] in _AGREED:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")
         content = [word for word in words if word[:1].isalpha()]
-        if self.ledger.turn - view.turn <= 1 and len(content) <= 8 and set(content[:5]) & _PRAISE and not _ELSE.search(self.ledger.reply[-80:]):
+        if (
+            self.ledger.turn - view.turn <= 1
+            and len(content) <= 8
+            and set(content[:5]) & _PRAISE
+            and not _ELSE.search(self.ledger.reply[-80:])
+        ):
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "agrees to the one just shown")
         return None
 
@@ -263,7 +301,7 @@ WEEKDAYS = frozenset(form for language in LANGUAGES for form in (*language.weekd
 
 
 def timely(nouns: Sequence[str]) -> bool:
-    """"This Sunday", "that week": a time, not an item."""
+    """ "This Sunday", "that week": a time, not an item."""
     return bool(nouns) and (nouns[0] in WEEKDAYS or stem(nouns[0]) in NO_TYPE)
 
 

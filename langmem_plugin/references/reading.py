@@ -91,7 +91,11 @@ def _meant(decision: Decision) -> list[Entry]:
 
 
 def _content_key(message: BaseMessage) -> Hashable:
-    content = message.content if isinstance(message.content, str) else json.dumps(message.content, default=str, sort_keys=True)
+    content = (
+        message.content
+        if isinstance(message.content, str)
+        else json.dumps(message.content, default=str, sort_keys=True)
+    )
     if isinstance(message, ToolMessage):
         artifact = None if message.artifact is None else json.dumps(plain(message.artifact), default=str)
         return "tool", content, message.name, message.tool_call_id, artifact, message.status

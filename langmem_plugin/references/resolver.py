@@ -15,8 +15,23 @@ from .text import atoms, is_stop, stem, word_atoms, words_of
 from .words.nouns import GROUPS, NO_TYPE
 
 CONFIDENCE = {
-    "number": 0.97, "ordinal": 0.96, "exclusion": 0.95, "group": 0.93, "comparison": 0.92, "name": 0.96, "part of name": 0.9,
-    "value": 0.85, "type": 0.85, "pointing": 0.85, "part": 0.85, "other": 0.85, "asked": 0.75, "agreed": 0.8, "chosen": 0.85, "perhaps chosen": 0.65, "older": 0.7,
+    "number": 0.97,
+    "ordinal": 0.96,
+    "exclusion": 0.95,
+    "group": 0.93,
+    "comparison": 0.92,
+    "name": 0.96,
+    "part of name": 0.9,
+    "value": 0.85,
+    "type": 0.85,
+    "pointing": 0.85,
+    "part": 0.85,
+    "other": 0.85,
+    "asked": 0.75,
+    "agreed": 0.8,
+    "chosen": 0.85,
+    "perhaps chosen": 0.65,
+    "older": 0.7,
 }
 
 
@@ -67,7 +82,9 @@ class _Resolver:
 
     def decide(self) -> Decision:
         explicit = [phrase for phrase in self.phrases if phrase.kind in _HANDLERS]
-        if any(phrase.kind == "another" for phrase in self.phrases) and not any(phrase.kind in ("numbers", "all_but") for phrase in explicit):
+        if any(phrase.kind == "another" for phrase in self.phrases) and not any(
+            phrase.kind in ("numbers", "all_but") for phrase in explicit
+        ):
             self.decision.rejected = True
             return self.decision
         for phrase in explicit:
@@ -85,7 +102,10 @@ class _Resolver:
         if choice is not None:
             self.decision.meanings.append(choice)
             return self.decision
-        if any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases) and not self.pointing.marks:
+        if (
+            any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases)
+            and not self.pointing.marks
+        ):
             self.decision.rejected = True
             return self.decision
         meaning = self._by_name()
@@ -93,7 +113,12 @@ class _Resolver:
             self._and_that(meaning)
         meaning = meaning or self._by_deixis()
         offered = choices(self.ledger)
-        if offered is not None and meaning is not None and meaning.sort != "name" and any(meaning.entries[0] is entry for entry in offered.entries):
+        if (
+            offered is not None
+            and meaning is not None
+            and meaning.sort != "name"
+            and any(meaning.entries[0] is entry for entry in offered.entries)
+        ):
             self.decision.equal = list(offered.entries)
             return self.decision
         if meaning is None and not self.decision.equal:
@@ -127,12 +152,14 @@ class _Resolver:
         return frozenset(stem(word) for noun in nouns for word in (noun, *atoms(noun)) if ":" not in word)
 
     def _turned_down(self, meaning: Meaning) -> Meaning | None:
-        """"Not the first one" of two means the other; of more, none."""
+        """ "Not the first one" of two means the other; of more, none."""
         view = meaning.view
         if view is None or len(view.entries) != 2 or len(meaning.entries) != 1:
             return None
         rest = [entry for entry in view.entries if entry is not meaning.entries[0]]
-        return Meaning(rest, meaning.words, f"the other of the two, since {meaning.words!r} was turned down", "other", view)
+        return Meaning(
+            rest, meaning.words, f"the other of the two, since {meaning.words!r} was turned down", "other", view
+        )
 
     # -- kinds of phrase
 
@@ -153,7 +180,9 @@ class _Resolver:
                 return None
             found.append(entry)
         sort = "number" if any(mark.has("label", "digit", "marker") for mark in self.marks) else "ordinal"
-        return Meaning(found, self._words(phrase), f"{self._words(phrase)!r} of the {len(view.entries)} last listed", sort, view)
+        return Meaning(
+            found, self._words(phrase), f"{self._words(phrase)!r} of the {len(view.entries)} last listed", sort, view
+        )
 
     def _sequence(self, view: View) -> View:
         """Single items of one result, offered one after another, count as a list in that order."""
@@ -170,13 +199,25 @@ class _Resolver:
     def _first(self, phrase: Phrase) -> Meaning | None:
         for view in self._lists(phrase.nouns)[:1]:
             if phrase.count <= len(view.entries):
-                return Meaning(view.entries[: phrase.count], self._words(phrase), f"the first {phrase.count} last listed", "ordinal", view)
+                return Meaning(
+                    view.entries[: phrase.count],
+                    self._words(phrase),
+                    f"the first {phrase.count} last listed",
+                    "ordinal",
+                    view,
+                )
         return None
 
     def _last(self, phrase: Phrase) -> Meaning | None:
         for view in self._lists(phrase.nouns)[:1]:
             if phrase.count <= len(view.entries):
-                return Meaning(view.entries[-phrase.count :], self._words(phrase), f"the last {phrase.count} listed", "ordinal", view)
+                return Meaning(
+                    view.entries[-phrase.count :],
+                    self._words(phrase),
+                    f"the last {phrase.count} listed",
+                    "ordinal",
+                    view,
+                )
         return None
 
     def _all(self, phrase: Phrase) -> Meaning | None:
@@ -184,7 +225,11 @@ class _Resolver:
         view = self._group(phrase.nouns)
         if view is None:
             return None
-        if wanted and not any(wanted & entry.kind_words for entry in view.entries) and not self._fits(phrase.nouns, view):
+        if (
+            wanted
+            and not any(wanted & entry.kind_words for entry in view.entries)
+            and not self._fits(phrase.nouns, view)
+        ):
             return None
         if phrase.count and phrase.count != len(view.entries):
             return None
@@ -222,7 +267,9 @@ class _Resolver:
         rest = [entry for entry in view.entries if not any(entry is other for other in out)]
         if not out or len(rest) == len(view.entries):
             return None
-        return Meaning(rest, self._words(phrase), f"the {len(view.entries)} last shown without {len(out)}", "exclusion", view)
+        return Meaning(
+            rest, self._words(phrase), f"the {len(view.entries)} last shown without {len(out)}", "exclusion", view
+        )
 
     def _comparison(self, phrase: Phrase) -> Meaning | None:
         if phrase.comparison is None:
@@ -233,7 +280,13 @@ class _Resolver:
             found = extreme(view.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0)
             if found is not None:
                 entries, name = found
-                return Meaning(entries, self._words(phrase), f"by {name} among the {len(view.entries)} last shown", "comparison", view)
+                return Meaning(
+                    entries,
+                    self._words(phrase),
+                    f"by {name} among the {len(view.entries)} last shown",
+                    "comparison",
+                    view,
+                )
         return None
 
     def _other(self, phrase: Phrase) -> Meaning | None:
@@ -269,19 +322,33 @@ class _Resolver:
         """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""
         for view in list(reversed(self.ledger.views[-40:]))[:4]:
             found, evidence = self._described(self.utterance, view, weak)
-            if 1 < len(found) < len(view.entries) and any(mark.text in ("ones", "those", "los de", "las de", "todos", "all") or mark.has("all") for mark in self.marks):
-                return Meaning(found, self.utterance.strip(), f"all of those shown that fit {', '.join(evidence)}", "value", view)
+            if 1 < len(found) < len(view.entries) and any(
+                mark.text in ("ones", "those", "los de", "las de", "todos", "all") or mark.has("all")
+                for mark in self.marks
+            ):
+                return Meaning(
+                    found, self.utterance.strip(), f"all of those shown that fit {', '.join(evidence)}", "value", view
+                )
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
-                return Meaning(found, " ".join(evidence), "the only one shown that fits these words", "part of name", view)
+                return Meaning(
+                    found, " ".join(evidence), "the only one shown that fits these words", "part of name", view
+                )
         return None
 
     def _and_that(self, named: Meaning) -> None:
-        """"Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a named one."""
+        """ "Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a named one."""
         for phrase in self.phrases:
             before = [mark for mark in self.marks if mark.end <= phrase.start][-1:]
-            if phrase.kind in ("this", "it") and not phrase.nouns and before and before[0].text in ("from", "to", "with", "than", "de", "con", "a"):
+            if (
+                phrase.kind in ("this", "it")
+                and not phrase.nouns
+                and before
+                and before[0].text in ("from", "to", "with", "than", "de", "con", "a")
+            ):
                 meaning = self._single(phrase)
-                if meaning is not None and not any(entry is other for entry in meaning.entries for other in named.entries):
+                if meaning is not None and not any(
+                    entry is other for entry in meaning.entries for other in named.entries
+                ):
                     self.decision.meanings.append(meaning)
                 self.decision.equal = []
 
@@ -300,8 +367,16 @@ class _Resolver:
             rest = [other for other in view.entries if other is not entry]
             if len(rest) != 1:
                 return None
-            return Meaning(rest, self.utterance.strip(), f"the other of the two; {', '.join(words)} tells of the one turned down", sort, view)
-        return Meaning([entry], self.utterance.strip(), f"of those offered, the one that fits {', '.join(words)}", sort, view)
+            return Meaning(
+                rest,
+                self.utterance.strip(),
+                f"the other of the two; {', '.join(words)} tells of the one turned down",
+                sort,
+                view,
+            )
+        return Meaning(
+            [entry], self.utterance.strip(), f"of those offered, the one that fits {', '.join(words)}", sort, view
+        )
 
     def _by_recency(self, entries: list[Entry]) -> list[Entry]:
         """Entries last in focus first, then those shown last."""
@@ -315,9 +390,14 @@ class _Resolver:
         if not any(entry is other for other in latest.entries):
             return False
         spoken = f" {' '.join(words_of(self.utterance))} "
-        return any(
-            spoken.startswith(f" {name} ") or spoken.endswith(f" {name} ") for name in entry.name_text if not name.isdigit()
-        ) and len(spoken.split()) > 1
+        return (
+            any(
+                spoken.startswith(f" {name} ") or spoken.endswith(f" {name} ")
+                for name in entry.name_text
+                if not name.isdigit()
+            )
+            and len(spoken.split()) > 1
+        )
 
     def _described(self, text: str, view: View, weak: float = 1.0) -> tuple[list[Entry], list[str]]:
         """The entries of a view that share most with a text, and the words they share."""
@@ -329,7 +409,8 @@ class _Resolver:
             held = view.atoms_of(place)
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
             score = sum(
-                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0) for word in said & held
+                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0)
+                for word in said & held
             )
             scores.append((score, entry))
         best = max((score for score, _ in scores), default=0.0)
@@ -348,13 +429,17 @@ class _Resolver:
         places = [self.marks.index(mark) for mark in before]
         plain_place = any(place and self.marks[place - 1].has("preposition", "of", "range") for place in places)
         anchored = any(mark.has("one") for mark in self.marks) or any(
-            stem(word) in evidence or word_atoms(word) & set(evidence) for nouns in self.pointing.definite_nouns() for word in nouns
+            stem(word) in evidence or word_atoms(word) & set(evidence)
+            for nouns in self.pointing.definite_nouns()
+            for word in nouns
         )
         new = any(mark.has("search") for mark in self.marks) and not anchored
         if new or self.pointing.asks_slot and not named:
             return False
         most = min(map(len, entry.name_words), default=1)
-        if named and (anchored or len(view.entries) > 1 or len(named) * 2 > most or len(named) * 2 == most and not plain_place):
+        if named and (
+            anchored or len(view.entries) > 1 or len(named) * 2 > most or len(named) * 2 == most and not plain_place
+        ):
             return True
         if len(view.entries) == 1:
             return bool(plain) and anchored
@@ -364,13 +449,19 @@ class _Resolver:
         return anchored and (typed or len(self.said) <= 3) or bool(plain) and len(self.said) <= 2
 
     def _view_of(self, entry: Entry) -> View | None:
-        return next((view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None)
+        return next(
+            (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
+        )
 
     # -- pointing
 
     def _by_deixis(self) -> Meaning | None:
         pointing = self.pointing
-        singles = [phrase for phrase in self.phrases if phrase.kind in ("this", "it", "its", "there", "their") and not phrase.negated]
+        singles = [
+            phrase
+            for phrase in self.phrases
+            if phrase.kind in ("this", "it", "its", "there", "their") and not phrase.negated
+        ]
         groups = [phrase for phrase in self.phrases if phrase.kind in ("these", "them") and not phrase.negated]
         for phrase in groups:
             meaning = self._plural(phrase)
@@ -392,7 +483,9 @@ class _Resolver:
         return self._pointed(pointed) if pointed is not None else None
 
     def _pointed(self, pointed: Pointed) -> Meaning:
-        return Meaning([pointed.entry], pointed.words, pointed.reason, pointed.sort, self._view_of(pointed.entry), pointed.part)
+        return Meaning(
+            [pointed.entry], pointed.words, pointed.reason, pointed.sort, self._view_of(pointed.entry), pointed.part
+        )
 
     def _plural(self, phrase: Phrase) -> Meaning | None:
         if timely(phrase.nouns):
@@ -401,10 +494,26 @@ class _Resolver:
         if phrase.nouns and focus is not None:
             part = self.pointing.part_of(focus, phrase.nouns)
             if part is not None:
-                return Meaning([focus], self._words(phrase), f"the {part} of the one last spoken of", "part", self._view_of(focus), part)
+                return Meaning(
+                    [focus],
+                    self._words(phrase),
+                    f"the {part} of the one last spoken of",
+                    "part",
+                    self._view_of(focus),
+                    part,
+                )
         last = self.ledger.views[-1]
-        if focus is not None and not phrase.nouns and not phrase.count and len(last.entries) == 1 and last.entries[0] is focus:
-            part = next((name for name, value in focus.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None)
+        if (
+            focus is not None
+            and not phrase.nouns
+            and not phrase.count
+            and len(last.entries) == 1
+            and last.entries[0] is focus
+        ):
+            part = next(
+                (name for name, value in focus.item.items() if isinstance(value, (list, tuple)) and len(value) > 1),
+                None,
+            )
             if part is not None:
                 return Meaning([focus], self._words(phrase), f"the {part} of the one last shown", "part", last, part)
         view = self._group(phrase.nouns)
@@ -418,21 +527,34 @@ class _Resolver:
         focus = list(reversed(self.ledger.focus))
         last = self.ledger.views[-1]
         if len(last.entries) > 1 and last.collective and last.turn >= self.ledger.turn - 1:
-            return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)
+            return Meaning(
+                list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last
+            )
         if len(last.entries) > 1 and last.kind in ("list", "all"):
             if last.collective:
-                return Meaning(list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last)
+                return Meaning(
+                    list(last.entries), self._words(phrase), "the list last shown, as one whole", "pointing", last
+                )
             if not (focus and self.ledger.turn > last.turn and any(focus[0] is entry for entry in last.entries)):
                 self.decision.equal = list(last.entries)
                 return None
         if focus and (phrase.explicit or thing_like(phrase.nouns)):
-            return Meaning([focus[0]], self._words(phrase), "the one last spoken of", "pointing", self._view_of(focus[0]))
+            return Meaning(
+                [focus[0]], self._words(phrase), "the one last spoken of", "pointing", self._view_of(focus[0])
+            )
         return None
 
 
 _HANDLERS = {
-    "numbers": _Resolver._numbers, "first": _Resolver._first, "last": _Resolver._last, "all": _Resolver._all, "both": _Resolver._both,
-    "neither": _Resolver._neither, "all_but": _Resolver._all_but, "comparison": _Resolver._comparison, "other": _Resolver._other,
+    "numbers": _Resolver._numbers,
+    "first": _Resolver._first,
+    "last": _Resolver._last,
+    "all": _Resolver._all,
+    "both": _Resolver._both,
+    "neither": _Resolver._neither,
+    "all_but": _Resolver._all_but,
+    "comparison": _Resolver._comparison,
+    "other": _Resolver._other,
     "previous": _Resolver._previous,
 }
 

@@ -82,7 +82,10 @@ _STOP = frozenset().union(*(language.stop for language in LANGUAGES))
 _ENGLISH_STOP = LANGUAGES[0].stop
 _WEEKDAYS = {form: number for language in LANGUAGES for form, number in language.weekdays.items()}
 _MONTHS = {form: number for language in LANGUAGES for form, number in language.months.items()}
-_CLOCK = re.compile(r"(?<![\d:])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?\s?(am|pm|a\.m\.?|p\.m\.?)(?![a-z])|(?<![\d:])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)", re.IGNORECASE)
+_CLOCK = re.compile(
+    r"(?<![\d:])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?\s?(am|pm|a\.m\.?|p\.m\.?)(?![a-z])|(?<![\d:])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)",
+    re.IGNORECASE,
+)
 _ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{2,4}))?(?![\d/])")
 _DAY_MONTH = re.compile(

@@ -1,7 +1,21 @@
 """English words of reference: edit the table, not the code."""
 
 from .table import (
-    AGE, CALORIES, CLOCK, DISTANCE, DURATION, EASE, HEAT, PRICE, RATING, SIZE, STOPS, Words, comparisons, numbered, phrases,
+    AGE,
+    CALORIES,
+    CLOCK,
+    DISTANCE,
+    DURATION,
+    EASE,
+    HEAT,
+    PRICE,
+    RATING,
+    SIZE,
+    STOPS,
+    Words,
+    comparisons,
+    numbered,
+    phrases,
 )
 
 ENGLISH = Words(
@@ -12,14 +26,22 @@ ENGLISH = Words(
             "|suggestion|pick"
         ),
         "last": phrases("last|final|bottom|latest listed|lowest on the list"),
-        "penultimate": phrases("the one before last|the one before the last|second to last|second-to-last|next to last|second last|penultimate|last but one|2nd to last|one before last|one before the last"),
+        "penultimate": phrases(
+            "the one before last|the one before the last|second to last|second-to-last|next to last|second last|penultimate|last but one|2nd to last|one before last|one before the last"
+        ),
         "antepenultimate": phrases("third to last|third-to-last|3rd to last|third from last|last but two"),
         "top": phrases("top"),
         "middle": phrases("middle|in the middle"),
-        "all": phrases("all|every|everything|each|all of them|all of these|all of those|each of them|the whole list|the lot|every one|everyone of them|the entire list|the whole thing|whole list"),
+        "all": phrases(
+            "all|every|everything|each|all of them|all of these|all of those|each of them|the whole list|the lot|every one|everyone of them|the entire list|the whole thing|whole list"
+        ),
         "both": phrases("both|both of them|the pair|the two of them|either|either one|either of them"),
-        "neither": phrases("neither|none of them|none of these|none of those|neither one|none|not any of them|no one of them|not any of those"),
-        "except": phrases("except|except for|but|but not|besides|apart from|other than|excluding|minus|without|aside from|save for|leaving out|skip|bar"),
+        "neither": phrases(
+            "neither|none of them|none of these|none of those|neither one|none|not any of them|no one of them|not any of those"
+        ),
+        "except": phrases(
+            "except|except for|but|but not|besides|apart from|other than|excluding|minus|without|aside from|save for|leaving out|skip|bar"
+        ),
         "range": phrases("to|through|thru|until|till|-|–"),
         "and": phrases("and|&|,|plus|also|as well as|then|or|n"),
         "not": phrases("not|don't|dont|isn't|isnt|doesn't|doesnt|no|never|ain't|wasn't"),
@@ -32,16 +54,28 @@ ENGLISH = Words(
         "the": phrases("the|teh|da"),
         "one": phrases("one|ones|1s"),
         "other": phrases("other|the other|the other one|other one"),
-        "another": phrases("another|another one|others|something else|anything else|somewhere else|a different one|different one|different ones|someone else|some other|any other|any others|anything different|something different|other options|more options|alternatives|alternative|other ones|what else|other choices|different|any more|some more|anyone else"),
-        "previous": phrases("previous|earlier|before|from before|prior|from earlier|the one before|previously|before that|back then|a while ago|you showed before"),
+        "another": phrases(
+            "another|another one|others|something else|anything else|somewhere else|a different one|different one|different ones|someone else|some other|any other|any others|anything different|something different|other options|more options|alternatives|alternative|other ones|what else|other choices|different|any more|some more|anyone else"
+        ),
+        "previous": phrases(
+            "previous|earlier|before|from before|prior|from earlier|the one before|previously|before that|back then|a while ago|you showed before"
+        ),
         "same": phrases("same"),
         "indefinite": phrases("a|an|any|some|several|more"),
         "of": phrases("of"),
         "there": phrases("there|that place|this place|over there"),
-        "preposition": phrases("at|in|for|by|after|before|until|around|till|within|every|per|x|than|over|under|since|only|just|exactly|about|near|between|from|to|on|with"),
-        "choose": phrases("go with|go for|choose|pick|take|select|want|prefer|like|info on|details on|about|tell me about|details for|info for|recipe for|more on|more about|open|show|save|keep|delete|remove|drop|book|buy|get|order|add|send|share|play|try|do|see|read|view|cancel|reserve|compare|info about|details of"),
-        "polite": phrases("please|pls|plz|thanks|thank you|thx|ty|now|then|instead|too|also|again|ok|okay|though|tho|really|maybe|first|today|tonight|tomorrow|later|asap|looks|look|sounds|sound|seems|is|was|are|would|will|should|could|it|looked|in full|good|great|nice|perfect|lol|haha|if|that's|thats|works|for me|me|from|on|in|to|at|with|by|because|since|but|so|as|into|onto|instead of|over|u|you|my|up|off|out|please?|done|ready|complete|completed|finished|does|do|did|has|have|had|can|actually|definitely|the|which|who|what|when|where|this|that|before|after|vs|versus|there|back|cuz|bc"),
-        "selects": phrases("list|lists|above|shown|listed|mentioned|you sent|you showed|you gave|you said|you found|you mentioned|results|on the list|from the list|of the list"),
+        "preposition": phrases(
+            "at|in|for|by|after|before|until|around|till|within|every|per|x|than|over|under|since|only|just|exactly|about|near|between|from|to|on|with"
+        ),
+        "choose": phrases(
+            "go with|go for|choose|pick|take|select|want|prefer|like|info on|details on|about|tell me about|details for|info for|recipe for|more on|more about|open|show|save|keep|delete|remove|drop|book|buy|get|order|add|send|share|play|try|do|see|read|view|cancel|reserve|compare|info about|details of"
+        ),
+        "polite": phrases(
+            "please|pls|plz|thanks|thank you|thx|ty|now|then|instead|too|also|again|ok|okay|though|tho|really|maybe|first|today|tonight|tomorrow|later|asap|looks|look|sounds|sound|seems|is|was|are|would|will|should|could|it|looked|in full|good|great|nice|perfect|lol|haha|if|that's|thats|works|for me|me|from|on|in|to|at|with|by|because|since|but|so|as|into|onto|instead of|over|u|you|my|up|off|out|please?|done|ready|complete|completed|finished|does|do|did|has|have|had|can|actually|definitely|the|which|who|what|when|where|this|that|before|after|vs|versus|there|back|cuz|bc"
+        ),
+        "selects": phrases(
+            "list|lists|above|shown|listed|mentioned|you sent|you showed|you gave|you said|you found|you mentioned|results|on the list|from the list|of the list"
+        ),
         "idiom": phrases(
             "first of all|just a second|a second|one second|one sec|a sec|wait a second|at first|first time|second thought|second thoughts|on second thought"
             "|the first time|the last time|last time|last night|last week|last month|last year|last monday|last tuesday|last wednesday|last thursday|last friday|last saturday|last sunday|last weekend|last name|first name|at last|at least|one more thing|one thing|another thing"
@@ -52,53 +86,145 @@ ENGLISH = Words(
             "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
             "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|day one|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
         ),
-        "unit": phrases("week|weeks|day|days|hour|hours|minute|minutes|min|mins|hr|hrs|am|pm|month|months|year|years|people|persons|person|guests|adults|kids|children|dollars|bucks|euros|shekels|nis|percent|%|kg|g|grams|cups|cup|lbs|tbsp|tsp|times|oclock|o'clock|nights|night|bedroom|bedrooms|rooms|room|tickets|seats|st|nd|a.m|p.m|a.m.|p.m.|k|km|miles|degrees|stars|star|calories|ml|oz|liters|servings"),
-        "search": phrases("find|search|looking for|look for|look up|find me|search for|show me some|i need a|i need an|i'd like to find|are there any|is there a|what's the weather|any good|suggest a|recommend a"),
-        "confirm": phrases("yes|yeah|yep|yup|sure|ok|okay|sounds good|sounds great|perfect|great|that works|works for me|fine|alright|correct|right|excellent|awesome|cool|good|nice|go ahead|do it|confirm|looks good|absolutely|definitely|that'll do|that will do|that's good|of course|y|ya|yas"),
-        "revise": phrases("what about|how about|instead|make it|change|make that|actually|switch|swap|move|rather|reschedule|update|and for|and on|what if|only|specifically|but for|but on|except make|shift|push|extend|also add|add"),
-        "return": phrases("go back to|get back to|back to|return to|going back to|as for|regarding|now about|let's go back"),
-        "older": phrases("from before|from earlier|earlier list|the previous list|previous list|from the other list|the other list|before that|you showed before|you showed me before|from last time"),
-        "oldest": phrases("from the first list|in the first list|of the first list|the first list|on the first list|from the original list|the original list"),
-        "labelled": phrases("gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"),
-        "found": phrases("you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"),
-        "question": phrases("what|where|when|how|which|who|does|do|is|are|can|could|whats|what's|wheres|where's|hows|how's|has|have|why|whose"),
+        "unit": phrases(
+            "week|weeks|day|days|hour|hours|minute|minutes|min|mins|hr|hrs|am|pm|month|months|year|years|people|persons|person|guests|adults|kids|children|dollars|bucks|euros|shekels|nis|percent|%|kg|g|grams|cups|cup|lbs|tbsp|tsp|times|oclock|o'clock|nights|night|bedroom|bedrooms|rooms|room|tickets|seats|st|nd|a.m|p.m|a.m.|p.m.|k|km|miles|degrees|stars|star|calories|ml|oz|liters|servings"
+        ),
+        "search": phrases(
+            "find|search|looking for|look for|look up|find me|search for|show me some|i need a|i need an|i'd like to find|are there any|is there a|what's the weather|any good|suggest a|recommend a"
+        ),
+        "confirm": phrases(
+            "yes|yeah|yep|yup|sure|ok|okay|sounds good|sounds great|perfect|great|that works|works for me|fine|alright|correct|right|excellent|awesome|cool|good|nice|go ahead|do it|confirm|looks good|absolutely|definitely|that'll do|that will do|that's good|of course|y|ya|yas"
+        ),
+        "revise": phrases(
+            "what about|how about|instead|make it|change|make that|actually|switch|swap|move|rather|reschedule|update|and for|and on|what if|only|specifically|but for|but on|except make|shift|push|extend|also add|add"
+        ),
+        "return": phrases(
+            "go back to|get back to|back to|return to|going back to|as for|regarding|now about|let's go back"
+        ),
+        "older": phrases(
+            "from before|from earlier|earlier list|the previous list|previous list|from the other list|the other list|before that|you showed before|you showed me before|from last time"
+        ),
+        "oldest": phrases(
+            "from the first list|in the first list|of the first list|the first list|on the first list|from the original list|the original list"
+        ),
+        "labelled": phrases(
+            "gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"
+        ),
+        "found": phrases(
+            "you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"
+        ),
+        "question": phrases(
+            "what|where|when|how|which|who|does|do|is|are|can|could|whats|what's|wheres|where's|hows|how's|has|have|why|whose"
+        ),
     },
     ordinals=numbered(
-        "first|1st|frist|firts|fisrt|1rst", "second|2nd|secnd|2d|secon|sceond", "third|3rd|thrid|3d|thrd", "fourth|4th|forth|fouth",
-        "fifth|5th|fith", "sixth|6th", "seventh|7th", "eighth|8th|eigth", "ninth|9th", "tenth|10th", "eleventh|11th", "twelfth|12th",
-        "thirteenth|13th", "fourteenth|14th", "fifteenth|15th", "sixteenth|16th", "seventeenth|17th", "eighteenth|18th", "nineteenth|19th", "twentieth|20th",
+        "first|1st|frist|firts|fisrt|1rst",
+        "second|2nd|secnd|2d|secon|sceond",
+        "third|3rd|thrid|3d|thrd",
+        "fourth|4th|forth|fouth",
+        "fifth|5th|fith",
+        "sixth|6th",
+        "seventh|7th",
+        "eighth|8th|eigth",
+        "ninth|9th",
+        "tenth|10th",
+        "eleventh|11th",
+        "twelfth|12th",
+        "thirteenth|13th",
+        "fourteenth|14th",
+        "fifteenth|15th",
+        "sixteenth|16th",
+        "seventeenth|17th",
+        "eighteenth|18th",
+        "nineteenth|19th",
+        "twentieth|20th",
     ),
     cardinals=numbered(
-        "one|uno", "two", "three|tree", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve", "thirteen", "fourteen",
-        "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+        "one|uno",
+        "two",
+        "three|tree",
+        "four",
+        "five",
+        "six",
+        "seven",
+        "eight",
+        "nine",
+        "ten",
+        "eleven",
+        "twelve",
+        "thirteen",
+        "fourteen",
+        "fifteen",
+        "sixteen",
+        "seventeen",
+        "eighteen",
+        "nineteen",
+        "twenty",
     ),
-    comparisons=comparisons({
-        "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price|budget": (PRICE, -1),
-        "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly": (PRICE, 1),
-        "quicker|quickest|faster|fastest|shorter|shortest|less time|least time|takes less time|takes the least time|lowest time|quick|fast|speedier|speediest|takes less|takes least": (DURATION, -1),
-        "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time": (DURATION, 1),
-        "earlier|earliest|soonest|sooner|starts first|leaves first|due first|due soonest|due next|comes first|expires first": (CLOCK, -1),
-        "later|latest|starts last|leaves last": (CLOCK, 1),
-        "newer|newest|most recent|more recent|younger|youngest|more modern|most modern": (AGE, 1),
-        "older|oldest|least recent|less recent": (AGE, -1),
-        "best|better|best rated|better rated|highest rated|higher rated|top rated|highest rating|best rating|best reviewed|most stars|more stars|most popular|higher rating|best reviews|highest score|better reviews": (RATING, 1),
-        "worst|worse|lowest rated|worst rated|lower rated|least stars|fewest stars|lowest rating|least popular": (RATING, -1),
-        "healthiest|healthier|lightest|lighter|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories": (CALORIES, -1),
-        "most calories|highest calories|more calories|highest calorie|richest|heaviest|heavier|most caloric": (CALORIES, 1),
-        "nearest|closest|nearer|closer|shortest distance": (DISTANCE, -1),
-        "farthest|furthest|farther|further away": (DISTANCE, 1),
-        "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings": (SIZE, 1),
-        "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings": (SIZE, -1),
-        "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients": (EASE, -1),
-        "hardest|harder|most difficult|more difficult|trickiest|most complicated": (EASE, 1),
-        "hottest|hotter|warmest|warmer|spiciest|spicier": (HEAT, 1),
-        "coldest|colder|coolest|cooler|mildest|milder": (HEAT, -1),
-        "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes": (STOPS, -1),
-    }),
+    comparisons=comparisons(
+        {
+            "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price|budget": (
+                PRICE,
+                -1,
+            ),
+            "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly": (
+                PRICE,
+                1,
+            ),
+            "quicker|quickest|faster|fastest|shorter|shortest|less time|least time|takes less time|takes the least time|lowest time|quick|fast|speedier|speediest|takes less|takes least": (
+                DURATION,
+                -1,
+            ),
+            "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time": (
+                DURATION,
+                1,
+            ),
+            "earlier|earliest|soonest|sooner|starts first|leaves first|due first|due soonest|due next|comes first|expires first": (
+                CLOCK,
+                -1,
+            ),
+            "later|latest|starts last|leaves last": (CLOCK, 1),
+            "newer|newest|most recent|more recent|younger|youngest|more modern|most modern": (AGE, 1),
+            "older|oldest|least recent|less recent": (AGE, -1),
+            "best|better|best rated|better rated|highest rated|higher rated|top rated|highest rating|best rating|best reviewed|most stars|more stars|most popular|higher rating|best reviews|highest score|better reviews": (
+                RATING,
+                1,
+            ),
+            "worst|worse|lowest rated|worst rated|lower rated|least stars|fewest stars|lowest rating|least popular": (
+                RATING,
+                -1,
+            ),
+            "healthiest|healthier|lightest|lighter|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories": (
+                CALORIES,
+                -1,
+            ),
+            "most calories|highest calories|more calories|highest calorie|richest|heaviest|heavier|most caloric": (
+                CALORIES,
+                1,
+            ),
+            "nearest|closest|nearer|closer|shortest distance": (DISTANCE, -1),
+            "farthest|furthest|farther|further away": (DISTANCE, 1),
+            "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings": (
+                SIZE,
+                1,
+            ),
+            "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings": (SIZE, -1),
+            "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients": (EASE, -1),
+            "hardest|harder|most difficult|more difficult|trickiest|most complicated": (EASE, 1),
+            "hottest|hotter|warmest|warmer|spiciest|spicier": (HEAT, 1),
+            "coldest|colder|coolest|cooler|mildest|milder": (HEAT, -1),
+            "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes": (STOPS, -1),
+        }
+    ),
     attributes={
         **dict.fromkeys(phrases("price|cost|costs|how much|fare|charge|fee|rent|pricey|expensive|money"), PRICE),
-        **dict.fromkeys(phrases("address|located|location|directions|where|street|place located"), ("address", "location", "street", "city", "area", "venue", "place")),
-        **dict.fromkeys(phrases("phone|number|phone number|call|telephone|contact"), ("phone", "telephone", "number", "contact")),
+        **dict.fromkeys(
+            phrases("address|located|location|directions|where|street|place located"),
+            ("address", "location", "street", "city", "area", "venue", "place"),
+        ),
+        **dict.fromkeys(
+            phrases("phone|number|phone number|call|telephone|contact"), ("phone", "telephone", "number", "contact")
+        ),
         **dict.fromkeys(phrases("rating|rated|stars|reviews|review|score|star"), RATING),
         **dict.fromkeys(phrases("how long|duration|takes|length"), DURATION),
         **dict.fromkeys(phrases("what time|when|start time|starts|begin|leave|depart|arrive|date"), CLOCK),
@@ -113,8 +239,30 @@ ENGLISH = Words(
         **dict.fromkeys(phrases("windy|wind"), ("wind",)),
         **dict.fromkeys(phrases("rain|raining|precipitation"), ("precipitation", "rain")),
     },
-    weekdays=numbered("monday|mon", "tuesday|tue|tues", "wednesday|wed|weds", "thursday|thu|thur|thurs", "friday|fri", "saturday|sat", "sunday|sun", start=0),
-    months=numbered("january|jan", "february|feb", "march|mar", "april|apr", "may", "june|jun", "july|jul", "august|aug", "september|sep|sept", "october|oct", "november|nov", "december|dec"),
+    weekdays=numbered(
+        "monday|mon",
+        "tuesday|tue|tues",
+        "wednesday|wed|weds",
+        "thursday|thu|thur|thurs",
+        "friday|fri",
+        "saturday|sat",
+        "sunday|sun",
+        start=0,
+    ),
+    months=numbered(
+        "january|jan",
+        "february|feb",
+        "march|mar",
+        "april|apr",
+        "may",
+        "june|jun",
+        "july|jul",
+        "august|aug",
+        "september|sep|sept",
+        "october|oct",
+        "november|nov",
+        "december|dec",
+    ),
     stop=frozenset(
         "a an the of in on at to for with and or but is are was were be been it its it's this that these those i you he she we they me my your our"
         " their his her do does did can could will would should may might have has had not no yes so as by from up out about into over after before"
