@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from langmem_plugin.errors import (
     ConfigurationError,
+    DamagedSession,
     DataDirectoryError,
     EmbeddingDimMismatchError,
     EmbeddingUnavailable,
@@ -48,6 +49,7 @@ _ROOMS = {
 __all__ = [
     "ConfigurationError",
     "ConversationSaver",
+    "DamagedSession",
     "DataDirectoryError",
     "EmbeddingDimMismatchError",
     "EmbeddingUnavailable",

@@ -43,6 +43,10 @@ class TurnTimeout(LangMemError):
     """Another turn of this phone did not finish in the time allowed; try again."""
 
 
+class DamagedSession(LangMemError):
+    """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
+
+
 class UnknownSession(LangMemError, LookupError):
     """No session has this id."""
 

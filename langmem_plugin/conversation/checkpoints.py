@@ -12,6 +12,7 @@ import ormsgpack
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langmem_plugin.conversation import codec
+from langmem_plugin.errors import DamagedSession
 
 _LARGE = 512
 """A value longer than this, in bytes, is stored once as a row of its own."""
@@ -152,11 +153,9 @@ def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]
             base = parent()
             before = base.channels.get(name) if base else None
             if not isinstance(before, MessageList):
-                raise ValueError(  # noqa: TRY004 - the bytes are damaged, no caller passed a wrong type
-                    f"damaged checkpoint: the list {name!r} continues one that is missing"
-                )
+                raise DamagedSession(f"damaged checkpoint: the list {name!r} continues one that is missing")
             return MessageList(before.rows[:keep] + codec.unpack(packed), depth, before.size + len(packed))
-    raise ValueError(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
+    raise DamagedSession(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
 
 
 def _shared(before: codec.Rows, after: codec.Rows) -> int:

@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.types import Send
 
-from langmem_plugin.errors import NotSerializable
+from langmem_plugin.errors import DamagedSession, NotSerializable
 
 MARK = "__langmem_rows__"
 """Stands for messages stored as rows; a value that holds messages must not use this key itself."""
@@ -52,27 +52,26 @@ _PRIMER = (
 
 
 def compress(kind: str, payload: bytes) -> bytes:
-    """The serializer's `(type, bytes)` as one value, deflated when that is shorter."""
+    """The serializer's `(type, bytes)` as one value with a checksum, deflated when that is shorter."""
     name = kind.encode()
     framed = bytes([len(name)]) + name + payload
     deflater = zlib.compressobj(6, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, _PRIMER)
     deflated = deflater.compress(framed) + deflater.flush()
-    return _DEFLATED + deflated if len(deflated) < len(framed) else _RAW + framed
+    how, stored = (_DEFLATED, deflated) if len(deflated) < len(framed) else (_RAW, framed)
+    return how + zlib.crc32(framed).to_bytes(4) + stored
 
 
 def decompress(stored: bytes) -> tuple[str, bytes]:
-    """The pair `compress` was given. Raises ValueError if the bytes are damaged."""
-    framed = stored[1:]
-    if stored[:1] == _DEFLATED:
+    """The pair `compress` was given. Raises DamagedSession if these are not the bytes that were stored."""
+    how, checksum, framed = stored[:1], stored[1:5], stored[5:]
+    if how == _DEFLATED:
         inflater = zlib.decompressobj(-15, zdict=_PRIMER)
         try:
             framed = inflater.decompress(framed) + inflater.flush()
         except zlib.error as error:
-            raise ValueError(f"damaged payload: {error}") from error
-        if not inflater.eof:
-            raise ValueError("damaged payload: it ends early")
-    elif stored[:1] != _RAW:
-        raise ValueError("damaged payload: unknown first byte")
+            raise DamagedSession(f"a stored payload is damaged ({error}): run `langmem doctor`") from error
+    if not framed or zlib.crc32(framed).to_bytes(4) != checksum:
+        raise DamagedSession("a stored payload is damaged (its checksum differs): run `langmem doctor`")
     size = framed[0] + 1
     return framed[1:size].decode(), framed[size:]
 

@@ -27,7 +27,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending as pending_table
 from langmem_plugin.database.conversation_tables import value as value_table
-from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.errors import DamagedSession
 
 _MOST_DECODED = 256
 
@@ -96,7 +96,7 @@ class History:
         return {name: self.value(held) for name, held in stored.channels.items()}
 
     def value(self, held: Held) -> Any:
-        """What a channel or a write holds. Raises StoreUnavailable if the database has lost a row of it."""
+        """What a channel or a write holds. Raises DamagedSession if a row of it is lost."""
         match held:
             case MessageList(rows):
                 return self.rows.messages(rows)
@@ -106,7 +106,7 @@ class History:
             case Large(row):
                 payload = self.connection.execute(_VALUE, {**self._key(""), "of_row": row}).scalar()
                 if payload is None:
-                    raise StoreUnavailable(f"value row {row} is missing: run `langmem doctor` on this database")
+                    raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
                 return self.serde.loads_typed(codec.decompress(payload))
 
     def listed(self, channel: str) -> list[Listed]:

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.database.conversation_tables import message as message_table
-from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.errors import DamagedSession, NotSerializable
 
 _MOST_EXPECTED = 64
 _MOST_SESSIONS = 1_024
@@ -181,7 +181,7 @@ class Rows:
     def messages(self, rows: codec.Rows) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
 
-        Raises StoreUnavailable if a row is missing, which only damage to the database can cause.
+        Raises DamagedSession if a row is missing or its bytes are not those that were stored.
         """
         line = self._line(rows)
         with _without_collection():
@@ -264,7 +264,7 @@ class Rows:
         kind, payload = codec.dump(self.serde, anonymous)
         decoded = self.serde.loads_typed((kind, payload))
         if not isinstance(decoded, BaseMessage):
-            raise StoreUnavailable(
+            raise NotSerializable(
                 f"the serializer reads a {type(message).__name__} back as {type(decoded).__name__}: allow its type"
             )
         written = None if same(decoded, anonymous) else copied(message)
@@ -301,7 +301,7 @@ class Rows:
                 message.id = message_id
                 loaded[row] = Version(row, message, None, _weight(framed))
         if missing := rows - loaded.keys():
-            raise StoreUnavailable(f"message rows {sorted(missing)} are missing: run `langmem doctor` on this database")
+            raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded
 
 
