@@ -62,7 +62,7 @@ def _recipe_tools(household: Household) -> list[BaseTool]:
 def _grocery_tools(household: Household) -> list[BaseTool]:
     @tool
     def add_to_grocery_list(recipe_id: str | None = None, items: list[str] | None = None) -> dict[str, Any]:
-        """Add to the grocery list: all ingredients of one recipe by its recipe_id, or the items named."""
+        """Add to the grocery or shopping list: all ingredients of one recipe by its recipe_id, or the items named."""
         if recipe_id:
             return groceries.add_recipe(household, _phone(), recipe_id)
         if items:
@@ -85,7 +85,7 @@ def _grocery_tools(household: Household) -> list[BaseTool]:
 def _plan_tools(household: Household) -> list[BaseTool]:
     @tool
     def get_calendar(week: Week = "this week") -> list[dict[str, Any]]:
-        """What is on the family calendar in a week: events, appointments and who has to be where."""
+        """What is on the family calendar in a week: when lessons, practice, visits and appointments are, and whose."""
         return planner.calendar(household, week)
 
     @tool
@@ -95,7 +95,7 @@ def _plan_tools(household: Household) -> list[BaseTool]:
 
     @tool
     def swap_meal(day: Day, meal: str, week: Week = "this week") -> dict[str, Any]:
-        """Swap or change one day's meal in the meal plan for another meal: a recipe or any dish."""
+        """Swap one day's meal in the meal plan for another, or put a meal on that day: a recipe or any dish."""
         return planner.swap(household, day, meal, week)
 
     return [get_calendar, get_meal_plan, swap_meal]

@@ -35,17 +35,18 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     """`before` holds the arguments of the call to be repeated, else nothing.
 
     Each argument comes, in this order, from the field of the same name of the item that a reference means, from
-    the message, from `before`. A required text is different in one thing: words said for it beat a field of an
-    item that already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional
-    argument does not get is left out; what a required one does not get is missing.
+    the message, from `before`. Two things come first if they are said outright: a value that can be told by its
+    looks (a number, a date, an allowed value), and words for a required text against a field of an item that
+    already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional argument does
+    not get is left out; what a required one does not get is missing.
     """
     arguments, message, filled = arguments_of(tool), Message(text), Filled()
     pointing = [each for each in references if not _is_named(each)]
     for each in pointing:
         message.blank(each.words)
     texts = [each for each in arguments if each.required and each.is_free_text]
-    # An address or a date that is said outright can hold a word that names an item: billing@acme.com.
-    _find(filled, [each for each in arguments if each.shape], message)
+    # What is said outright beats what an item holds, and can itself hold an item's name: billing@acme.com.
+    _find(filled, [each for each in arguments if not (each.is_id or each.is_free_text)], message)
     _refer(filled, [each for each in arguments if each not in texts], message, references)
     _find(filled, arguments, message)
     _refer(filled, texts, message, [each for each in pointing if each.words not in filled.used])

@@ -17,6 +17,7 @@ _CARRIERS = PREPOSITIONS | frozenset(
         this those too us want was we were what what's when where which who will would yes you your""",
     )
 )
+_COMMANDS = frozenset(("add", "change", "put", "replace", "set", "switch", "try", "update", "use"))
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
 _POINTING = re.compile(r"\b(?:the|this|that|these|those|its|their)\s+$", re.IGNORECASE)
@@ -63,11 +64,17 @@ class Message:
             self._take(*quoted.span())
             return [quoted[1]]
         own = {_singular(part) for part in tool.lower().split("_")}
+        # "to the shopping list" says where and not what, for a tool with "list" in its name.
+        where = rf"\b(?:to|on|onto|in|into)\s+(?:the|my|our)\s+(?:\w+\s+){{0,2}}(?:{'|'.join(own)})s?\b"
+        for found in re.finditer(where, self.free, re.IGNORECASE):
+            self._take(*found.span())
         words = [
             word
             for word in _WORD.finditer(self.free)
             if word.group().lower() not in _CARRIERS and _singular(word.group().lower()) not in own
         ]
+        if words and words[0].group().lower() in _COMMANDS:
+            words = words[1:]
         pieces: list[list[str]] = [[word.group()] for word in words[:1]]
         for before, word in pairwise(words):
             if re.search(r",|\band\b", self.free[before.end() : word.start()]):

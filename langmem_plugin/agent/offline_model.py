@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
@@ -25,19 +25,35 @@ from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.references import Reference, Resolution, resolve
 
 # Cosines of the offline embeddings; tests/agent/test_offline_model.py holds what they must keep apart.
-_CHOOSE_FROM = 0.30  # below this no tool is meant
+_READ_FROM = 0.30  # below this no tool is meant
+_ACT_FROM = 0.36  # the same for a tool that changes something
 _QUOTE_FROM = 0.32  # below this a memory does not answer the question
 # What is added to or taken from a tool's cosine.
 _SHARED_WORDS = 0.15
 _USES_WHAT_IS_MEANT = 0.08
 _LACKS_ARGUMENTS = 0.05
+_LACKS_WHAT_NOBODY_POINTS_AT = 0.15
+_ACTS_ON_A_QUESTION = 0.10
+_ANSWER_WORDS = 4  # a longer message may well be a new request
 _KEPT_VECTORS = 2_000
 _ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
 _ELLIPSIS = re.compile(
-    r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)",
+    r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
+    r"|\binstead\W*$",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(PREPOSITIONS)})\s+((?:that|this)(?: one)?|it)\b", re.IGNORECASE)
+
+
+_READS = re.compile(r"^(?:get|list|search|find|show|look|check|read|view|fetch|query|recall)(?:_|$)", re.IGNORECASE)
+_QUESTION = re.compile(
+    r"\?\s*$|^\W*(?:what|who|whose|when|where|which|how|why|is|are|do|does|did|show|tell|give|list|find|any)\b",
+    re.IGNORECASE,
+)
+_POINTER = re.compile(
+    r"\b(?:number|first|second|third|fourth|fifth|last|next|that|this|those|these|it|them|one|ones|both)\b|#\s?\d",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -105,7 +121,7 @@ class OfflineChatModel(BaseChatModel):
         meant = _resolved(said, history)
         choice = (
             self._completed(said, meant, tools, history)
-            or self._repeated(said, meant, tools)
+            or self._repeated(said, meant, tools, history)
             or self._nearest(said, meant, tools)
         )
         if choice is None:
@@ -127,19 +143,25 @@ class OfflineChatModel(BaseChatModel):
         filled = fill(tool, said, meant.references, asked["arguments"])
         if filled.missing or not set(asked["missing"]) & (filled.referred | filled.said):
             return None
-        nearest = self._nearest(said, meant, tools)
-        own_verb = nearest is not None and nearest.tool != tool and not filled.referred
-        return None if own_verb else _Choice(tool, filled, 1.0)
+        if len(said.split()) > _ANSWER_WORDS or _QUESTION.search(said):
+            nearest = self._nearest(said, meant, tools)
+            if nearest is not None and nearest.tool != tool:
+                return None
+        return _Choice(tool, filled, 1.0)
 
-    def _repeated(self, said: str, meant: Resolution, tools: list[Json]) -> _Choice | None:
-        """The call before with something changed, when the message names no action of its own."""
-        before = meant.previous_call
-        tool = next((tool for tool in tools if before and tool["name"] == before.tool), None)
-        if before is None or tool is None or not _ELLIPSIS.match(said):
+    def _repeated(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> _Choice | None:
+        """The latest call that the message changes something in, when it names no action of its own."""
+        if not _ELLIPSIS.search(said):
             return None
-        filled = fill(tool, said, meant.references, before.arguments)
-        changed = any(call != dict(before.arguments) for call in filled.calls())
-        return _Choice(tool, filled, 1.0) if changed and not filled.missing else None
+        known = {tool["name"]: tool for tool in tools}
+        for before in _calls_backwards(history):
+            tool = known.get(before["name"])
+            if tool is None or _is_action_on_question(said, tool):
+                continue
+            filled = fill(tool, said, meant.references, before["args"])
+            if not filled.missing and any(call != before["args"] for call in filled.calls()):
+                return _Choice(tool, filled, 1.0)
+        return None
 
     def _nearest(self, said: str, meant: Resolution, tools: list[Json]) -> _Choice | None:
         spoken = [self._vector(text) for text in {said, _named(said, meant.references)}]
@@ -154,11 +176,9 @@ class OfflineChatModel(BaseChatModel):
             )
             choices.append(_Choice(tool, fill(tool, said, meant.references, {}), near))
         for choice in choices:
-            choice.score += _SHARED_WORDS * _shared(said, choice.tool)
-            choice.score += _USES_WHAT_IS_MEANT if choice.filled.referred else 0
-            choice.score -= _LACKS_ARGUMENTS if choice.filled.missing else 0
+            choice.score += _adjustment(said, choice)
         best = max(choices, key=lambda choice: choice.score, default=None)
-        return best if best is not None and best.score >= _CHOOSE_FROM else None
+        return best if best is not None and best.score >= _bound(best.tool) else None
 
     def _quoted(self, said: str, messages: list[BaseMessage]) -> str:
         """The stated memory that is nearest to the question, with its citation; "" if none is near."""
@@ -179,6 +199,29 @@ class OfflineChatModel(BaseChatModel):
         return self._vectors[text]
 
 
+def _adjustment(said: str, choice: _Choice) -> float:
+    """What speaks for or against a tool beside its meaning: its own words, its arguments, whether it was asked."""
+    filled = choice.filled
+    score = _SHARED_WORDS * _shared(said, choice.tool)
+    if filled.referred:
+        score += _USES_WHAT_IS_MEANT
+    if filled.missing:
+        pointed = _POINTER.search(said) or not any(argument.is_id for argument in filled.missing)
+        score -= _LACKS_ARGUMENTS if pointed else _LACKS_WHAT_NOBODY_POINTS_AT
+    if _is_action_on_question(said, choice.tool):
+        score -= _ACTS_ON_A_QUESTION
+    return score
+
+
+def _is_action_on_question(said: str, tool: Json) -> bool:
+    """Who asks does not want anything changed."""
+    return bool(_QUESTION.search(said)) and not _READS.search(tool["name"])
+
+
+def _bound(tool: Json) -> float:
+    return _READ_FROM if _READS.search(tool["name"]) else _ACT_FROM
+
+
 def _shared(said: str, tool: Json) -> float:
     """The share of the message's words that the tool's name and description hold."""
     words, held = _stems(said), _stems(f"{tool['name']} {tool.get('description', '')}")
@@ -187,6 +230,12 @@ def _shared(said: str, tool: Json) -> float:
 
 def _stems(text: str) -> set[str]:
     return {re.sub(r"(?<=..)(?:ing|ed|es|s|e)$", "", word) for word in re.findall(r"[a-z]{3,}", text.lower())}
+
+
+def _calls_backwards(history: Sequence[BaseMessage]) -> Iterator[ToolCall]:
+    for message in reversed(history):
+        if isinstance(message, AIMessage):
+            yield from reversed(message.tool_calls)
 
 
 def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:

@@ -3,6 +3,7 @@
 import pytest
 
 from graphs import family_assistant
+from graphs.tools import household_tools
 from langmem_plugin import PhoneMemory
 
 from .conftest import ERIN, JASON, Texting
@@ -86,3 +87,55 @@ def test_a_remembered_fact_answers_a_question_in_a_later_conversation(memory, gr
     clock.forward(days=2)
     assert memory.reply(graph, ERIN, "what is Leo allergic to?") == "Leo is allergic to peanuts [Memory: 1]"
     assert "peanuts" not in memory.reply(graph, JASON, "what is Leo allergic to?")
+
+
+@pytest.mark.parametrize(
+    ("said", "call"),
+    [
+        ("I want something quick for dinner", ("search_recipes", {"query": "quick dinner"})),
+        ("show me vegetarian recipes", ("search_recipes", {"query": "vegetarian"})),
+        ("any ideas for a vegetarian lunch?", ("search_recipes", {"query": "vegetarian lunch"})),
+        ("my favourites", ("show_saved_recipes", {})),
+        ("what did I save?", ("show_saved_recipes", {})),
+        ("add eggs, butter and flour", ("add_to_grocery_list", {"items": ["eggs", "butter", "flour"]})),
+        ("add bread to the shopping list", ("add_to_grocery_list", {"items": ["bread"]})),
+        ("what's on my list?", ("show_grocery_list", {})),
+        ("push to AnyList", ("push_grocery_list", {})),
+        ("send the list to the store", ("push_grocery_list", {})),
+        ("what's happening next week?", ("get_calendar", {"week": "next week"})),
+        ("when is the piano lesson?", ("get_calendar", {})),
+        ("what are we eating this week?", ("get_meal_plan", {"week": "this week"})),
+        ("what's for dinner on Friday?", ("get_meal_plan", {})),
+        ("change Friday to fish tacos", ("swap_meal", {"day": "Friday", "meal": "fish tacos"})),
+        ("how are we doing on the budget?", ("get_budget_summary", {})),
+        (
+            "transfer 25 dollars from Clothing to Fun",
+            ("move_budget", {"amount": 25, "from_category": "Clothing", "to_category": "Fun"}),
+        ),
+        ("remove the piano", None),
+        ("what's the weather", None),
+        ("tell me a joke", None),
+        ("I am allergic to peanuts", None),
+    ],
+)
+def test_what_a_person_says_first_is_the_tool_they_mean(model, household, said, call):
+    calls = model.bind_tools(household_tools(household)).invoke(said).tool_calls
+    assert [(each["name"], each["args"]) for each in calls] == ([call] if call else [])
+
+
+@pytest.mark.parametrize(
+    ("said", "call"),
+    [
+        ("what about beef?", ("search_recipes", {"query": "beef"})),
+        ("something with fish instead", ("search_recipes", {"query": "fish"})),
+        ("how do I make the last one?", ("get_recipe", {"recipe_id": "roast-chicken-with-root-vegetables"})),
+        ("the cheaper one please", ("get_recipe", {"recipe_id": "chicken-tortilla-soup"})),
+        ("put number 2 on Thursday", ("swap_meal", {"day": "Thursday", "meal": "Creamy chicken and mushroom pasta"})),
+    ],
+)
+@pytest.mark.spec("R-1", "R-2")
+def test_what_a_person_says_next_is_about_what_they_saw(memory, model, household, said, call):
+    text = Texting(memory, family_assistant.build(memory, model, household))
+    text(ERIN, "find me a chicken dinner")
+    text(ERIN, said)
+    assert text.calls == [call]
