@@ -4,7 +4,8 @@ import re
 
 from .ledger import Ledger
 from .lexicon import Mark, marked
-from .phrases import Phrase, read_phrases
+from .cursor import Phrase
+from .phrases import read_phrases
 from .resolution import Followup
 from .resolver import Decision
 from .text import is_stop, normal, typed_atoms, words_of

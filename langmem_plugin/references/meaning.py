@@ -1,0 +1,53 @@
+"""What some words were found to mean, before it is handed out as references."""
+
+from dataclasses import dataclass, field
+
+from .cursor import Phrase
+from .entries import Entry
+from .ledger import View
+
+CONFIDENCE = {
+    "number": 0.97,
+    "ordinal": 0.96,
+    "exclusion": 0.95,
+    "group": 0.93,
+    "comparison": 0.92,
+    "name": 0.96,
+    "part of name": 0.9,
+    "value": 0.85,
+    "type": 0.85,
+    "pointing": 0.85,
+    "part": 0.85,
+    "other": 0.85,
+    "asked": 0.75,
+    "agreed": 0.8,
+    "chosen": 0.85,
+    "perhaps chosen": 0.65,
+    "older": 0.7,
+}
+
+
+@dataclass
+class Meaning:
+    """Some words, the entries they mean and why."""
+
+    entries: list[Entry]
+    words: str
+    reason: str
+    sort: str
+    view: View | None = None
+    part: str | None = None
+
+    @property
+    def confidence(self) -> float:
+        return CONFIDENCE[self.sort]
+
+
+@dataclass
+class Decision:
+    """Everything an utterance was found to mean. `equal` holds entries that are equally meant, to be asked about."""
+
+    meanings: list[Meaning] = field(default_factory=list)
+    equal: list[Entry] = field(default_factory=list)
+    phrases: list[Phrase] = field(default_factory=list)
+    rejected: bool = False

@@ -1,0 +1,59 @@
+"""One utterance beside the ledger: its marks and phrases, and the lists it can be about."""
+
+from collections.abc import Sequence
+
+from .choosing import Closeness
+from .cursor import Phrase
+from .entries import Entry
+from .ledger import Ledger, View
+from .lexicon import marked
+from .meaning import Decision
+from .phrases import read_phrases
+from .pointing import Pointing
+from .text import atoms, stem
+
+
+class Said:
+    """What the ways of resolving share; each adds its own methods."""
+
+    def __init__(self, utterance: str, ledger: Ledger, closeness: Closeness | None) -> None:
+        self.utterance = utterance
+        self.closeness = closeness
+        self.ledger = ledger
+        self.vocabulary = frozenset().union(*(view.vocabulary for view in ledger.views[-3:]))
+        self.marks, self.language = marked(utterance, self.vocabulary)
+        self.phrases = read_phrases(self.marks, self.language.name)
+        self.said = atoms(utterance)
+        self.pointing = Pointing(utterance, self.marks, ledger)
+        self.decision = Decision(phrases=self.phrases)
+
+    def words(self, phrase: Phrase) -> str:
+        return self.utterance[phrase.start : phrase.end].strip()
+
+    def lists(self, nouns: Sequence[str] = ()) -> list[View]:
+        """Views to count in, best first: lists of several items before single ones, those of the named type before others."""
+        wanted = self.kinds(nouns)
+        views = [view for view in reversed(self.ledger.views) if view.kind != "parts" or view.numbered]
+        typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]
+        pool = typed or views
+        several = [view for view in pool if len(view.entries) > 1 or view.numbered] or pool
+        if any(mark.has("oldest") for mark in self.marks):
+            return several[-1:]
+        if any(mark.has("older") for mark in self.marks) and not typed:
+            return [view for view in several if view.turn < several[0].turn][:1]
+        if any(mark.has("older") for mark in self.marks):
+            return [view for view in several if view.turn < self.ledger.views[-1].turn][:1] or several[:1]
+        return several
+
+    def kinds(self, nouns: Sequence[str]) -> frozenset[str]:
+        """The nouns as type words, in English too when the language tables know them."""
+        return frozenset(stem(word) for noun in nouns for word in (noun, *atoms(noun)) if ":" not in word)
+
+    def group(self, nouns: Sequence[str]) -> View | None:
+        views = self.lists(nouns)
+        return views[0] if views else None
+
+    def view_of(self, entry: Entry) -> View | None:
+        return next(
+            (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
+        )
