@@ -2,15 +2,15 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory.languages import terms
 from langmem_plugin.memory.models import Filter, as_tags
-from langmem_plugin.memory.vectors import Matrix, Vector
+from langmem_plugin.memory.vectors import Matrix, from_bytes
 from langmem_plugin.memory.words import WordIndex
 
 _NEVER = np.iinfo(np.int64).max
@@ -18,22 +18,24 @@ _BYTES_PER_ROW = 260  # of the lists of ids and tags and the dictionary over the
 _FIRST_ROWS = 16
 
 
-@dataclass(frozen=True)
-class Entry:
-    """One searchable text. Its vector is missing until the present model has embedded it."""
+class Entry(NamedTuple):
+    """One searchable text as the database holds it: instants in microseconds, a vector in bytes, tags joined.
+
+    The vector is missing until the present model has embedded the text.
+    """
 
     id: str
     text: str
-    vector: Vector | None
-    created_at: datetime
-    session_id: str | None = None
-    kind: str = ""  # the fact type, or who said it
+    vector: bytes | None
+    created: int
+    session_id: str | None
+    kind: str  # the fact type, or who said it
     category: str | None = None
-    tags: tuple[str, ...] = ()
+    tags: str = ""
     confidence: float = 1.0
     uses: int = 0
-    last_used: datetime | None = None
-    expires_at: datetime | None = None
+    used: int | None = None
+    expires: int | None = None
 
 
 _COLUMNS = np.dtype(
@@ -72,10 +74,10 @@ class Corpus:
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         self.ids.append(entry.id)
-        self._tags.append(tuple(map(sys.intern, entry.tags)))
+        self._tags.append(tuple(map(sys.intern, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
         self._row_of[entry.id] = row
         if entry.vector is not None:
-            self._vectors[row] = entry.vector
+            self._vectors[row] = from_bytes(entry.vector)
         self._columns[row] = (
             True,
             entry.vector is not None,
@@ -84,9 +86,9 @@ class Corpus:
             self._code(entry.session_id),
             entry.confidence,
             entry.uses,
-            microseconds(entry.created_at),
-            microseconds(entry.last_used or entry.created_at),
-            _NEVER if entry.expires_at is None else microseconds(entry.expires_at),
+            entry.created,
+            entry.created if entry.used is None else entry.used,
+            _NEVER if entry.expires is None else entry.expires,
         )
 
     def drop(self, memory_id: str) -> None:

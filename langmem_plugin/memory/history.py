@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
@@ -17,7 +17,7 @@ from langmem_plugin.memory.messages import ranked_messages
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search import Query
-from langmem_plugin.memory.vectors import from_bytes, to_bytes
+from langmem_plugin.memory.vectors import to_bytes
 
 _AT_ONCE = 500
 
@@ -162,7 +162,14 @@ class MessageHistory:
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
         rows = connection.execute(
-            select(table, history_vector.c.vector)
+            select(
+                table.c.message_id,
+                table.c.text,
+                history_vector.c.vector,
+                type_coerce(table.c.said_at, BigInteger),
+                table.c.session_id,
+                table.c.speaker,
+            )
             .outerjoin(
                 history_vector,
                 and_(
@@ -175,14 +182,4 @@ class MessageHistory:
             .order_by(table.c.change)
         )
         for row in rows:
-            yield (
-                row.message_id,
-                Entry(
-                    id=row.message_id,
-                    text=row.text,
-                    vector=None if row.vector is None else from_bytes(row.vector),
-                    created_at=row.said_at,
-                    session_id=row.session_id,
-                    kind=row.speaker,
-                ),
-            )
+            yield row.message_id, Entry(*row)

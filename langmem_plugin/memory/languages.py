@@ -19,6 +19,11 @@ _HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
 _SHORTEST_HEBREW = 3
 
 _LATIN = tuple(language for language in STOP_WORDS if language not in ("russian", "hebrew"))
+_STOPS_IN: dict[str, list[str]] = {}  # stop word -> the languages in Latin letters that have it
+for _language in _LATIN:
+    for _word in STOP_WORDS[_language]:
+        _STOPS_IN.setdefault(_word, []).append(_language)
+_FIRST_NOT_LATIN = "\u0370"
 _SCRIPTS = (  # first and last letter of the script, and how its words are stemmed
     ("\u0400", "\u052f", "russian"),
     ("\u0590", "\u05ff", "hebrew"),
@@ -60,11 +65,13 @@ def _words(text: str) -> list[str]:
 
 def _latin_language(words: list[str]) -> str:
     """The language whose stop words occur most; English when that says nothing."""
-    hits = {language: sum(word in STOP_WORDS[language] for word in words) for language in _LATIN}
-    return max(_LATIN, key=hits.__getitem__)
+    hits = Counter(language for word in words for language in _STOPS_IN.get(word, ()))
+    return max(_LATIN, key=hits.__getitem__) if hits else "english"
 
 
 def _script(word: str) -> str | None:
+    if word[0] < _FIRST_NOT_LATIN:
+        return None
     return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)
 
 

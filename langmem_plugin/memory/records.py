@@ -12,9 +12,7 @@ from sqlalchemy import Column, ColumnElement, Row, or_
 
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.corpus import Entry
 from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
-from langmem_plugin.memory.vectors import from_bytes
 
 log = logging.getLogger(__name__)
 
@@ -51,24 +49,6 @@ def as_memory(row: Row[*tuple[Any, ...]]) -> Memory:
     """Of a row that holds the columns STORED, whatever else it holds."""
     values = {column.name: row._mapping[column] for column in STORED}  # noqa: SLF001 - SQLAlchemy's public name
     return Memory(id=values.pop("memory_id"), **values)
-
-
-def as_entry(row: Row[*tuple[Any, ...]]) -> Entry:
-    """What is searched of a row that also holds `vector`."""
-    return Entry(
-        id=row.memory_id,
-        text=row.text,
-        vector=None if row.vector is None else from_bytes(row.vector),
-        created_at=row.created_at,
-        session_id=row.session_id,
-        kind=row.fact_type,
-        category=row.category,
-        tags=row.tags,
-        confidence=row.confidence,
-        uses=row.access_count,
-        last_used=row.last_accessed,
-        expires_at=row.expires_at,
-    )
 
 
 def validated(values: Mapping[str, Any]) -> Memory:

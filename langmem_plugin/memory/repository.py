@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, and_, delete, func, insert, select, update
+from sqlalchemy import BigInteger, Connection, Text, and_, delete, func, insert, select, type_coerce, update
 from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
@@ -19,7 +19,6 @@ from langmem_plugin.memory.corpus import Entry
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
 from langmem_plugin.memory.records import (
     STORED,
-    as_entry,
     as_memory,
     as_values,
     checked,
@@ -237,7 +236,21 @@ class MemoryRepository:
     def changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
         """What was written after change `since`, oldest memory first; None for what is not active."""
         statement = (
-            select(*STORED, memory_vector.c.vector)
+            select(
+                memory.c.status,
+                memory.c.memory_id,
+                memory.c.text,
+                memory_vector.c.vector,
+                type_coerce(memory.c.created_at, BigInteger),
+                memory.c.session_id,
+                memory.c.fact_type,
+                memory.c.category,
+                type_coerce(memory.c.tags, Text),
+                memory.c.confidence,
+                memory.c.access_count,
+                type_coerce(memory.c.last_accessed, BigInteger),
+                type_coerce(memory.c.expires_at, BigInteger),
+            )
             .outerjoin(
                 memory_vector,
                 and_(
@@ -251,8 +264,8 @@ class MemoryRepository:
         )
         if since == 0:
             statement = statement.where(memory.c.status == "active")
-        for row in connection.execute(statement):
-            yield row.memory_id, as_entry(row) if row.status == "active" else None
+        for status, memory_id, *rest in connection.execute(statement):
+            yield memory_id, Entry(memory_id, *rest) if status == "active" else None
 
     def begin_change(self, connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
         """Takes so many numbers of changes; the last one, and the owner's salt.

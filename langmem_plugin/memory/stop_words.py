@@ -12,7 +12,8 @@ _LISTS = {
     ),
     "spanish": (
         "a al algo alguna alguno ante antes aquel aquella como con contra cual cuál cuales cuáles cuando "
-        "cuándo cuánta cuántas cuánto cuántos de del desde donde dónde dime durante e el él ella ellas ellos en entre era eran "
+        "cuándo cuánta cuántas cuánto cuántos de del desde donde dónde dime "
+        "durante e el él ella ellas ellos en entre era eran "
         "eres es esa esas ese eso esos esta está estaba están estar estas este esto estos estoy fue "
         "fueron ha han has hasta hay he la las le les lo los mas más me mi mí mis mucho muy nada ni no "
         "nos nosotros nuestra nuestro o os otra otro para pero poco por porque que qué quien quién "

@@ -2,7 +2,6 @@
 
 import math
 from array import array
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,11 +34,14 @@ class WordIndex:
     def add(self, terms: Sequence[str]) -> int:
         """The number of the new row."""
         row = len(self._terms_of)
-        counted = Counter(terms)
-        numbers = array("I")
+        counted: dict[str, int] = {}
+        for term in terms:
+            counted[term] = counted.get(term, 0) + 1
+        numbers = []
         for term, count in counted.items():
-            number = self._number.setdefault(term, len(self._rows))
-            if number == len(self._rows):
+            number = self._number.get(term)
+            if number is None:
+                number = self._number[term] = len(self._rows)
                 self._rows.append(array("I"))
                 self._counts.append(array("H"))
                 self._live.append(0)
@@ -47,7 +49,7 @@ class WordIndex:
             self._counts[number].append(min(count, 0xFFFF))
             self._live[number] += 1
             numbers.append(number)
-        self._terms_of.append(numbers)
+        self._terms_of.append(array("I", numbers))
         self._lengths.append(len(terms))
         self._total_length += len(terms)
         self._documents += 1
