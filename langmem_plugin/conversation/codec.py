@@ -7,6 +7,7 @@ before `add_messages` names it, and naming it must not store it twice.
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage
@@ -23,32 +24,9 @@ TakeOut = Callable[[Sequence[BaseMessage]], Rows]
 PutBack = Callable[[Rows], list[BaseMessage]]
 
 _RAW, _DEFLATED = b"\x00", b"\x01"
-# What nearly every payload repeats: primed into zlib, so that a short message costs its text and little else.
-# Stored payloads can only be read with it: it may never change; a better one gets the next leading byte.
-_PRIMER = (
-    b"__interrupt____resume____pregel_tasks__error__branch:to:model_request__start__branch:to:recallbranch:to:"
-    b"branch:to:agentbranch:to:writebranch:to:toolsbranch:to:modelrecalledjump_tostructured_response\x00\x00"
-    b"\xa7updates\xa4user\xa5stop\xa9tool_callfunctioncallsuccesserrorstatus\xa8artifact\xactool_call_id\xaainput_"
-    b"tokensoutput_tokenstotal_tokensinput_token_detailsoutput_token_detailscache_readreasoningfinish_reason"
-    b"tool_callsstopmodel_namemodel_providerlogprobstoken_usageid\xa9system_fingerprint\xacservice_tier\xa9refusal"
-    b"langgraph.typesSendnodeargInterruptvalueid"
-    b'{"results": [{"id": "title": "name": "price": "url": "date": "time": "rating": "minutes": "servings": '
-    b'"description": "ingredients": "amount": "tags": "count": "total": "status": "items": '
-    b"langchain_core.messages.toolToolMessage\x8b\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80"
-    b"\xa4type\xa4tool\xa4name\xa2id\xc0\xactool_call_id\xd9\xa8artifact\xc0\xa6status\xa7success"
-    b"langchain_core.messages.systemSystemMessage"
-    b"langchain_core.messages.aiAIMessage\x8a\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80"
-    b"\xa4type\xa2ai\xa4name\xc0\xa2id\xc0\xa7example\xc2\xaatool_calls\x91\x84\xa4name\xa4args\xa2id\xa4type"
-    b"\xa9tool_call\xb2invalid_tool_calls\x90\xaeusage_metadata\xc0\xb3model_validate_json"
-    b"langchain_core.messages.humanHumanMessage\x87\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80"
-    b"\xa4type\xa5human\xa4name\xc0\xa2id\xc0\xa7example\xc2"
-    b"runtime_namelanggraph_auth_userlanggraph_auth_permissionsls_integrationrun_attemptlanggraph_version"
-    b"langgraph_planlanggraph_hostlanggraph_api_urlgraph_idassistant_iduser_idcreated_byrun_idthread_id"
-    b"\x83\xa1c\x87\xa1v\x02\xa2ts\xd9 2026-01-01T00:00:00.000000+00:00\xaepending_sends\x90\xb0channel_versions"
-    b"\xadversions_seen\xa9__input__\x80\xa9__start__\x81\xa9__start__\xd91"
-    b"00000000000000000000000000000001.0000000000000000\xb0updated_channels\x91\xa8messages"
-    b"\xa1m\x83\xa6source\xa4loop\xa5input\xa4step\xa7parents\x80\xa1v\x82\xa8messages\x81\xb1__langmem_rows__"
-)
+# What nearly every payload repeats, so that a short message costs its text and little else (benchmarks/primer.py).
+# Stored payloads can only be read with it: it never changes; a better one gets the next leading byte.
+_PRIMER = (Path(__file__).parent / "primer.bin").read_bytes()
 
 
 def compress(kind: str, payload: bytes) -> bytes:
