@@ -1,4 +1,6 @@
-"""Know what "number 2" means, without a model: references to earlier tool results, from the message history alone."""
+"""Know what "number 2" means, without a model: references to earlier tool results, from the message history
+alone.
+"""
 
 from .arguments import argument
 from .choosing import Closeness

@@ -1,4 +1,5 @@
-"""The value of a tool's argument when it comes from the conversation: a resolved item's field, an earlier result or call."""
+"""The value of a tool's argument that comes from the conversation: an item's field, an earlier result or call."""
+# ruff: noqa: C901, PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,10 +9,11 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from .ledger import text_of
-from .payload import plain, structured
+from .payload import plain, structured, tool_nouns
 from .reading import resolve
 from .resolution import Resolution
 from .text import key_words, normal, stem, words_of
+from .words import phrases
 
 _ALIKE = (
     "destination location place address target",
@@ -41,14 +43,16 @@ for _line in _ALIKE:
     _words = frozenset(_line.split())
     for _word in _words:
         _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _words
-_MODIFIERS = frozenset("old new current from to previous original my the your is of target source end start".split())
+_MODIFIERS = frozenset(phrases("old|new|current|from|to|previous|original|my|the|your|is|of|target|source|end|start"))
 _LEAD = re.compile(r"^(?:it'?s|it is|my|the|sure,?|ok,?|yes,?)\s+", re.IGNORECASE)
 _VALUE = re.compile(r"[\"'“]([^\"'”]+)[\"'”]|([\w.+-]+@[\w.-]+\w)|(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(\S+)")
 
 
 @dataclass(frozen=True)
 class Fact:
-    """A scalar seen in the conversation: where (a key path), in which call, and whether the call returned it."""
+    """A scalar seen in the conversation: where (a key path), in which call, and whether the call returned
+    it.
+    """
 
     value: Any
     path: tuple[str, ...]
@@ -69,6 +73,8 @@ def argument(
     """
     meant = resolution if resolution is not None else resolve(utterance, messages)
     wanted = _wanted(name)
+    if len(wanted) == 1 and wanted[0] in ("id", "name", "number"):
+        wanted = [*sorted(stem(word) for word in tool_nouns(tool)), *wanted]
     facts = list(_facts(messages))
     last = max((fact.place for fact in facts), default=0)
     said = f" {' '.join(words_of(utterance))} "

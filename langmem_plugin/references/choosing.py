@@ -1,4 +1,6 @@
 """The answer to "do you mean A or B?": which of the few just named an indirect description fits better."""
+# ruff: noqa: E501 - a pattern stays in one piece
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Callable, Sequence
@@ -12,7 +14,9 @@ from .words import Comparison
 from .words.nouns import GROUPS, NO_TYPE
 
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
-"""How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by whoever has one."""
+"""How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by
+whoever has one.
+"""
 
 _FRAME = re.compile(
     r"^\W*(?:no[,.]? )?(?:it'?s |it is |its |it isn'?t )?(?:definitely )?(?:not )?(?:(?:i (?:didn|don|wasn)['`’]?t (?:mean|talking about) ))?(?:the one |the |one )?",
@@ -88,7 +92,9 @@ def turned_down(utterance: str) -> bool:
 def best_fit(
     utterance: str, view: View, marks: Sequence[Mark], closeness: Closeness | None = None
 ) -> tuple[Entry, float, list[str]] | None:
-    """The entry that fits a description best, by how much (0..1), and the words that told; None when nothing tells."""
+    """The entry that fits a description best, by how much (0..1), and the words that told; None when
+    nothing tells.
+    """
     for mark in marks:
         value = mark.values.get("comparison")
         if isinstance(value, Comparison):
@@ -111,7 +117,9 @@ def best_fit(
 
 
 def _near(utterance: str, entries: Sequence[Entry], closeness: Closeness) -> list[float]:
-    """Closeness of the description to each entry: three parts the whole of it, one part its closest sentence or field."""
+    """Closeness of the description to each entry: three parts the whole, one part its closest sentence or
+    field.
+    """
     said = _FRAME.sub("", utterance) or utterance
     found = []
     for entry in entries:
@@ -132,7 +140,7 @@ def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
     total, told = 0.0, []
     names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
     for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance)))):
-        if is_stop(word) and word not in _SYNONYMS or word.isdigit():
+        if (is_stop(word) and word not in _SYNONYMS) or word.isdigit():
             continue
         weight = _weight(word, held, heads)
         rival = max((_weight(word, *_words(other)) for other in others), default=0.0)

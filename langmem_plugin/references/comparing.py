@@ -1,4 +1,5 @@
 """Ordering items by a typed field: money, time of day, date, duration, rating, quantity."""
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Sequence
@@ -6,7 +7,7 @@ from datetime import date
 
 from .entries import Entry
 from .text import normal, stem
-from .words import Comparison
+from .words import Comparison, phrases
 from .words.table import AGE, CLOCK, DURATION, PRICE
 
 _MINUTES = {
@@ -36,7 +37,7 @@ _ISO_DURATION = re.compile(r"^pt?(?:(\d+)d)?t?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*(am|pm)?|(\d{1,2})\s*(am|pm)")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
-_DATED = frozenset("year released release published date recorded created built born".split())
+_DATED = frozenset(phrases("year|released|release|published|date|recorded|created|built|born"))
 _WRITTEN_DATE = re.compile(
     r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s*(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*(\d{4}))?"
 )
@@ -78,7 +79,8 @@ def extreme(
     entries: Sequence[Entry], comparison: Comparison, count: int = 1, rank: int = 0
 ) -> tuple[list[Entry], str] | None:
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
-    compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end."""
+    compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end.
+    """
     for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
         values = [(measure(entry.field_value(name)), entry) for entry in entries]
         known = [(value, entry) for value, entry in values if value is not None]
@@ -103,7 +105,9 @@ _SHAPES = (
 
 
 def _typed_fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
-    """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`, `2026-05-01`."""
+    """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`,
+    `2026-05-01`.
+    """
     for fields, shape in _SHAPES:
         if fields is comparison.fields:
             return [
@@ -147,7 +151,9 @@ def year_of(entry: Entry) -> int | None:
 
 
 def measure(value: object) -> float | None:
-    """A comparable number for money, durations (minutes), clock times (minutes), dates (days), ratings and levels."""
+    """A comparable number for money, durations (minutes), clock times (minutes), dates (days), ratings and
+    levels.
+    """
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, (int, float)):

@@ -1,4 +1,7 @@
-"""Phrases that count by number or letter: "number 2", "1, 3 and 4", "2-4", "option b"; never "2 onions" or "at 3"."""
+"""Phrases that count by number or letter: "number 2", "1, 3 and 4", "2-4", "option b"; never "2 onions" or
+"at 3".
+"""
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from .cursor import Phrase, is_letter
 from .lexicon import Mark
@@ -24,7 +27,7 @@ class Counting(Ordinals):
         if mark.text == "no" and self.at(start + 1).has("digit") and self.ends(start + 2):
             return self.number_list(start + 1, start)
         if is_letter(mark) and (
-            self._letters_only() or self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end")
+            self._letters_only() or (self.at(start - 1).has("choose") and self.skip_punctuation(start + 1).has("end"))
         ):
             return self.number_list(start, start)
         if mark.has("cardinal") and self._selects(start):
@@ -42,15 +45,17 @@ class Counting(Ordinals):
         return following.has("end", "and", "polite", "range", "choose", "selects", "except", "question", "not", "there")
 
     def _selects(self, index: int) -> bool:
-        """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks", "at 3"."""
+        """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
+        "at 3".
+        """
         mark, before, after = self.marks[index], self.at(index - 1), self.at(index + 1)
         if mark.number("cardinal") > 50:
             return False
-        if not mark.has("digit") and (mark.has("one", "indefinite") or mark.text in ("tree", "uno", "nueve") and index):
-            if not (len(self.marks) == 1 or before.has("and") and self.at(index - 2).has("cardinal")):
-                last = index
-                if not (after.has("and", "range") and self.at(last + 2).has("cardinal", "digit")):
-                    return False
+        article = mark.has("one", "indefinite") or (mark.text in ("tree", "uno", "nueve") and index)
+        joined = before.has("and") and self.at(index - 2).has("cardinal")
+        joins = after.has("and", "range") and self.at(index + 2).has("cardinal", "digit")
+        if not mark.has("digit") and article and not (len(self.marks) == 1 or joined or joins):
+            return False
         if (
             self.language == "es"
             and not mark.has("digit")
@@ -75,16 +80,16 @@ class Counting(Ordinals):
             "cardinal", "and"
         ):
             place += 1 if self.at(place + 1).has("and") and not self.at(place + 1).has("cardinal") else 2
-        last = self.skip_punctuation(place)
-        if last.has("unit") and not last.has("polite"):
+        closing = self.skip_punctuation(place)
+        if closing.has("unit") and not closing.has("polite"):
             return False
         asked = mark.has("digit") and before.has("question") and len(self.marks) <= 6 and place == index + 1
         if (
             not asked
-            and not last.has(
+            and not closing.has(
                 "end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose"
             )
-            and last.text not in ".,;!?)"
+            and closing.text not in ".,;!?)"
         ):
             return False
         earlier = self.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
@@ -97,10 +102,8 @@ class Counting(Ordinals):
         if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
             return True
         if mark.has("digit") and (
-            before.text in ("with", "con", "what about", "how about", "on", "between", "entre")
-            and last.has("end")
-            or before.has("question")
-            and len(self.marks) <= 6
+            (before.text in ("with", "con", "what about", "how about", "on", "between", "entre") and closing.has("end"))
+            or (before.has("question") and len(self.marks) <= 6)
         ):
             return True
         if before.has("preposition", "unit", "weekday"):
@@ -137,7 +140,7 @@ class Counting(Ordinals):
             index += 1
             if (
                 self.at(index).has("range")
-                and self.at(index).text not in (",",)
+                and self.at(index).text != ","
                 and self._value(self._past_marker(index + 1)) is not None
             ):
                 end = self._value(self._past_marker(index + 1)) or value

@@ -1,4 +1,5 @@
 """A place in the marks of an utterance, and the Phrase that readers make of them."""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,7 +10,9 @@ from .words import Comparison
 
 @dataclass(frozen=True)
 class Phrase:
-    """A stretch of the utterance that refers. `numbers` are 1-based, negative from the end; `nouns` the words it governs."""
+    """A stretch of the utterance that refers. `numbers` are 1-based, negative from the end; `nouns` the
+    words it governs.
+    """
 
     kind: str
     start: int
@@ -49,7 +52,7 @@ class Cursor:
 
     def nouns(self, index: int) -> tuple[str, ...]:
         """Content words that follow a determiner, up to three."""
-        words = []
+        words: list[str] = []
         while index < len(self.marks) and len(words) < 3:
             mark = self.marks[index]
             if mark.has("one"):

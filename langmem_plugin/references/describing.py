@@ -1,4 +1,5 @@
 """Items named or described: by full name, by part of a name, by a value, or as the answer to a choice."""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from .choosing import best_fit, choices, turned_down
 from .entries import Entry
@@ -72,7 +73,9 @@ class Describing(Said):
         return sorted(entries, key=lambda entry: -rank.get(id(entry), 0))
 
     def _tells(self, entry: Entry, latest: View) -> bool:
-        """A name of function words or bare numbers is evidence only where it is chosen from the list just shown."""
+        """A name of function words or bare numbers is evidence only where it is chosen from the list just
+        shown.
+        """
         if any(not is_stop(word) and not word.isdigit() for name in entry.name_text for word in name.split()):
             return True
         if not any(entry is other for other in latest.entries):
@@ -122,16 +125,16 @@ class Describing(Said):
             for word in nouns
         )
         new = any(mark.has("search") for mark in self.marks) and not anchored
-        if new or self.pointing.asks_slot and not named:
+        if new or (self.pointing.asks_slot and not named):
             return False
         most = min(map(len, entry.name_words), default=1)
         if named and (
-            anchored or len(view.entries) > 1 or len(named) * 2 > most or len(named) * 2 == most and not plain_place
+            anchored or len(view.entries) > 1 or len(named) * 2 > most or (len(named) * 2 == most and not plain_place)
         ):
             return True
         if len(view.entries) == 1:
             return bool(plain) and anchored
-        if any(mark.has("one") or mark.has("weekday") and mark.text.endswith("'s") for mark in self.marks):
+        if any(mark.has("one") or (mark.has("weekday") and mark.text.endswith("'s")) for mark in self.marks):
             return True
         typed = any(stem(word) in GROUPS or word in entry.kind_words for word in plain)
-        return anchored and (typed or len(self.said) <= 3) or bool(plain) and len(self.said) <= 2
+        return (anchored and (typed or len(self.said) <= 3)) or (bool(plain) and len(self.said) <= 2)

@@ -1,4 +1,5 @@
 """One thing a person could point at, with its names, words and typed values worked out once."""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Iterator, Mapping
@@ -49,7 +50,9 @@ def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, 
 
 @dataclass(eq=False)
 class Entry:
-    """An item of a result. `item` is the tool's own dict and is never changed; `key` names it in a dict of dicts."""
+    """An item of a result. `item` is the tool's own dict and is never changed; `key` names it in a dict of
+    dicts.
+    """
 
     item: Item
     key: str = ""
@@ -158,7 +161,9 @@ class Entry:
 
     @cached_property
     def kind_words(self) -> frozenset[str]:
-        """Type nouns: where it was found, field prefixes such as `restaurant_name`, and values of type-like fields."""
+        """Type nouns: where it was found, field prefixes such as `restaurant_name`, and values of type-like
+        fields.
+        """
         found = set(self.nouns)
         for key, value in self.item.items():
             words = key_words(key)

@@ -1,14 +1,17 @@
 """How an utterance follows on: it chooses, refers, revises, confirms, or is new."""
+# ruff: noqa: E501 - a pattern stays in one piece
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 
+from .cursor import Phrase
 from .ledger import Ledger
 from .lexicon import Mark, marked
-from .cursor import Phrase
+from .meaning import Decision
 from .phrases import read_phrases
 from .resolution import Followup
-from .resolver import Decision
 from .text import is_stop, normal, typed_atoms, words_of
+from .words import phrases
 
 _CHOICES = re.compile(
     r"\b(?:one|any|either|which) of (?:these|them|those)|\b(?:these|those|they) (?:work|times?|options?)|\b(?:here are|some times|options)\b|\bwhich (?:one)?\b.*\?|\balguno de estos\b|\bcual\b|\bאיזה\b",
@@ -43,7 +46,8 @@ _LAST = re.compile(r"[.!?]\s+")
 
 def label(utterance: str, ledger: Ledger, decision: Decision) -> Followup:
     """One of the five, from what the assistant last did (offered several, proposed one, or stated), what the utterance
-    says, and what it was found to point at."""
+    says, and what it was found to point at.
+    """
     marks, language = marked(utterance)
     return _Follow(utterance, marks, read_phrases(marks, language.name), ledger, decision).label()
 
@@ -120,13 +124,11 @@ class _Follow:
             return "choose"
         if self.declines:
             return "revise" if len(self.words) > 4 else "confirm"
-        if (
-            adds
-            and not (picks and self.typed)
-            or re.search(r"^\W*(?:(?:actually|please|can you|i need it|fine),? )*(?:make|set|change|to)\b", self.said)
+        if (adds and not (picks and self.typed)) or re.search(
+            r"^\W*(?:(?:actually|please|can you|i need it|fine),? )*(?:make|set|change|to)\b", self.said
         ):
             return "revise"
-        if picks or _GOOD.search(self.said) and len(self.words) <= 12:
+        if picks or (_GOOD.search(self.said) and len(self.words) <= 12):
             return "choose"
         if self.words and self.words[0] in _VERBS and len(self.words) > 3 and not _POINTER.search(self.said):
             return "new"
@@ -142,7 +144,7 @@ class _Follow:
             return "confirm"
         if _NEW.search(self.said) and not _POINTER.search(self.said) and not self.declines:
             return "new"
-        if change or self.declines and len(self.words) > 2:
+        if change or (self.declines and len(self.words) > 2):
             return "revise"
         if re.search(r"\b(?:delete|cancel|where|what|when|who)\b", self.said):
             return "refer" if _POINTER.search(self.said) or _FIELD.search(self.said) else "new"
@@ -189,7 +191,7 @@ class _Follow:
             and " in " not in plain
         ):
             return "refer"
-        if points or listed and not re.search(r"\bmy\b", self.said):
+        if points or (listed and not re.search(r"\bmy\b", self.said)):
             return "refer"
         if any(meaning.sort != "asked" or not creates for meaning in self.decision.meanings):
             return "refer"
@@ -222,8 +224,9 @@ _OWN = re.compile(
     r"\b(?:schedule|create|add|set up|make|delete|cancel|modify|plan|book|remind|find|extend)\b(?: \w+){0,2}? (?:a|an|my|another|new|the \w+ \w+)\b|\bcalled\b|\b(?:with|at) [a-z]+ and\b"
 )
 _VERBS = frozenset(
-    "add book buy call cancel change check create delete find get give go invite make move open order plan put remind remove reschedule save schedule search send set"
-    " show start stop tell update accept decline".split()
+    phrases(
+        "add|book|buy|call|cancel|change|check|create|delete|find|get|give|go|invite|make|move|open|order|plan|put|remind|remove|reschedule|save|schedule|search|send|set|show|start|stop|tell|update|accept|decline"
+    )
 )
 _POINTER = re.compile(
     r"\b(?:it|its|that|this|those|these|them|they|their|there|then|he|she|him|her|his|hers|the same|ese|esa|eso|lo|la misma|este|esta)\b|\b(?:אותו|אותה|אותם|זה|זאת|זו|שלו|שלה|שם)\b"

@@ -1,4 +1,7 @@
-"""What the conversation has shown: every list of items, how replies numbered and narrowed it, and what is in focus."""
+"""What the conversation has shown: every list of items, how replies numbered and narrowed it, and what is
+in focus.
+"""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,13 +22,17 @@ RECENT = 60
 
 @dataclass(eq=False)
 class View:
-    """Items in the order a person saw them. `labels` are the numbers printed beside them, None where there were none."""
+    """Items in the order a person saw them. `labels` are the numbers printed beside them, None where there
+    were none.
+    """
 
     entries: list[Entry]
     labels: list[int | None]
     turn: int
     kind: str
-    """`list` (shown as a list), `prose` (named in sentences), `all` (a result no reply spoke of), `parts` (of one item)."""
+    """`list` (shown as a list), `prose` (named in sentences), `all` (a result no reply spoke of), `parts`
+    (of one item).
+    """
     nouns: frozenset[str] = frozenset()
     tool: str = ""
     collective: bool = False
@@ -56,7 +63,9 @@ class View:
         return any(label is not None for label in self.labels)
 
     def at(self, number: int) -> Entry | None:
-        """The item with that printed number; by place when nothing was numbered. Negative counts from the end."""
+        """The item with that printed number; by place when nothing was numbered. Negative counts from the
+        end.
+        """
         if number > 0 and self.numbered:
             return self.entries[self.labels.index(number)] if number in self.labels else None
         place = number - 1 if number > 0 else len(self.entries) + number
@@ -75,7 +84,9 @@ class Call:
 
 @dataclass
 class Ledger:
-    """The state of a conversation after some messages; `read` returns the next state and leaves this one alone."""
+    """The state of a conversation after some messages; `read` returns the next state and leaves this one
+    alone.
+    """
 
     views: list[View] = field(default_factory=list)
     listings: list[Listing] = field(default_factory=list)

@@ -1,4 +1,5 @@
 """An utterance with every word marked by its grammatical kinds, from the language tables."""
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,14 +8,16 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from .text import Token, normal, tokens
-from .words import LANGUAGES, Comparison, Words
+from .words import LANGUAGES, Comparison, Words, phrases
 
 Value = int | Comparison | tuple[str, ...]
 
 
 @dataclass
 class Mark:
-    """A word, or several read as one, with its kinds. `values` holds the number, comparison or field names of a kind."""
+    """A word, or several read as one, with its kinds. `values` holds the number, comparison or field names
+    of a kind.
+    """
 
     text: str
     start: int
@@ -28,7 +31,8 @@ class Mark:
 
     def number(self, kind: str) -> int:
         value = self.values[kind]
-        assert isinstance(value, int)
+        if not isinstance(value, int):
+            raise TypeError(f"{kind} holds no number")
         return value
 
 
@@ -75,7 +79,9 @@ def _typos(language: Words) -> tuple[str, ...]:
 
 
 def spoken(text: str) -> Words:
-    """The language an utterance is written in: by script, else by its function words; English when in doubt."""
+    """The language an utterance is written in: by script, else by its function words; English when in
+    doubt.
+    """
     english, hebrew, spanish = LANGUAGES
     if any("\u05d0" <= letter <= "\u05ea" for letter in text):
         return hebrew
@@ -90,7 +96,9 @@ def spoken(text: str) -> Words:
 
 
 def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], Words]:
-    """The utterance as marks, longest phrases first. Words in `known` (words of the items shown) are never taken for typos."""
+    """The utterance as marks, longest phrases first. Words in `known` (words of the items shown) are never
+    taken for typos.
+    """
     language = spoken(text)
     table, longest = _trie(language)
     fallback = _trie(LANGUAGES[0])[0] if language is not LANGUAGES[0] else {}
@@ -173,8 +181,9 @@ def _single(text: str, token: Token, language: Words, known: frozenset[str], *, 
 
 
 _VERBS = frozenset(
-    "guarda pide manda envia agrega anade abre borra elimina compra reserva muestra pon haz da dame cancela llama comparte cambia mueve"
-    " toma escoge elige quita apunta imprime repite lee mira prueba sube baja usa marca busca confirma ordena".split()
+    phrases(
+        "guarda|pide|manda|envia|agrega|anade|abre|borra|elimina|compra|reserva|muestra|pon|haz|da|dame|cancela|llama|comparte|cambia|mueve|toma|escoge|elige|quita|apunta|imprime|repite|lee|mira|prueba|sube|baja|usa|marca|busca|confirma|ordena"
+    )
 )
 
 

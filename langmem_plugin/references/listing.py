@@ -1,4 +1,5 @@
 """Lists in plain text: numbered, lettered or bulleted lines and markdown tables."""
+# ruff: noqa: C901, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from dataclasses import dataclass, field
@@ -31,7 +32,9 @@ class Line:
 
 
 def read_lines(text: str) -> list[Line]:
-    """Entries of the list a text shows, in order; the longest list if there are several kinds. Empty when it shows none."""
+    """Entries of the list a text shows, in order; the longest list if there are several kinds. Empty when
+    it shows none.
+    """
     table = read_table(text)
     if len(table) >= 1:
         return [Line(_row_number(row), " ".join(row.values()), row) for row in table]

@@ -45,7 +45,9 @@ class Meaning:
 
 @dataclass
 class Decision:
-    """Everything an utterance was found to mean. `equal` holds entries that are equally meant, to be asked about."""
+    """Everything an utterance was found to mean. `equal` holds entries that are equally meant, to be asked
+    about.
+    """
 
     meanings: list[Meaning] = field(default_factory=list)
     equal: list[Entry] = field(default_factory=list)

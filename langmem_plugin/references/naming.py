@@ -1,4 +1,7 @@
-"""Which items a text speaks of: by name, by a distinctive part of the name, or by the values of their fields."""
+"""Which items a text speaks of: by name, by a distinctive part of the name, or by the values of their
+fields.
+"""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -22,7 +25,9 @@ class Mention:
 
 
 def named_in(text: str, entries: Sequence[Entry]) -> list[Mention]:
-    """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are told apart by values."""
+    """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are
+    told apart by values.
+    """
     spoken = f" {' '.join(words_of(text))} "
     bare = f" {' '.join(word for word in words_of(text) if not is_stop(word))} "
     low = normal(text)
@@ -87,7 +92,9 @@ def common_atoms(entries: Sequence[Entry]) -> frozenset[str]:
 
 
 def closest(text: str, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries that share the most distinguishing words and values with the text; [] when none shares any."""
+    """The entries that share the most distinguishing words and values with the text; [] when none shares
+    any.
+    """
     said = atoms(text) - common_atoms(entries)
     scores = [(sum(1.5 if ":" in atom else 1.0 for atom in said & entry.atoms), entry) for entry in entries]
     best = max((score for score, _ in scores), default=0.0)
@@ -95,7 +102,9 @@ def closest(text: str, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | None]:
-    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used once."""
+    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
+    once.
+    """
     shared = common_atoms(entries)
     frequency: Counter[str] = Counter(atom for entry in entries for atom in entry.atoms)
     scored: list[tuple[float, int, int]] = []

@@ -1,4 +1,5 @@
 """Phrases that count by order: "the second", "the first and the last", "the last two", "second cheapest"."""
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from .cursor import Cursor, Phrase, is_superlative
 from .lexicon import Mark
@@ -50,25 +51,24 @@ class Ordinals(Cursor):
         if mark.has("ordinal") and not self._is_ordinal(start):
             return None
         if mark.has("middle") and not (
-            self.at(start + 1).has("one", "end", "polite")
-            and self.at(start - 1).has("the", "end", "choose")
-            or mark.text != "middle"
-            and mark.has("middle")
+            (self.at(start + 1).has("one", "end", "polite") and self.at(start - 1).has("the", "end", "choose"))
+            or (mark.text != "middle" and mark.has("middle"))
         ):
             return None
         if mark.has("last") and (
-            self.at(start + 1).has("unit", "weekday") or self.language == "en" and self.at(start - 1).text in ("at",)
+            self.at(start + 1).has("unit", "weekday") or (self.language == "en" and self.at(start - 1).text == "at")
         ):
             return None
         after = self.at(start + 1)
         if mark.has("ordinal") and after.has("comparison") and is_superlative(after.text, self.language):
-            value = after.values["comparison"]
-            assert isinstance(value, Comparison)
+            comparison = after.values["comparison"]
+            if not isinstance(comparison, Comparison):
+                return None
             self.index += 2
             return Phrase(
                 "comparison",
                 *self.span(start, self.index),
-                comparison=value,
+                comparison=comparison,
                 numbers=(mark.number("ordinal"),),
                 nouns=self.nouns(self.index),
             )
@@ -90,7 +90,7 @@ class Ordinals(Cursor):
             numbers.append(value)
             index += 1
             last = index
-            if self.at(index).has("one") and not self.at(index).has("cardinal") or self.at(index).text == "one":
+            if (self.at(index).has("one") and not self.at(index).has("cardinal")) or self.at(index).text == "one":
                 index += 1
                 last = index
             joined = False
@@ -124,7 +124,7 @@ class Ordinals(Cursor):
         mark, before, after = self.marks[index], self.at(index - 1), self.at(index + 1)
         if after.has("unit") and not after.has("polite", "preposition"):
             return False
-        if after.has("of") and self.at(index + 2).has("month", "unit") or before.has("month") or after.has("month"):
+        if (after.has("of") and self.at(index + 2).has("month", "unit")) or before.has("month") or after.has("month"):
             return False
         if self.language == "he":
             return mark.definite or before.has("marker") or len(self.marks) <= 2
@@ -133,10 +133,9 @@ class Ordinals(Cursor):
                 after.text in ("of", "de")
                 or before.has("weekday")
                 or self.at(index - 2).has("weekday")
-                or self.at(index - 2).has("preposition")
-                and before.has("the")
+                or (self.at(index - 2).has("preposition") and before.has("the"))
             )
-            return after.has("one", "marker") or not dated and before.has("the", "end", "choose", "and", "confirm")
+            return after.has("one", "marker") or (not dated and before.has("the", "end", "choose", "and", "confirm"))
         if (
             self.language == "en"
             and not before.has(
@@ -148,7 +147,7 @@ class Ordinals(Cursor):
         if before.has("indefinite"):
             return False
         if (
-            mark.text in ("first",)
+            mark.text == "first"
             and not before.has("the")
             and not after.has("one", "marker", "cardinal", "and", "end")
             and index == 0

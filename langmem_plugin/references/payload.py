@@ -1,4 +1,7 @@
-"""What a tool returned, as lists of items: JSON of any nesting, artifacts, MCP structured content, tables, numbered text."""
+"""What a tool returned, as lists of items: JSON of any nesting, artifacts, MCP content, tables, numbered
+text.
+"""
+# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import ast
 import dataclasses
@@ -15,19 +18,26 @@ from pydantic import BaseModel
 from .entries import Entry, has_identity
 from .listing import read_lines, read_table
 from .text import key_words
+from .words import phrases
 
 _ENVELOPE = frozenset(
-    "result results item data hit match record row list entry document event output content value found response payload body object structuredcontent structured".split()
+    phrases(
+        "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
+    )
 )
 _ACKNOWLEDGING = frozenset(
-    "status success message ok error result detail code msg done updated saved deleted created count total".split()
+    phrases("status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total")
 )
 _READING = frozenset(
-    "search find get list show query fetch lookup look read check browse view load retrieve all available by for the my from to details info information".split()
+    phrases(
+        "search|find|get|list|show|query|fetch|lookup|look|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
+    )
 )
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 _COLLECTIVE = frozenset(
-    "list plan cart basket order schedule agenda itinerary playlist summary bundle kit set package budget lista carrito pedido".split()
+    phrases(
+        "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
+    )
 )
 
 
@@ -54,7 +64,9 @@ class Listing:
 
 
 def listings(message: ToolMessage, tool: str) -> list[Listing]:
-    """Lists of items in a tool message, in order. An artifact is preferred when it holds more items than the text."""
+    """Lists of items in a tool message, in order. An artifact is preferred when it holds more items than
+    the text.
+    """
     from_text = _collect(structured(message.content), tool)
     if message.artifact is None:
         return from_text
@@ -64,9 +76,12 @@ def listings(message: ToolMessage, tool: str) -> list[Listing]:
             if artifact.get(key) is not None:
                 artifact = artifact[key]
     from_artifact = _collect(artifact, tool)
-    size = lambda found: sum(len(listing.entries) for listing in found if not listing.weak)  # noqa: E731
     textual = all(set(entry.item) <= {"number", "text"} for listing in from_text for entry in listing.entries)
-    return from_artifact if size(from_artifact) > size(from_text) or (size(from_artifact) and textual) else from_text
+    return from_artifact if _size(from_artifact) > _size(from_text) or (_size(from_artifact) and textual) else from_text
+
+
+def _size(found: list[Listing]) -> int:
+    return sum(len(listing.entries) for listing in found if not listing.weak)
 
 
 def plain(value: object) -> Any:
@@ -145,7 +160,9 @@ def tool_nouns(tool: str) -> frozenset[str]:
 
 
 def _key_nouns(key: str) -> frozenset[str]:
-    """What a key says of the things under it: nothing for `results` or `search_results`, both words of `grocery_list`."""
+    """What a key says of the things under it: nothing for `results` or `search_results`, both words of
+    `grocery_list`.
+    """
     words = frozenset(key_words(key))
     return words if words - _ENVELOPE - _READING else frozenset()
 
@@ -227,12 +244,12 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
         if _alike(list(dicts.values())):
             found.append(_list(list(dicts.values()), nouns, tool, list(dicts)))
             return
-        for key, value in dicts.items():
-            _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
+        for key, inner in dicts.items():
+            _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if len(dicts) == 1 and len(scalars) <= 3:
-        key, value = next(iter(dicts.items()))
-        _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
+        key, inner = next(iter(dicts.items()))
+        _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if lists and len(scalars) <= 2:
         for key, value in lists.items():

@@ -4,6 +4,7 @@ Kinds of a mark (from the language tables) are words such as `ordinal`, `marker`
 the resolver acts on: numbers, first, last, all, both, neither, all_but, comparison, other, another, previous, this,
 these, it, them, its, their, there.
 """
+# ruff: noqa: PLR0911 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -86,7 +87,8 @@ class _Reader(Counting):
         start = self.index
         before, earlier = self.at(start - 1), self.at(start - 2)
         value = mark.values["comparison"]
-        assert isinstance(value, Comparison)
+        if not isinstance(value, Comparison):
+            return None
         after = self.at(start + 1)
         if (
             before.has("indefinite", "another")
@@ -164,11 +166,8 @@ class _Reader(Counting):
                 count = self.at(self.index).number("cardinal")
                 self.index += 1
             return Phrase("these", *self.span(start, self.index), count=count, nouns=self.nouns(self.index))
-        if (
-            mark.has("previous")
-            and self.at(start - 1).has("the", "one", "this", "from")
-            or mark.has("previous")
-            and mark.definite
+        if (mark.has("previous") and self.at(start - 1).has("the", "one", "this", "from")) or (
+            mark.has("previous") and mark.definite
         ):
             self.index += 1
             return Phrase("previous", *self.span(start, self.index), nouns=self.nouns(self.index))

@@ -1,4 +1,6 @@
 """What a pronoun, a type noun, a question or an agreement points at: the item in focus that fits."""
+# ruff: noqa: E501 - a pattern stays in one piece
+# ruff: noqa: PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Sequence
@@ -10,11 +12,11 @@ from .ledger import Ledger
 from .lexicon import Mark
 from .payload import reads
 from .text import is_stop, key_words, stem, word_atoms
-from .words import LANGUAGES
+from .words import LANGUAGES, phrases
 from .words.nouns import GROUPS, NO_TYPE, PLACE, THING
 
 _PLACE_FIELDS = frozenset(
-    "address street location venue city area postcode place latitude lat geo direccion כתובת".split()
+    phrases("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
 )
 _SENTENCE = re.compile(r"[^.!?]*[.!?]*")
 _SLOT = re.compile(
@@ -32,14 +34,17 @@ _ELSE = re.compile(
     re.IGNORECASE,
 )
 _PRAISE = frozenset(
-    "good great perfect fine nice works work cool sweet awesome excellent amazing wonderful lovely super ideal okay ok alright sounds"
-    " terrific fantastic genial perfecto bien vale excelente".split()
+    phrases(
+        "good|great|perfect|fine|nice|works|work|cool|sweet|awesome|excellent|amazing|wonderful|lovely|super|ideal|okay|ok|alright|sounds|terrific|fantastic|genial|perfecto|bien|vale|excelente"
+    )
 ) | frozenset(("מעולה", "סבבה", "יופי", "מצוין", "אחלה", "מתאים"))
 _AGREED = frozenset(
-    "yes yeah yep yup sure si claro definitely absolutely ok okay please exactly correct right".split()
+    phrases("yes|yeah|yep|yup|sure|si|claro|definitely|absolutely|ok|okay|please|exactly|correct|right")
 ) | frozenset(("כן", "בטח"))
 _ACT = frozenset(
-    "book booking buy buying reserve reserving purchase purchasing get order ordering schedule scheduling make arrange rent".split()
+    phrases(
+        "book|booking|buy|buying|reserve|reserving|purchase|purchasing|get|order|ordering|schedule|scheduling|make|arrange|rent"
+    )
 )
 _BACK = re.compile(
     r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b"
@@ -81,7 +86,7 @@ class Pointing:
         return (
             bool(slot)
             and last.endswith(("?", "."))
-            and ("?" in last or slot is not None and slot.start() < 6)
+            and ("?" in last or (slot is not None and slot.start() < 6))
             and not _ELSE.search(last)
             and not re.search(r"\b(how|what) about\b|do you think|which (?:one|of)|\bwork\b", last, re.IGNORECASE)
         )
@@ -100,7 +105,9 @@ class Pointing:
         return frozenset(word for word in words if word not in NO_TYPE and len(word) > 1)
 
     def typed(self, nouns: Sequence[str], *, acting: bool = False) -> Entry | None:
-        """The item last in focus whose type the nouns name, exactly before loosely; for a purchase, one not yet acted on."""
+        """The item last in focus whose type the nouns name, exactly before loosely; for a purchase, one not
+        yet acted on.
+        """
         wanted = self.kinds(nouns)
         if not wanted:
             return None
@@ -120,7 +127,9 @@ class Pointing:
 
     @cached_property
     def offered(self) -> list[Entry]:
-        """What could be taken up again: the focus, newest first, and the last named of each sentence that named several."""
+        """What could be taken up again: the focus, newest first, and the last named of each sentence that
+        named several.
+        """
         ranked: list[tuple[int, int, Entry]] = []
         rank = {id(entry): place for place, entry in enumerate(self.ledger.focus)}
         seen: set[int] = set()
@@ -162,7 +171,7 @@ class Pointing:
     # -- ways of pointing
 
     def by_type(self) -> Pointed | None:
-        """ "Book that restaurant", "the event you found"."""
+        """As in "Book that restaurant", "the event you found"."""
         words = {mark.text for mark in self.marks}
         acting = bool(words & _ACT) or any(mark.has("return") for mark in self.marks)
         for nouns in self.definite_nouns():
@@ -172,7 +181,7 @@ class Pointing:
         return None
 
     def by_part(self) -> Pointed | None:
-        """ "Add the ingredients": a field of the item in focus, named with a definite word."""
+        """As in "Add the ingredients": a field of the item in focus, named with a definite word."""
         if not self.focus or self.asks_slot:
             return None
         for nouns in self.definite_nouns():
@@ -182,7 +191,9 @@ class Pointing:
         return None
 
     def by_action(self) -> Pointed | None:
-        """ "Go back to booking tickets", "buy me 3 tickets": an action on a type of item offered before."""
+        """As in "Go back to booking tickets", "buy me 3 tickets": an action on a type of item offered
+        before.
+        """
         words = [mark.text for mark in self.marks]
         if not set(words) & _ACT or self.asks_slot:
             return None
@@ -211,7 +222,7 @@ class Pointing:
         return None
 
     def by_question(self) -> Pointed | None:
-        """ "What is the cost?", "any wind?": asks for a field of an item just spoken of."""
+        """As in "What is the cost?", "any wind?": asks for a field of an item just spoken of."""
         texts = [mark.text for mark in self.marks]
         if self.asks_slot or "my" in texts or any(mark.has("search") for mark in self.all_marks):
             return None
@@ -242,7 +253,7 @@ class Pointing:
         return best[1] if best else None
 
     def by_agreement(self) -> Pointed | None:
-        """ "Sounds good", "yes please": takes up the one item just offered."""
+        """As in "Sounds good", "yes please": takes up the one item just offered."""
         if not self.focus or self.asks_slot or not self.ledger.views:
             return None
         view = self.ledger.views[-1]
@@ -280,7 +291,9 @@ class Pointing:
 
 
 def _wanted(marks: Sequence[Mark]) -> list[Mark]:
-    """Marks of the clauses that ask for something; those of "no, don't …" are dropped. All, when nothing else is left."""
+    """Marks of the clauses that ask for something; those of "no, don't …" are dropped. All, when nothing
+    else is left.
+    """
     clauses: list[list[Mark]] = [[]]
     for mark in marks:
         if mark.text in (",", ".", ";", "!", "?", "but", "just", "pero", "אבל"):
@@ -301,7 +314,7 @@ WEEKDAYS = frozenset(form for language in LANGUAGES for form in (*language.weekd
 
 
 def timely(nouns: Sequence[str]) -> bool:
-    """ "This Sunday", "that week": a time, not an item."""
+    """Whether nouns name a time, as in "this Sunday" or "that week"."""
     return bool(nouns) and (nouns[0] in WEEKDAYS or stem(nouns[0]) in NO_TYPE)
 
 

@@ -11,9 +11,10 @@ from .choosing import Closeness
 from .entries import Entry
 from .followup import changes, label
 from .ledger import Ledger, text_of
+from .meaning import Decision, Meaning
 from .payload import plain
 from .resolution import PreviousCall, Reference, Resolution
-from .resolver import Decision, Meaning, decide
+from .resolver import decide
 from .wording import ask
 
 MAX_KEPT = 64
@@ -47,7 +48,9 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
 
 
 def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
-    """The settled ledger of a conversation; a shorter conversation read before is continued, not read again."""
+    """The settled ledger of a conversation; a shorter conversation read before is continued, not read
+    again.
+    """
     states: list[Hashable] = []
     state: Hashable = ()
     for message in messages:

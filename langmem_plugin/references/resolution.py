@@ -1,4 +1,6 @@
-"""The answer of the resolver: references, or a question, or nothing; and the earlier call that an utterance revises."""
+"""The answer of the resolver: references, or a question, or nothing; and the earlier call that an utterance
+revises.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -35,7 +37,9 @@ class Reference:
 
 @dataclass(frozen=True)
 class PreviousCall:
-    """The earlier tool call that an utterance revises; `arguments` are its own, to be repeated with one thing changed."""
+    """The earlier tool call that an utterance revises; `arguments` are its own, to be repeated with one
+    thing changed.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
@@ -71,7 +75,8 @@ class Resolution:
 
     def item(self, noun: str | None = None) -> dict[str, Any] | None:
         """The one item meant, or None when none or several are. `noun` ("recipe") keeps items of that type only;
-        an item of no known type counts as any type."""
+        an item of no known type counts as any type.
+        """
         found: list[dict[str, Any]] = []
         wanted = {stem(word) for word in words_of(noun)} if noun else set()
         for reference in self.references:

@@ -1,4 +1,5 @@
 """What is meant: the phrases of an utterance against the ledger of what was shown. Pure and deterministic."""
+# ruff: noqa: C901 - a grammar is a list of cases, and its small numbers count words
 
 from .choosing import Closeness, choices
 from .cursor import Phrase
@@ -64,7 +65,9 @@ class _Resolver(Selecting):
         return self.decision
 
     def _and_that(self, named: Meaning) -> None:
-        """ "Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a named one."""
+        """As in "Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a
+        named one.
+        """
         for phrase in self.phrases:
             before = [mark for mark in self.marks if mark.end <= phrase.start][-1:]
             if (
@@ -164,7 +167,5 @@ class _Resolver(Selecting):
                 self.decision.equal = list(last.entries)
                 return None
         if focus and (phrase.explicit or thing_like(phrase.nouns)):
-            return Meaning(
-                [focus[0]], self.words(phrase), "the one last spoken of", "pointing", self.view_of(focus[0])
-            )
+            return Meaning([focus[0]], self.words(phrase), "the one last spoken of", "pointing", self.view_of(focus[0]))
         return None

@@ -31,7 +31,9 @@ class Said:
         return self.utterance[phrase.start : phrase.end].strip()
 
     def lists(self, nouns: Sequence[str] = ()) -> list[View]:
-        """Views to count in, best first: lists of several items before single ones, those of the named type before others."""
+        """Views to count in, best first: lists of several items before single ones, those of the named type
+        before others.
+        """
         wanted = self.kinds(nouns)
         views = [view for view in reversed(self.ledger.views) if view.kind != "parts" or view.numbered]
         typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]

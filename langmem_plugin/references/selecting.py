@@ -1,4 +1,5 @@
 """Items picked out of a list shown: by number, order, group, exception, comparison."""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Callable, Sequence
 
@@ -8,14 +9,16 @@ from .describing import Describing
 from .entries import Entry
 from .ledger import View
 from .meaning import Meaning
+from .words import phrases
 
-
-SELECTING = frozenset("numbers first last all both neither all_but comparison other previous".split())
+SELECTING = frozenset(phrases("numbers|first|last|all|both|neither|all_but|comparison|other|previous"))
 """Kinds of phrase that pick from a list by themselves."""
 
 
 class Selecting(Describing):
-    """A method per kind of phrase; each gives a Meaning, or None when the list does not hold what was asked for."""
+    """A method per kind of phrase; each gives a Meaning, or None when the list does not hold what was asked
+    for.
+    """
 
     def selected(self, phrase: Phrase) -> Meaning | None:
         """What a phrase of one of the SELECTING kinds picks."""
@@ -23,7 +26,7 @@ class Selecting(Describing):
         return select(phrase) if select is not None and phrase.kind in SELECTING else None
 
     def turned_down(self, meaning: Meaning) -> Meaning | None:
-        """ "Not the first one" of two means the other; of more, none."""
+        """As in "Not the first one" of two means the other; of more, none."""
         view = meaning.view
         if view is None or len(view.entries) != 2 or len(meaning.entries) != 1:
             return None
@@ -58,7 +61,7 @@ class Selecting(Describing):
         entries: list[Entry] = []
         labels: list[int | None] = []
         for earlier in self.ledger.views:
-            if earlier.sources == view.sources or earlier.tool == view.tool and earlier.tool:
+            if earlier.sources == view.sources or (earlier.tool == view.tool and earlier.tool):
                 for entry in earlier.entries:
                     if not any(entry is other for other in entries):
                         entries.append(entry)
@@ -113,7 +116,7 @@ class Selecting(Describing):
             return Meaning(list(view.entries), self.words(phrase), "the two last shown", "group", view)
         return None
 
-    def _neither(self, phrase: Phrase) -> Meaning | None:
+    def _neither(self, _phrase: Phrase) -> Meaning | None:
         self.decision.rejected = True
         return None
 

@@ -1,4 +1,5 @@
 """What the resolver says: the prompt block for a model and the question for a person."""
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import json
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,8 @@ def describe(resolution: Resolution) -> str:
     if resolution.previous_call:
         call = resolution.previous_call
         lines.append(
-            f"This may change the last call {_inline(call.tool)}({_json(dict(call.arguments))}): repeat it with only that changed."
+            f"This may change the last call {_inline(call.tool)}({_json(dict(call.arguments))}): "
+            "repeat it with only that changed."
         )
     if not lines:
         return ""

@@ -1,4 +1,5 @@
 """English type nouns that people use for one another, and nouns that name no type; Spanish and Hebrew reach them through concepts."""
+# ruff: noqa: E501 - a cell of a table stays in one piece
 
 from .table import phrases
 
@@ -49,15 +50,15 @@ for _group in _GROUPS:
     for _member in _members:
         GROUPS[_member] = GROUPS.get(_member, frozenset()) | _members
 
-PLACE = frozenset("place spot location venue site establishment joint".split())
+PLACE = frozenset(phrases("place|spot|location|venue|site|establishment|joint"))
 """Nouns for anything with an address."""
 
-THING = frozenset("thing item one option result choice suggestion selection pick entry cosa opcion".split())
+THING = frozenset(phrases("thing|item|one|option|result|choice|suggestion|selection|pick|entry|cosa|opcion"))
 """Nouns for anything at all."""
 
 NO_TYPE = frozenset(
-    "day date time week weekend month year morning evening afternoon night hour minute moment noon area city town region way point case"
-    " number address phone name price range cost total kind type sort bit lot reason amount people person thanks help info information detail"
-    " balance money fund weather list end beginning rest top bottom same first second third last next left right dia semana mes".split()
+    phrases(
+        "day|date|time|week|weekend|month|year|morning|evening|afternoon|night|hour|minute|moment|noon|area|city|town|region|way|point|case|number|address|phone|name|price|range|cost|total|kind|type|sort|bit|lot|reason|amount|people|person|thanks|help|info|information|detail|balance|money|fund|weather|list|end|beginning|rest|top|bottom|same|first|second|third|last|next|left|right|dia|semana|mes"
+    )
 )
 """Nouns that are properties or times, never the type of an item by themselves."""
