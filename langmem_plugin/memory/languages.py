@@ -82,7 +82,10 @@ def _stem(word: str, language: str) -> str:
     stemmers = vars(_of_thread)
     if language not in stemmers:
         stemmers[language] = Stemmer.Stemmer(language)
-    stem = unicodedata.normalize("NFKD", stemmers[language].stemWord(word))
+    stem: str = stemmers[language].stemWord(word)
+    if stem.isascii():
+        return stem
+    stem = unicodedata.normalize("NFKD", stem)
     return "".join(letter for letter in stem if not unicodedata.combining(letter))
 
 

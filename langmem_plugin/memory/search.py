@@ -66,6 +66,13 @@ def ranked(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
     return hits
 
 
+def foremost(corpus: Corpus, where: Filter, now: datetime, limit: int) -> list[str]:
+    """The ids of those that rank first when nothing is asked."""
+    columns = corpus.columns
+    score = ranking.lived(columns["used"], columns["uses"], columns["confidence"], microseconds(now))
+    return [corpus.ids[row] for row in best(score, corpus.fitting(where, now), limit)]
+
+
 def match_type(signals: dict[str, float]) -> MatchType:
     """Which signals found it: words only, meaning only, or both."""
     by_words = signals.get("text", 0.0) > 0.0

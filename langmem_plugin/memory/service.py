@@ -29,7 +29,7 @@ from langmem_plugin.memory.models import (
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search import Query, ranked
+from langmem_plugin.memory.search import Query, foremost, ranked
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
@@ -132,6 +132,13 @@ class MemoryService(SessionCollections, Retention):
     ) -> list[Found]:
         """The memories that are about `query`, best first; [] when there is none."""
         return self.search(owner, query, limit=limit, min_relevance=min_similarity, where=where)
+
+    def foremost(self, owner: str, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
+        """With nothing to go by: the memories used or told lately, used often and held to be sure."""
+        with self.database.read() as connection:
+            with self._facts.corpus(connection, owner) as corpus:
+                memory_ids = foremost(corpus, where, self.now(), limit)
+            return self.repository.by_ids(connection, owner, memory_ids)
 
     def search(
         self,
