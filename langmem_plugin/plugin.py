@@ -140,6 +140,10 @@ class PhoneMemory:
         """Tools by which the agent itself remembers, recalls and forgets for the person of the run."""
         return memory_tools(self._working)
 
+    def command(self, phone: str, text: str) -> str | None:
+        """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
+        return self._commands.answer(normalised(phone, self.settings.default_region), text)
+
     def reply(self, graph: Pregel[Any, Any, Any, Any], phone: str, text: str, *, automated: bool = False) -> str:
         """The whole channel adapter: the text to send back for a text that came in.
 
@@ -154,7 +158,7 @@ class PhoneMemory:
         try:
             if automated:
                 return _reply_in(graph.invoke(said, {"configurable": {"thread_id": owner, "automated": True}}))
-            if (answer := self._commands.answer(owner, text)) is not None:
+            if (answer := self.command(phone, text)) is not None:
                 return answer
             with self.turn(phone) as config:
                 waits = self.saver.awaits_answer(config)

@@ -1,6 +1,7 @@
 """The checkpointer: LangGraph's contract over sessions and the history they share."""
 
 import functools
+import logging
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -34,8 +35,10 @@ from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, 
 from langmem_plugin.conversation.turns import Turn, Turns
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
+
+log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
@@ -121,9 +124,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             if session is None:
                 return None
             if not over:
-                history = self._history(connection, session)
-                stored = history.load(namespace, get_checkpoint_id(config))
-                return None if stored is None else self._tuple(history, namespace, stored)
+                try:
+                    return self._newest(self._history(connection, session), namespace, get_checkpoint_id(config))
+                except DamagedSession:
+                    if not starts_run(config):
+                        raise
+                    # A damaged conversation must not silence its person: it is archived, to be looked at.
+                    log.exception("session.damaged", extra={"session_id": session.session_id})
+                    self._runs.remember(control_of(config), thread, None)
         with self.database.write() as connection:
             sessions.end(connection, thread, self.now(), number=session.number)
         return None
@@ -264,7 +272,10 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         thread, now = thread_key(thread_id, self.region), self.now()
         with self.database.read() as connection:
             session = sessions.newest(connection, thread)
-            if session and sessions.has_ended(connection, session, now, self.silence):
+            if session and (
+                sessions.has_ended(connection, session, now, self.silence)
+                or not self._is_readable(connection, session)
+            ):
                 session = None
         if session is None:
             with self.database.write() as connection:
@@ -292,11 +303,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
                     sessions.set_client(connection, session, client)
 
     @contextmanager
-    def reading(self, session_id: str) -> Iterator[tuple[History, Session]]:
-        """The history of a session by its id alone, for operators and records. Raises UnknownSession."""
+    def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[tuple[History, Session]]:
+        """The history of a session by its id alone, for operators and records. Raises UnknownSession.
+
+        `fresh` reads every byte from the database, whatever is cached.
+        """
         with self.database.read() as connection:
             session = sessions.anywhere(connection, session_id)
-            yield self._history(connection, session), session
+            yield self._history(connection, session, fresh=fresh), session
 
     def expire(self, archive_days: int | None) -> tuple[int, int]:
         """Archives the sessions that fell silent and purges what was archived so many days ago; how many of each.
@@ -427,19 +441,34 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             if control is not None:
                 self._runs.remember(control, thread, session.session_id)
 
-    def _history(self, connection: Connection, session: Session, now: datetime | None = None) -> History:
+    def _history(
+        self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False
+    ) -> History:
         """A history to read from, and with `now` to write to."""
         rows = Rows(
             connection,
             session.thread,
             session.number,
             self.serde,
-            self._versions,
+            VersionCache(_CACHE_BYTES) if fresh else self._versions,
             next_row=session.next_row,
             now=now,
             count_tokens=self.count_tokens,
         )
         return History(connection, session, self.serde, rows, self._decoded)
+
+    def _is_readable(self, connection: Connection, session: Session) -> bool:
+        """Whether a run can start from it; reading it here costs nothing more, the run finds it decoded."""
+        try:
+            self._newest(self._history(connection, session), "", None)
+        except DamagedSession:
+            log.exception("session.damaged", extra={"session_id": session.session_id})
+            return False
+        return True
+
+    def _newest(self, history: History, namespace: str, checkpoint_id: str | None) -> CheckpointTuple | None:
+        stored = history.load(namespace, checkpoint_id)
+        return None if stored is None else self._tuple(history, namespace, stored)
 
     def _tuple(self, history: History, namespace: str, stored: Stored) -> CheckpointTuple:
         values = history.values(stored)

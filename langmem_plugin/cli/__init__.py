@@ -1,0 +1,18 @@
+"""The `langmem` command: each action is one call to a verb of the package."""
+
+try:
+    import rich  # noqa: F401
+    import typer
+except ImportError as error:
+    raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
+
+from langmem_plugin.cli import care, sessions, talk
+
+app = typer.Typer(
+    no_args_is_help=True, help="Memory for LangGraph agents that people text.", pretty_exceptions_enable=False
+)
+app.add_typer(sessions.app, name="sessions")
+app.command()(care.expire)
+app.command()(care.doctor)
+app.command()(talk.resolve)
+app.command()(talk.say)

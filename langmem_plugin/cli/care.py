@@ -1,0 +1,35 @@
+"""`langmem expire` and `langmem doctor`: what an operator runs from time to time."""
+
+from typing import Annotated
+
+import typer
+
+from langmem_plugin.cli.opening import Url, opened
+from langmem_plugin.conversation.doctor import examine
+from langmem_plugin.conversation.doctor import rebuild as rebuild_session
+
+
+def expire(database: Url = None) -> None:
+    """Archive the sessions that fell silent and purge the archive of what is too old."""
+    with opened(database) as (_, manager):
+        ended, purged = manager.expire()
+        typer.echo(f"{ended} sessions archived, {purged} purged")
+
+
+def doctor(
+    rebuild: Annotated[bool, typer.Option("--rebuild", help="rebuild what is damaged from its messages")] = False,
+    database: Url = None,
+) -> None:
+    """Read every session's every byte and report what is damaged. Exit code 1 if something is and stays so."""
+    with opened(database) as (saver, _):
+        damages = examine(saver)
+        for damage in damages:
+            typer.echo(f"{damage.session_id}  {damage.what}: {damage.why}")
+        if not damages:
+            typer.echo("every session can be read")
+        elif not rebuild:
+            typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
+            raise typer.Exit(1)
+        for session_id in dict.fromkeys(damage.session_id for damage in damages if rebuild):
+            kept, lost = rebuild_session(saver, session_id)
+            typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")

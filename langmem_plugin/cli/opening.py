@@ -1,0 +1,39 @@
+"""Opens what a command works on, and turns our errors into one line and an exit code."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated
+
+import typer
+
+from langmem_plugin.conversation.manager import SessionManager
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import Silence
+from langmem_plugin.errors import LangMemError
+from langmem_plugin.settings import Settings
+
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--database", help="sqlite:///file.db or postgresql://…; default: $LANGMEM_DATABASE or data/langmem.db"
+    ),
+]
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    try:
+        yield
+    except LangMemError as error:
+        typer.echo(f"langmem: {error}", err=True)
+        sys.exit(1)
+
+
+@contextmanager
+def opened(url: str | None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
+    with plain_errors():
+        settings = Settings()
+        silence = Silence(settings.session_timeout, settings.interrupt_timeout)
+        with ConversationSaver(url or settings.database, silence=silence, region=settings.default_region) as saver:
+            yield saver, SessionManager(saver, settings)

@@ -1,0 +1,48 @@
+"""`langmem resolve` and `langmem say`: what an utterance means in a session, and the chat commands from a shell."""
+
+from typing import Annotated
+
+import typer
+
+from langmem_plugin.cli.opening import Url, opened, plain_errors
+from langmem_plugin.references import resolve as resolve_utterance
+
+
+def resolve(
+    utterance: Annotated[str, typer.Argument(help='what was said, such as "save number 2"')],
+    phone: Annotated[str | None, typer.Option(help="in this phone's newest session")] = None,
+    session: Annotated[str | None, typer.Option(help="in the session with this id")] = None,
+    database: Url = None,
+) -> None:
+    """Explain what an utterance refers to, and why."""
+    if (phone is None) == (session is None):
+        raise typer.BadParameter("say where: --phone or --session")
+    with opened(database) as (saver, manager):
+        chat = phone if phone is not None else manager.session(session or "").whatsapp_chat
+        place = {"thread_id": chat, **({"session_id": session} if session else {})}
+        found = saver.get_tuple({"configurable": place})
+        messages = found.checkpoint["channel_values"].get("messages", []) if found else []
+    meant = resolve_utterance(utterance, messages)
+    for reference in meant.references:
+        typer.echo(f"“{reference.words}” ({reference.confidence:.0%} sure): {reference.reason}")
+        for item in reference.items:
+            typer.echo(f"  {item}")
+    if meant.question:
+        typer.echo(f"unclear; ask: {meant.question}")
+    if meant.previous_call:
+        typer.echo(f"revises the call {meant.previous_call.tool}({dict(meant.previous_call.arguments)})")
+    if not (meant.references or meant.question or meant.previous_call):
+        typer.echo("refers to nothing in this session")
+
+
+def say(
+    phone: Annotated[str, typer.Argument(help="whose memory")],
+    command: Annotated[str, typer.Argument(help='a chat command, such as "/memories" or "/remember …"')],
+    database: Url = None,
+) -> None:
+    """Answer a chat command as the person would get it."""
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
+    with plain_errors(), PhoneMemory(database) as memory:
+        answer = memory.command(phone, command)
+        typer.echo("that is no chat command: try /help" if answer is None else answer)
