@@ -71,11 +71,15 @@ def main() -> int:
 def play_and_kill(folder: str, graph: str) -> None:
     """The first part in a process of its own, which gets no chance to put anything in order."""
     command = [sys.executable, "-m", "graphs.demo", "--graph", graph, "--first-process", folder]
+    answered = False
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as process:  # noqa: S603 - our own module
         for line in process.stdout or ():
             say(line.rstrip("\n"))
             if line.strip() == ANSWERED:
+                answered = True
                 process.kill()
+    if not answered:
+        sys.exit("the first process ended before it had answered")
     say(f"[ended with exit code {process.returncode}]")
 
 

@@ -41,12 +41,18 @@ def client(tmp_path_factory):
             with get_sync_client(url=f"http://127.0.0.1:{port}") as client:
                 yield client
         finally:
-            os.killpg(server.pid, signal.SIGTERM)  # the group it was started in: nobody else's
+            _end(server)
+
+
+def _end(server):
+    """By the group it was started in: nobody else's."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        if server.poll() is None:
+            os.killpg(server.pid, how)
             try:
                 server.wait(timeout=15)
             except subprocess.TimeoutExpired:
-                os.killpg(server.pid, signal.SIGKILL)
-                server.wait()
+                continue
 
 
 def _wait_until_up(url, server, log):
