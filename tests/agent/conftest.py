@@ -1,0 +1,69 @@
+"""A PhoneMemory on each engine, and a model that says what it was told to."""
+
+from collections.abc import Callable
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langgraph.graph import START, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+
+from langmem_plugin import MemoryState, PhoneMemory
+
+
+class Scripted(BaseChatModel):
+    """Answers with what `script` returns for the messages it is given, and keeps those messages."""
+
+    script: Callable[[list[BaseMessage]], AIMessage]
+    seen: list[list[BaseMessage]] = []
+
+    @property
+    def _llm_type(self):
+        return "scripted"
+
+    def _generate(self, messages, stop=None, run_manager=None, **_):
+        self.seen.append(messages)
+        return ChatResult(generations=[ChatGeneration(message=self.script(messages))])
+
+    def bind_tools(self, tools, **_):
+        return self
+
+    @property
+    def system(self):
+        """The system text of the last call."""
+        first = self.seen[-1][0]
+        return first.text if first.type == "system" else ""
+
+
+@pytest.fixture
+def scripted():
+    def make(script=lambda messages: AIMessage(f"heard {len(messages)}")):
+        return Scripted(script=script, seen=[])
+
+    return make
+
+
+@pytest.fixture
+def memory(database_url, clock, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def graph_of(memory):
+    def build(model, tools=()):
+        builder = (
+            StateGraph(MemoryState)
+            .add_node("recall", memory.recall_node())
+            .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
+            .add_node("tools", ToolNode(list(tools), handle_tool_errors=True))
+            .add_node("write", memory.write_node())
+            .add_edge(START, "recall")
+            .add_edge("recall", "agent")
+            .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
+            .add_edge("tools", "agent")
+        )
+        return builder.compile(checkpointer=memory.saver)
+
+    return build
