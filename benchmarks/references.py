@@ -3,7 +3,7 @@
     python -m benchmarks.references --data FOLDER            # refs_*, altentities_*, args_*, followup_*.jsonl
     python -m benchmarks.references --data FOLDER --no-embedder --causes
 
-The rows are not part of this project. They are made from public dialogues: Schedule-Guided Dialogues and SMCalFlow
+The rows are not part of this project. They are made from public dialogues: Schema-Guided Dialogue and SMCalFlow
 (CC BY-SA 4.0), MultiWOZ, tau-bench and ToolTalk (MIT), AltEntities (CC BY-SA 3.0), BFCL and API-Bank (Apache-2.0).
 One JSON object a line:
 

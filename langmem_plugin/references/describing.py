@@ -21,7 +21,13 @@ class Describing(Said):
         mentions = named_in(self.utterance, self._by_recency(pool))
         whole = [mention.entry for mention in mentions if self._tells(mention.entry, latest)]
         if whole:
-            return Meaning(whole, whole[0].title, "named in full", "name", self.view_of(whole[0]))
+            return Meaning(
+                whole,
+                self.quote(whole[0].name_text[0].split() if whole[0].name_text else ()),
+                "named in full",
+                "name",
+                self.view_of(whole[0]),
+            )
         return self.by_description(0.3)
 
     def by_description(self, weak: float) -> Meaning | None:
@@ -37,7 +43,7 @@ class Describing(Said):
                 )
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
                 return Meaning(
-                    found, " ".join(evidence), "the only one shown that fits these words", "part of name", view
+                    found, self.quote(evidence), "the only one shown that fits these words", "part of name", view
                 )
         return None
 

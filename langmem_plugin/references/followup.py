@@ -122,6 +122,8 @@ class _Follow:
         )
         if listed and not self.declines:
             return "choose"
+        if self.words and self.words[0] in _VERBS and _POINTER.search(self.said) and not self.typed:
+            return "refer"
         if self.declines:
             return "revise" if len(self.words) > 4 else "confirm"
         if (adds and not (picks and self.typed)) or re.search(

@@ -1,6 +1,6 @@
 """One utterance beside the ledger: its marks and phrases, and the lists it can be about."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from .choosing import Closeness
 from .cursor import Phrase
@@ -10,7 +10,10 @@ from .lexicon import marked
 from .meaning import Decision
 from .phrases import read_phrases
 from .pointing import Pointing
-from .text import atoms, stem
+from .text import atoms, stem, word_atoms, words_of
+
+NEAR = 40
+"""Letters between two words that are still quoted as one stretch."""
 
 
 class Said:
@@ -29,6 +32,19 @@ class Said:
 
     def words(self, phrase: Phrase) -> str:
         return self.utterance[phrase.start : phrase.end].strip()
+
+    def quote(self, evidence: Collection[str]) -> str:
+        """The stretch of the utterance that holds the words of some evidence; all of it when none does."""
+        told = [
+            mark
+            for mark in self.marks
+            if any(word in evidence or stem(word) in evidence for word in words_of(mark.text))
+            or word_atoms(mark.text) & set(evidence)
+        ]
+        if not told:
+            return self.utterance.strip()
+        last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
+        return self.utterance[told[0].start : last.end]
 
     def lists(self, nouns: Sequence[str] = ()) -> list[View]:
         """Views to count in, best first: lists of several items before single ones, those of the named type

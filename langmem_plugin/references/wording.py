@@ -31,7 +31,9 @@ def describe(resolution: Resolution) -> str:
         if len(reference.items) > MAX_ITEMS:
             lines.append(f"- and {len(reference.items) - MAX_ITEMS} more of the same list")
     if resolution.question:
-        lines.append(f"Unclear which item is meant. Ask: {_inline(resolution.question)}")
+        lines.append(
+            "Unclear which item is meant. Ask: " + _escaped(json.dumps(resolution.question, ensure_ascii=False))
+        )
     if resolution.previous_call:
         call = resolution.previous_call
         lines.append(
@@ -59,7 +61,7 @@ def _inline(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("<", "\\u003c").replace(">", "\\u003e")
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("\u2028", " ").replace("\u2029", " ")
 
 
 def _json(item: Mapping[str, Any]) -> str:

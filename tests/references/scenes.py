@@ -3,6 +3,7 @@
 import json
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from pydantic import BaseModel
 
 
 def used(tool: str, result: object, call: str = "call-1", **arguments: object) -> list[BaseMessage]:
@@ -15,15 +16,61 @@ def used(tool: str, result: object, call: str = "call-1", **arguments: object) -
 
 
 RECIPES = [
-    {"id": "r1", "title": "Lemon Garlic Chicken", "minutes": 35, "calories": 420, "rating": 4.6, "cost": "$14", "tags": ["chicken", "oven"]},
-    {"id": "r2", "title": "Beef and Barley Stew", "minutes": 95, "calories": 510, "rating": 4.8, "cost": "$18", "tags": ["beef", "slow"]},
-    {"id": "r3", "title": "Coconut Tofu Curry", "minutes": 25, "calories": 390, "rating": 4.1, "cost": "$9", "tags": ["vegan", "quick"]},
-    {"id": "r4", "title": "Mushroom Risotto", "minutes": 45, "calories": 470, "rating": 4.3, "cost": "$11", "tags": ["vegetarian"]},
-    {"id": "r5", "title": "Shrimp Tacos", "minutes": 20, "calories": 450, "rating": 4.5, "cost": "$16", "tags": ["seafood", "quick"]},
+    {
+        "id": "r1",
+        "title": "Lemon Garlic Chicken",
+        "minutes": 35,
+        "calories": 420,
+        "rating": 4.6,
+        "cost": "$14",
+        "tags": ["chicken", "oven"],
+    },
+    {
+        "id": "r2",
+        "title": "Beef and Barley Stew",
+        "minutes": 95,
+        "calories": 510,
+        "rating": 4.8,
+        "cost": "$18",
+        "tags": ["beef", "slow"],
+    },
+    {
+        "id": "r3",
+        "title": "Coconut Tofu Curry",
+        "minutes": 25,
+        "calories": 390,
+        "rating": 4.1,
+        "cost": "$9",
+        "tags": ["vegan", "quick"],
+    },
+    {
+        "id": "r4",
+        "title": "Mushroom Risotto",
+        "minutes": 45,
+        "calories": 470,
+        "rating": 4.3,
+        "cost": "$11",
+        "tags": ["vegetarian"],
+    },
+    {
+        "id": "r5",
+        "title": "Shrimp Tacos",
+        "minutes": 20,
+        "calories": 450,
+        "rating": 4.5,
+        "cost": "$16",
+        "tags": ["seafood", "quick"],
+    },
 ]
 DETAIL = {
-    "id": "r2", "title": "Beef and Barley Stew", "servings": 6,
-    "ingredients": [{"name": "beef chuck", "amount": "1 kg"}, {"name": "barley", "amount": "200 g"}, {"name": "carrots", "amount": "4"}],
+    "id": "r2",
+    "title": "Beef and Barley Stew",
+    "servings": 6,
+    "ingredients": [
+        {"name": "beef chuck", "amount": "1 kg"},
+        {"name": "barley", "amount": "200 g"},
+        {"name": "carrots", "amount": "4"},
+    ],
     "steps": ["Brown the beef.", "Add barley and carrots.", "Simmer 80 minutes."],
 }
 
@@ -41,17 +88,42 @@ SCENES["detail"] = [
     *SCENES["recipes"],
     HumanMessage("number 2 looks good, tell me more"),
     *used("get_recipe", {"recipe": DETAIL}, "call-2", recipe_id="r2"),
-    AIMessage("**Beef and Barley Stew** serves 6.\n\nIngredients:\n- 1 kg beef chuck\n- 200 g barley\n- 4 carrots\n\nIt simmers for 80 minutes."),
+    AIMessage(
+        "**Beef and Barley Stew** serves 6.\n\nIngredients:\n- 1 kg beef chuck\n- 200 g barley\n- 4 carrots\n\nIt simmers for 80 minutes."
+    ),
 ]
 FLIGHTS = [
-    {"flight": "LX 254", "airline": "Swiss", "departs": "2026-06-02T06:15", "price": {"amount": 240, "currency": "USD"}, "stops": 1, "duration": "5h 40m"},
-    {"flight": "LY 347", "airline": "El Al", "departs": "2026-06-02T09:50", "price": {"amount": 310, "currency": "USD"}, "stops": 0, "duration": "4h 10m"},
-    {"flight": "FR 8811", "airline": "Ryanair", "departs": "2026-06-03T21:30", "price": {"amount": 95, "currency": "USD"}, "stops": 1, "duration": "7h 5m"},
+    {
+        "flight": "LX 254",
+        "airline": "Swiss",
+        "departs": "2026-06-02T06:15",
+        "price": {"amount": 240, "currency": "USD"},
+        "stops": 1,
+        "duration": "5h 40m",
+    },
+    {
+        "flight": "LY 347",
+        "airline": "El Al",
+        "departs": "2026-06-02T09:50",
+        "price": {"amount": 310, "currency": "USD"},
+        "stops": 0,
+        "duration": "4h 10m",
+    },
+    {
+        "flight": "FR 8811",
+        "airline": "Ryanair",
+        "departs": "2026-06-03T21:30",
+        "price": {"amount": 95, "currency": "USD"},
+        "stops": 1,
+        "duration": "7h 5m",
+    },
 ]
 SCENES["flights"] = [
     HumanMessage("flights to zurich early june?"),
     *used("find_flights", FLIGHTS, to="ZRH"),
-    AIMessage("I found three flights:\n1) Swiss LX 254, 2 June 06:15, $240\n2) El Al LY 347, 2 June 09:50, $310\n3) Ryanair FR 8811, 3 June 21:30, $95"),
+    AIMessage(
+        "I found three flights:\n1) Swiss LX 254, 2 June 06:15, $240\n2) El Al LY 347, 2 June 09:50, $310\n3) Ryanair FR 8811, 3 June 21:30, $95"
+    ),
 ]
 EVENTS = {
     "events": [
@@ -63,30 +135,67 @@ EVENTS = {
 SCENES["calendar"] = [
     HumanMessage("what's on our calendar this week?"),
     *used("get_calendar", EVENTS, range="this week"),
-    AIMessage("This week you have:\n• Dentist on Tuesday at 16:00\n• Parents evening on Wednesday at 19:30\n• Piano lesson on Thursday at 17:00"),
+    AIMessage(
+        "This week you have:\n• Dentist on Tuesday at 16:00\n• Parents evening on Wednesday at 19:30\n• Piano lesson on Thursday at 17:00"
+    ),
 ]
 SCENES["meals"] = [
     HumanMessage("plan our dinners"),
-    *used("get_meal_plan", {"monday": {"meal": "Pasta"}, "tuesday": {"meal": "Lentil soup"}, "wednesday": {"meal": "Fish and chips"}}),
+    *used(
+        "get_meal_plan",
+        {"monday": {"meal": "Pasta"}, "tuesday": {"meal": "Lentil soup"}, "wednesday": {"meal": "Fish and chips"}},
+    ),
     AIMessage("Monday: Pasta. Tuesday: Lentil soup. Wednesday: Fish and chips."),
 ]
 SCENES["groceries"] = [
     *SCENES["detail"],
     HumanMessage("add the ingredients to the grocery list"),
-    *used("add_to_grocery_list", {"grocery_list": [{"item": "beef chuck", "qty": 1}, {"item": "barley", "qty": 1}, {"item": "carrots", "qty": 4}]}, "call-3"),
+    *used(
+        "add_to_grocery_list",
+        {
+            "grocery_list": [
+                {"item": "beef chuck", "qty": 1},
+                {"item": "barley", "qty": 1},
+                {"item": "carrots", "qty": 4},
+            ]
+        },
+        "call-3",
+    ),
     AIMessage("Added beef chuck, barley and carrots to your grocery list."),
 ]
 SCENES["one"] = [
     HumanMessage("somewhere nice to eat?"),
-    *used("find_restaurants", {"data": {"restaurants": [
-        {"restaurant_id": 5, "name": "Café Levant", "address": "3 Harbour Rd", "phone": "555-0134", "price_range": "$$"},
-        {"restaurant_id": 6, "name": "Green Door", "address": "18 Mill Ln", "phone": "555-0188", "price_range": "$"},
-    ]}}),
+    *used(
+        "find_restaurants",
+        {
+            "data": {
+                "restaurants": [
+                    {
+                        "restaurant_id": 5,
+                        "name": "Café Levant",
+                        "address": "3 Harbour Rd",
+                        "phone": "555-0134",
+                        "price_range": "$$",
+                    },
+                    {
+                        "restaurant_id": 6,
+                        "name": "Green Door",
+                        "address": "18 Mill Ln",
+                        "phone": "555-0188",
+                        "price_range": "$",
+                    },
+                ]
+            }
+        },
+    ),
     AIMessage("I can recommend Café Levant, a lovely spot by the harbour. Shall I book a table?"),
 ]
 SCENES["two"] = [
     HumanMessage("which plumbers are free?"),
-    *used("list_plumbers", [{"name": "Avi Cohen", "rate": 60, "rating": 4.9}, {"name": "Dana Peretz", "rate": 45, "rating": 4.4}]),
+    *used(
+        "list_plumbers",
+        [{"name": "Avi Cohen", "rate": 60, "rating": 4.9}, {"name": "Dana Peretz", "rate": 45, "rating": 4.4}],
+    ),
     AIMessage("Avi Cohen ($60/h, 4.9 stars) and Dana Peretz ($45/h, 4.4 stars) are both free."),
 ]
 SCENES["text"] = [
@@ -95,12 +204,17 @@ SCENES["text"] = [
 ]
 SCENES["table"] = [
     HumanMessage("open invoices?"),
-    *used("list_invoices", "| # | vendor | amount | due |\n|---|---|---|---|\n| 1 | Acme Paper | $120.50 | 2026-05-01 |\n| 2 | Bezeq | $49.90 | 2026-04-20 |\n| 3 | City Water | $88.00 | 2026-05-14 |"),
+    *used(
+        "list_invoices",
+        "| # | vendor | amount | due |\n|---|---|---|---|\n| 1 | Acme Paper | $120.50 | 2026-05-01 |\n| 2 | Bezeq | $49.90 | 2026-04-20 |\n| 3 | City Water | $88.00 | 2026-05-14 |",
+    ),
     AIMessage("You have 3 open invoices:\n1. Acme Paper, $120.50\n2. Bezeq, $49.90\n3. City Water, $88.00"),
 ]
 HEBREW_RECIPES = [
-    {"id": 31, "name": "מרק עדשים", "minutes": 40, "price": 22}, {"id": 32, "name": "שקשוקה", "minutes": 20, "price": 18},
-    {"id": 33, "name": "עוף בתנור עם תפוחי אדמה", "minutes": 75, "price": 45}, {"id": 34, "name": "סלט קינואה", "minutes": 15, "price": 30},
+    {"id": 31, "name": "מרק עדשים", "minutes": 40, "price": 22},
+    {"id": 32, "name": "שקשוקה", "minutes": 20, "price": 18},
+    {"id": 33, "name": "עוף בתנור עם תפוחי אדמה", "minutes": 75, "price": 45},
+    {"id": 34, "name": "סלט קינואה", "minutes": 15, "price": 30},
 ]
 SCENES["hebrew"] = [
     HumanMessage("תמצא לי מתכונים לארוחת ערב"),
@@ -120,16 +234,209 @@ SCENES["spanish"] = [
 SCENES["two lists"] = [
     *SCENES["flights"],
     HumanMessage("and hotels there?"),
-    *used("find_hotels", {"hotels": [{"id": 1, "name": "Lake View", "price": 150}, {"id": 2, "name": "Old Town Inn", "price": 95}]}, "call-2"),
+    *used(
+        "find_hotels",
+        {"hotels": [{"id": 1, "name": "Lake View", "price": 150}, {"id": 2, "name": "Old Town Inn", "price": 95}]},
+        "call-2",
+    ),
     AIMessage("1. Lake View, $150\n2. Old Town Inn, $95"),
 ]
 SCENES["emoji"] = [
     HumanMessage("tasks?"),
-    *used("list_tasks", [{"task_id": 1, "title": "Water plants"}, {"task_id": 2, "title": "Call grandma"}, {"task_id": 3, "title": "Fix bike"}]),
+    *used(
+        "list_tasks",
+        [
+            {"task_id": 1, "title": "Water plants"},
+            {"task_id": 2, "title": "Call grandma"},
+            {"task_id": 3, "title": "Fix bike"},
+        ],
+    ),
     AIMessage("1️⃣ Fix bike\n2️⃣ Water plants\n3️⃣ Call grandma"),
 ]
 SCENES["letters"] = [
     HumanMessage("which paint?"),
-    *used("find_paint", {"hits": [{"sku": "P-10", "colour": "Sage", "price": 30}, {"sku": "P-20", "colour": "Ivory", "price": 28}, {"sku": "P-30", "colour": "Coral", "price": 35}]}),
+    *used(
+        "find_paint",
+        {
+            "hits": [
+                {"sku": "P-10", "colour": "Sage", "price": 30},
+                {"sku": "P-20", "colour": "Ivory", "price": 28},
+                {"sku": "P-30", "colour": "Coral", "price": 35},
+            ]
+        },
+    ),
     AIMessage("a) Ivory - 28\nb) Sage - 30\nc) Coral - 35"),
+]
+SCENES["emails"] = [
+    HumanMessage("any new mail?"),
+    *used(
+        "search_mail",
+        {
+            "messages": [
+                {
+                    "id": "m1",
+                    "from": "Sarah Levi",
+                    "subject": "Invoice for April",
+                    "received": "2026-05-01T09:12",
+                    "unread": True,
+                },
+                {
+                    "id": "m2",
+                    "from": "Dan Brook",
+                    "subject": "Team lunch",
+                    "received": "2026-05-02T11:40",
+                    "unread": False,
+                },
+                {
+                    "id": "m3",
+                    "from": "Sarah Levi",
+                    "subject": "Re: contract",
+                    "received": "2026-05-03T08:05",
+                    "unread": False,
+                },
+                {
+                    "id": "m4",
+                    "from": "HR",
+                    "subject": "Holiday schedule",
+                    "received": "2026-04-28T16:20",
+                    "unread": True,
+                },
+            ]
+        },
+    ),
+    AIMessage(
+        "You have four recent emails:\n1. Sarah Levi: Invoice for April\n2. Dan Brook: Team lunch\n3. Sarah Levi: Re: contract\n4. HR: Holiday schedule"
+    ),
+]
+SCENES["nested"] = [
+    HumanMessage("find recipes"),
+    *used(
+        "query",
+        {
+            "status": "ok",
+            "data": {
+                "recipes": {
+                    "count": 3,
+                    "items": [
+                        {"recipe": {"id": 901, "name": "Shakshuka", "time": "25 min", "difficulty": "easy"}},
+                        {"recipe": {"id": 902, "name": "Moussaka", "time": "1 h 20 min", "difficulty": "hard"}},
+                        {"recipe": {"id": 903, "name": "Falafel", "time": "45 min", "difficulty": "medium"}},
+                    ],
+                }
+            },
+        },
+    ),
+    AIMessage("I found Shakshuka, Moussaka and Falafel."),
+]
+SCENES["dict"] = [
+    HumanMessage("apartments?"),
+    *used(
+        "find_flats",
+        {
+            "101": {"title": "Sunny loft", "rent": 1800, "bedrooms": 1, "parking": False},
+            "102": {"title": "Garden flat", "rent": 2300, "bedrooms": 2, "parking": True},
+            "103": {"title": "City studio", "rent": 1500, "bedrooms": 0, "parking": False},
+        },
+    ),
+    AIMessage("1. City studio - $1500\n2. Sunny loft - $1800\n3. Garden flat - $2300"),
+]
+SCENES["noreply"] = [
+    HumanMessage("reminders?"),
+    *used(
+        "list_reminders",
+        [{"rid": 1, "text": "Pay rent"}, {"rid": 2, "text": "Book vet"}, {"rid": 3, "text": "Renew passport"}],
+    ),
+]
+
+
+class Product(BaseModel):
+    sku: str
+    name: str
+    price: float
+    colour: str
+    sizes: list[str]
+
+
+SCENES["pydantic"] = [
+    HumanMessage("show shirts"),
+    AIMessage("", tool_calls=[{"name": "search_products", "args": {"q": "shirt"}, "id": "z"}]),
+    ToolMessage(
+        "Found 3 products",
+        tool_call_id="z",
+        name="search_products",
+        artifact=[
+            Product(sku="A1", name="Oxford shirt", price=39.9, colour="blue", sizes=["S", "M"]),
+            Product(sku="A2", name="Linen shirt", price=55, colour="white", sizes=["L"]),
+            Product(sku="A3", name="Flannel shirt", price=29.5, colour="red", sizes=["M", "L"]),
+        ],
+    ),
+    AIMessage("Here you go:\n- Flannel shirt, red, $29.50\n- Oxford shirt, blue, $39.90\n- Linen shirt, white, $55"),
+]
+SCENES["mcp"] = [
+    HumanMessage("movies tonight"),
+    AIMessage("", tool_calls=[{"name": "movies", "args": {}, "id": "z"}]),
+    ToolMessage(
+        [{"type": "text", "text": "3 movies"}],
+        tool_call_id="z",
+        name="movies",
+        artifact={
+            "structured_content": {
+                "result": [
+                    {"movie_id": 7, "title": "Night Train", "start": "19:00", "length_min": 95},
+                    {"movie_id": 8, "title": "Blue Lagoon", "start": "21:15", "length_min": 120},
+                    {"movie_id": 9, "title": "The Clockmaker", "start": "18:30", "length_min": 140},
+                ]
+            }
+        },
+    ),
+    AIMessage("Playing tonight: 1) The Clockmaker 18:30 2) Night Train 19:00 3) Blue Lagoon 21:15"),
+]
+SCENES["hebreply"] = [
+    HumanMessage("מה יש השבוע ביומן"),
+    *used(
+        "get_events",
+        [
+            {"id": 1, "title": "Dentist", "date": "2026-03-03"},
+            {"id": 2, "title": "Soccer practice", "date": "2026-03-04"},
+            {"id": 3, "title": "Dinner with grandma", "date": "2026-03-06"},
+        ],
+    ),
+    AIMessage("יש לך:\n1. רופא שיניים ביום שלישי\n2. אימון כדורגל ביום רביעי\n3. ארוחת ערב אצל סבתא ביום שישי"),
+]
+SCENES["older"] = [
+    *SCENES["recipes"],
+    HumanMessage("what about desserts?"),
+    *used(
+        "search_recipes",
+        {
+            "results": [
+                {"id": "d1", "title": "Apple Crumble", "minutes": 50},
+                {"id": "d2", "title": "Chocolate Mousse", "minutes": 30},
+                {"id": "d3", "title": "Lemon Tart", "minutes": 70},
+            ]
+        },
+        "call-9",
+    ),
+    AIMessage("1. Apple Crumble\n2. Chocolate Mousse\n3. Lemon Tart"),
+]
+SCENES["budget"] = [
+    HumanMessage("how's the budget?"),
+    *used(
+        "get_budget_summary",
+        {
+            "month": "May",
+            "categories": [
+                {"category": "Groceries", "spent": 420, "limit": 600},
+                {"category": "Dining out", "spent": 210, "limit": 150},
+                {"category": "Transport", "spent": 90, "limit": 120},
+            ],
+        },
+    ),
+    AIMessage("May so far:\n- Groceries: $420 of $600\n- Dining out: $210 of $150\n- Transport: $90 of $120"),
+]
+SCENES["drill"] = [
+    *SCENES["budget"],
+    HumanMessage("what about dining out?"),
+    *used("get_category", {"category": "Dining out", "spent": 210, "limit": 150, "transactions": 4}, "call-2"),
+    AIMessage("Dining out is over by $60."),
 ]

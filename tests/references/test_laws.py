@@ -1,0 +1,183 @@
+"""What holds for every conversation and every utterance."""
+
+import copy
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from langmem_plugin.references import clear_cache, describe, resolve
+
+from .scenes import SCENES, used
+
+WORDS = [
+    "save",
+    "number",
+    "2",
+    "the",
+    "second",
+    "last",
+    "one",
+    "all",
+    "but",
+    "first",
+    "it",
+    "that",
+    "those",
+    "cheapest",
+    "curry",
+    "not",
+    "3",
+    ",",
+    "and",
+    "for",
+]
+utterances = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join) | st.text(max_size=40)
+scenes = st.sampled_from(sorted(SCENES))
+items = st.lists(
+    st.fixed_dictionaries(
+        {"id": st.integers(1, 99), "name": st.text("abcdefgh ", min_size=1, max_size=12), "price": st.integers(1, 50)}
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+def everything_in(messages: list[BaseMessage]) -> str:
+    return "\n".join(json.dumps(message.model_dump(), ensure_ascii=False, default=str) for message in messages)
+
+
+@pytest.mark.spec("R-4")
+@given(utterances)
+def test_nothing_is_meant_where_nothing_was_said(utterance: str) -> None:
+    found = resolve(utterance, [])
+    assert not found.references
+    assert found.question is None
+
+
+@pytest.mark.spec("R-1", "R-4")
+@settings(deadline=None)
+@given(utterances, scenes)
+def test_messages_are_untouched_and_answers_repeat(utterance: str, scene: str) -> None:
+    messages = SCENES[scene]
+    before = copy.deepcopy(messages)
+    first = resolve(utterance, messages)
+    clear_cache()
+    assert resolve(utterance, messages) == first
+    assert messages == before
+
+
+@pytest.mark.spec("R-1")
+@settings(deadline=None)
+@given(utterances, items)
+def test_items_are_those_of_the_result_whole_and_equal(utterance: str, result: list[dict[str, object]]) -> None:
+    messages = [HumanMessage("show me"), *used("find_things", {"results": result})]
+    for item in resolve(utterance, messages).items:
+        assert item in result
+
+
+@pytest.mark.spec("R-1")
+@settings(deadline=None)
+@given(items.filter(lambda found: len(found) > 1), st.data())
+def test_a_number_is_the_one_printed_beside_the_item(result: list[dict[str, object]], data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(len(result))))
+    named = [
+        {**item, "name": f"thing {place} {'xyz'[place % 3] * (place + 3)}", "id": 100 + place}
+        for place, item in enumerate(result)
+    ]
+    reply = "\n".join(f"{number}. {named[place]['name']}" for number, place in enumerate(order, 1))
+    messages = [HumanMessage("show me"), *used("find_things", named), AIMessage(reply)]
+    number = data.draw(st.integers(1, len(order)))
+    assert resolve(f"number {number}", messages).items == [named[order[number - 1]]]
+    assert not resolve(f"number {len(order) + 1}", messages).references
+
+
+@pytest.mark.spec("R-1")
+def test_an_item_left_out_of_the_reply_is_not_counted() -> None:
+    assert not resolve("number 5", SCENES["recipes"]).references
+    assert not resolve("make the risotto", SCENES["recipes"]).references
+
+
+@pytest.mark.spec("R-4")
+@settings(deadline=None)
+@given(utterances, scenes)
+def test_every_reference_explains_itself(utterance: str, scene: str) -> None:
+    found = resolve(utterance, SCENES[scene])
+    for reference in found.references:
+        assert reference.items
+        assert len(reference.items) == len(reference.numbers)
+        assert reference.words in utterance
+        assert reference.reason
+        assert 0 < reference.confidence <= 1
+    assert not (found.question and found.references)
+    assert bool(describe(found)) == bool(found.references or found.question or found.previous_call)
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize("scene", sorted(SCENES))
+def test_reading_turn_by_turn_is_reading_at_once(scene: str) -> None:
+    messages = SCENES[scene]
+    clear_cache()
+    for count in range(len(messages)):
+        resolve("number 2", messages[:count])
+    stepwise = resolve("number 2", messages)
+    clear_cache()
+    assert stepwise == resolve("number 2", messages)
+
+
+@pytest.mark.spec("R-1")
+def test_chatter_without_items_changes_nothing() -> None:
+    chatter = [HumanMessage("nice weather"), AIMessage("It is.")]
+    plain = resolve("number 2", SCENES["recipes"]).items
+    assert resolve("number 2", [*chatter, *SCENES["recipes"]]).items == plain
+    assert resolve("number 2", [*SCENES["recipes"], *chatter]).items == plain
+
+
+@pytest.mark.spec("R-5")
+def test_a_fresh_conversation_knows_nothing_of_an_earlier_one() -> None:
+    assert resolve("save number 2", SCENES["recipes"]).items
+    assert not resolve("save number 2", [HumanMessage("hi"), AIMessage("Hello! What can I do?")]).references
+
+
+@pytest.mark.spec("R-4", "C-13")
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "null",
+        "{",
+        "[",
+        "{}",
+        "[]",
+        "[null, 1]",
+        '{"a": {"b": {"c": {"d": {"e": {"f": {"g": [1]}}}}}}}',
+        "||\n|--|",
+        "1.",
+        "plain words",
+        "\x00",
+        '{"items": [[1, 2], [3]]}',
+        '[{"id": null}]',
+    ],
+)
+def test_odd_results_never_raise(content: str) -> None:
+    messages = [
+        HumanMessage("go"),
+        AIMessage("", tool_calls=[{"name": "t", "args": {}, "id": "1"}]),
+        ToolMessage(content, tool_call_id="1"),
+        AIMessage("ok"),
+    ]
+    for utterance in (
+        "number 1",
+        "the last one",
+        "it",
+        "all but the first",
+        "the cheapest",
+        "",
+        "   ",
+        "?!",
+        "🙂",
+        "2️⃣",
+    ):
+        resolve(utterance, messages)
