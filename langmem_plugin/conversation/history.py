@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from threading import Lock
 from typing import Any
@@ -176,7 +176,7 @@ class History:
         self.rows.flush()
         row = self._row(namespace, checkpoint["id"])
         row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
-        if not self.connection.execute(_insert_new(self.connection), row).rowcount:
+        if self.connection.execute(_insert_new(self.connection), row).first() is None:
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(
                 namespace,
@@ -229,7 +229,10 @@ class History:
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else ()
         return checkpoints.hold(
-            self.serde, value, lambda messages: self.rows.store(messages, previous), self._add_value
+            self.serde,
+            self.rows.media.reduced_value(value),
+            lambda messages: self.rows.store(messages, previous),
+            self._add_value,
         )
 
     def _add_value(self, typed: Typed) -> int:
@@ -253,7 +256,8 @@ class History:
                 self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
             )
             self.decoded.put(key, payload, stored)
-        return stored
+        # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
+        return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
 
     def _key(self, namespace: str) -> dict[str, Any]:
         return {
@@ -271,12 +275,22 @@ class History:
         }
 
 
+def _own(part: Any) -> Any:
+    """A copy as deep as the parts of a checkpoint's body go."""
+    match part:
+        case dict():
+            return {key: _own(each) for key, each in part.items()}
+        case list():
+            return part.copy()
+    return part
+
+
 def _version(stored: Stored | None, channel: str) -> Any:
     return stored.body["channel_versions"].get(channel) if stored else None
 
 
 def _insert_new(connection: Connection) -> Any:
-    """An insert that changes nothing where the checkpoint is there already."""
+    """An insert that changes, and returns, nothing where the checkpoint is there already."""
     return _INSERT_NEW[connection.dialect.name]
 
 
@@ -322,6 +336,6 @@ _VALUE = select(value_table.c.payload).where(
     value_table.c.row == bindparam("of_row"),
 )
 _INSERT_NEW = {
-    "sqlite": sqlite.insert(checkpoint_table).on_conflict_do_nothing(),
-    "postgresql": postgresql.insert(checkpoint_table).on_conflict_do_nothing(),
+    name: dialect.insert(checkpoint_table).on_conflict_do_nothing().returning(checkpoint_table.c.checkpoint_id)
+    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }
