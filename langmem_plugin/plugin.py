@@ -5,6 +5,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Self
 
 from langchain_core.embeddings import Embeddings
@@ -20,6 +21,7 @@ from langmem_plugin.agent.models import model_failures
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.manager import SessionManager
+from langmem_plugin.conversation.media import Media, image_block
 from langmem_plugin.conversation.saver import ConversationSaver, quarter_of_length
 from langmem_plugin.conversation.sessions import Silence
 from langmem_plugin.conversation.turns import Turn
@@ -59,6 +61,7 @@ class PhoneMemory:
     ) -> None:
         self.settings = settings or Settings()
         self.database = Database(url or self.settings.database)
+        self.media = _media(self.settings, self.database)
         self._executor = ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem")
         self.saver = ConversationSaver(
             self.database,
@@ -66,6 +69,7 @@ class PhoneMemory:
             silence=Silence(self.settings.session_timeout, self.settings.interrupt_timeout),
             region=self.settings.default_region,
             count_tokens=count_tokens,
+            media=self.media,
             now=now,
             turn_timeout=self.settings.turn_timeout,
             executor=self._executor,
@@ -144,17 +148,27 @@ class PhoneMemory:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
         return self._commands.answer(normalised(phone, self.settings.default_region), text)
 
-    def reply(self, graph: Pregel[Any, Any, Any, Any], phone: str, text: str, *, automated: bool = False) -> str:
+    def reply(
+        self,
+        graph: Pregel[Any, Any, Any, Any],
+        phone: str,
+        text: str,
+        image: str | Path | bytes | None = None,
+        *,
+        automated: bool = False,
+    ) -> str:
         """The whole channel adapter: the text to send back for a text that came in.
 
         Chat commands are answered here. A message to a graph that waits for an answer is that answer. When the
         model does not answer or the disk is full, the person is told so and the log has the details.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
+        `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
         """
-        if not text.strip():
+        shown = [] if image is None else [image_block(image)]
+        if not text.strip() and not shown:
             return EMPTY
         owner = normalised(phone, self.settings.default_region)
-        said = {"messages": [HumanMessage(text)]}
+        said = {"messages": [_human(text, shown)]}
         try:
             if automated:
                 return _reply_in(graph.invoke(said, {"configurable": {"thread_id": owner, "automated": True}}))
@@ -162,13 +176,34 @@ class PhoneMemory:
                 return answer
             with self.turn(phone) as config:
                 waits = self.saver.awaits_answer(config)
-                return _reply_in(graph.invoke(Command(resume=text) if waits else said, config))
+                return _reply_in(graph.invoke(Command(resume=self._answer(text, shown)) if waits else said, config))
         except _no_model():
             log.exception("reply.no_model", extra={"phone": masked(owner)})
             return NO_MODEL
         except StorageFull as error:
             log.critical("reply.storage_full", exc_info=True, extra={"phone": masked(owner)})
             return error.user_text
+
+    def _answer(self, text: str, shown: Sequence[dict[str, str]]) -> str:
+        """What answers a graph's question: always a text, because that is what a graph that asks expects."""
+        blocks = self.media.reduced_value(list(shown))
+        return "\n".join(part for part in (text, *(block.get("text") or block["url"] for block in blocks)) if part)
+
+
+def _media(settings: Settings, database: Database) -> Media:
+    match settings.media:
+        case "beside":
+            return Media.beside(database)
+        case "drop":
+            return Media(None)
+        case folder:
+            return Media(Path(folder))
+
+
+def _human(text: str, shown: Sequence[dict[str, str]]) -> HumanMessage:
+    if not shown:
+        return HumanMessage(text)
+    return HumanMessage(content=[*([{"type": "text", "text": text}] if text.strip() else []), *shown])
 
 
 def _no_model() -> tuple[type[Exception], ...]:

@@ -1,6 +1,7 @@
 """What can be set, from arguments or the environment (LANGMEM_…), with the defaults that most need."""
 
 from datetime import timedelta
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, PositiveInt
@@ -15,6 +16,8 @@ class Settings(BaseSettings):
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
     silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
     one is kept for `archive_days` (None: for ever).
+    `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
+    (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     """
 
@@ -27,6 +30,7 @@ class Settings(BaseSettings):
     interrupt_timeout: timedelta = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)
     archive_days: int | None = Field(default=30, ge=0)
+    media: Path | Literal["beside", "drop"] = "beside"
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = {"client": 4_000, "godfather": 100_000}
     recall_limit: PositiveInt = 5

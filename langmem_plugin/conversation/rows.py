@@ -19,6 +19,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
+from langmem_plugin.conversation.media import Media
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
@@ -143,6 +144,7 @@ class Rows:
     session: int
     serde: SerializerProtocol
     cache: VersionCache
+    media: Media
     next_row: int = 0
     now: datetime | None = None
     count_tokens: CountTokens | None = None
@@ -171,6 +173,8 @@ class Rows:
             if index < len(before.rows) and same(before.messages[index], message):
                 row, version = before.rows[index], before.versions[index]
             else:
+                # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
+                message = self.media.reduced(message)
                 version = self._find(message, before) or self._add(message)
                 row = version.row if message.id is not None else -version.row
             rows.append(row)

@@ -29,6 +29,7 @@ from sqlalchemy import Connection, select
 from langmem_plugin.conversation import pruning, sessions
 from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import DecodedCache, History
+from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.rows import CountTokens, Rows, VersionCache
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
@@ -57,7 +58,9 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
     Database or a URL (`sqlite:///file.db`, `postgresql://…`), whose tables are then created and migrated.
-    `now` must return aware datetimes. Sync and async methods do the same; async ones run in `executor`.
+    Pictures and files in messages go to `media`, by default a folder beside a SQLite file, else nowhere; messages
+    keep a reference. `now` must return aware datetimes. Sync and async methods do the same; async ones run in
+    `executor`.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         silence: Silence = HALF_AN_HOUR,
         region: str | None = None,
         count_tokens: CountTokens = quarter_of_length,
+        media: Media | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         turn_timeout: timedelta = timedelta(minutes=2),
         executor: Executor | None = None,
@@ -78,6 +82,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self.silence = silence
         self.region = region
         self.count_tokens = count_tokens
+        self.media = media or Media.beside(self.database)
         self.now = now
         self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
         self._executor: Executor = executor or cast("Executor", self._own_executor)
@@ -273,8 +278,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         with self.database.read() as connection:
             session = sessions.newest(connection, thread)
             if session and (
-                sessions.has_ended(connection, session, now, self.silence)
-                or not self._is_readable(connection, session)
+                sessions.has_ended(connection, session, now, self.silence) or not self._is_readable(connection, session)
             ):
                 session = None
         if session is None:
@@ -451,6 +455,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             session.number,
             self.serde,
             VersionCache(_CACHE_BYTES) if fresh else self._versions,
+            self.media,
             next_row=session.next_row,
             now=now,
             count_tokens=self.count_tokens,

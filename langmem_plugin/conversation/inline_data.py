@@ -1,0 +1,277 @@
+"""Where inline data hides: the content blocks of every provider, data URLs in any text, unlabelled base64, bytes.
+
+Pure functions. Whatever is found is replaced by a text that the caller gives for it; all the rest stays what it was.
+"""
+
+import binascii
+import dataclasses
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from langchain_core.messages import BaseMessage
+from langgraph.types import Send
+from pydantic import BaseModel
+
+KINDS = ("image", "audio", "video", "file")
+UNKNOWN_TYPE = "application/octet-stream"
+
+_SHORTEST = 40
+"""No picture, sound or document fits into a shorter text."""
+
+_LARGE_BYTES = 1_024
+"""Bytes in an artifact that nobody can name are data from this length on, and a token or a number below."""
+
+_SIGNATURES = (
+    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
+    (0, b"\xff\xd8\xff", "image/jpeg"),
+    (0, b"GIF87a", "image/gif"),
+    (0, b"GIF89a", "image/gif"),
+    (8, b"WEBP", "image/webp"),
+    (4, b"ftypavif", "image/avif"),
+    (4, b"ftyphei", "image/heic"),
+    (4, b"ftypM4A", "audio/mp4"),
+    (4, b"ftypqt", "video/quicktime"),
+    (4, b"ftyp", "video/mp4"),
+    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
+    (8, b"WAVE", "audio/wav"),
+    (0, b"ID3", "audio/mpeg"),
+    (0, b"OggS", "audio/ogg"),
+    (0, b"fLaC", "audio/flac"),
+    (0, b"%PDF-", "application/pdf"),
+)
+# How those begin in base64: looked for first, because finding a word in a text is nearly free.
+_BEGINNINGS = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
+_DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
+    r"data:(?:[\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,\"'\s]*)*;base64,[\w+/%=-]{16,}(?:\\[/n][\w+/%=-]*)*",
+    re.IGNORECASE | re.ASCII,
+)
+_UNLABELLED = re.compile(
+    r"(?<![\w+/-])(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
+    r"[\w+/-]{32,}(?:\\[/n][\w+/-]*)*={0,2}",
+    re.ASCII,
+)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Inline:
+    """Data as it was found: bytes, base64 or a data URL, and what the block around it says of it."""
+
+    data: str | bytes
+    mime_type: str | None = None
+    name: str | None = None
+    kind: str | None = None
+
+
+Describe = Callable[[Inline], str]
+
+
+def without_inline(value: Any, describe: Describe) -> Any:
+    """A value of the state without the inline data of its content blocks and data URLs; itself if there is none.
+
+    Messages in it are left as they are, and so are bytes and unlabelled base64: they may be the graph's own.
+    """
+    return _Replacement(describe).of(value)
+
+
+def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMessage:
+    """The message without inline data in any of its fields; the very same object if there is none."""
+    within, of_artifact = _Replacement(describe, unlabelled=True), _Replacement(describe, True, _LARGE_BYTES)
+    fields = {**message.__dict__, **(message.__pydantic_extra__ or {})}
+    changed = {
+        name: new
+        for name, part in fields.items()
+        if (new := (of_artifact if name == "artifact" else within).of(part)) is not part
+    }
+    return message.model_copy(update=changed) if changed else message
+
+
+def decoded(inline: Inline) -> tuple[bytes, str] | None:
+    """The bytes and their type, which they themselves tell if they can. None if the text is not base64."""
+    data, label = inline.data, inline.mime_type
+    if isinstance(data, str):
+        if data[:5].lower() == "data:":
+            header, _, data = data.partition(",")
+            label = header[5:].partition(";")[0].lower() or label
+        try:
+            data = _bytes_of(data)
+        except (binascii.Error, ValueError):
+            return None
+    if not data:
+        return None
+    return data, type_of(data) or label or UNKNOWN_TYPE
+
+
+def type_of(data: bytes) -> str | None:
+    """The mime type that the first bytes show."""
+    for offset, signature, mime_type in _SIGNATURES:
+        if data.startswith(signature, offset):
+            return mime_type
+    return None
+
+
+def _bytes_of(text: str) -> bytes:
+    """Takes base64 in the forms that occur: the URL's alphabet, line breaks, escapes, no padding."""
+    plain = unquote_to_bytes(text) if "%" in text else text.encode("ascii")
+    plain = plain.replace(b"\\n", b"").translate(_TO_STANDARD, b" \t\r\n\\")
+    return b64decode(plain + b"=" * (-len(plain) % 4), validate=True)
+
+
+_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Replacement:
+    describe: Describe
+    unlabelled: bool = False  # in a message: base64 and bytes that nothing but their beginning tells to be media
+    large: int | None = None  # in an artifact: any bytes of this length
+
+    def of(self, value: Any) -> Any:  # noqa: PLR0911 - one return per shape
+        match value:
+            case str():
+                return self._text(value) if len(value) >= _SHORTEST else value
+            case bytes():
+                return self._bytes(value)
+            case dict():
+                found = inline_of(value)
+                if found is not None:
+                    return {"type": "text", "text": self.describe(found)}
+                entries = {key: self.of(part) for key, part in value.items()}
+                return value if all(entries[key] is part for key, part in value.items()) else entries
+            case list() | tuple():
+                return self._sequence(value)
+            case Send():
+                argument = self.of(value.arg)
+                return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
+            case BaseMessage() if not self.unlabelled:
+                return value
+            case BaseModel():
+                fields = {name: self.of(part) for name, part in value.__dict__.items()}
+                changed = {name: new for name, new in fields.items() if new is not value.__dict__[name]}
+                return value.model_copy(update=changed) if changed else value
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+            names = [field.name for field in dataclasses.fields(value) if field.init]
+            parts = {name: getattr(value, name) for name in names}
+            changed = {name: new for name, part in parts.items() if (new := self.of(part)) is not part}
+            return dataclasses.replace(value, **changed) if changed else value
+        return value
+
+    def _sequence(self, value: Any) -> Any:
+        if not self.unlabelled and value and all(issubclass(kind, BaseMessage) for kind in set(map(type, value))):
+            return value
+        parts = [self.of(part) for part in value]
+        if all(new is old for new, old in zip(parts, value, strict=True)):
+            return value
+        if isinstance(value, list):
+            return parts
+        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+
+    def _text(self, text: str) -> str:
+        if "\n" in text and self._is_wrapped(text):
+            return self.describe(Inline(text))
+        if "base64," in text:
+            text = _DATA_URL.sub(lambda found: self.describe(Inline(found[0])), text)
+        if self.unlabelled and any(beginning in text for beginning in _BEGINNINGS):
+            text = _UNLABELLED.sub(self._media, text)
+        return text
+
+    def _is_wrapped(self, text: str) -> bool:
+        """Whether the text is base64 in short lines, and nothing else."""
+        if not (_is_data_url(text) or (self.unlabelled and text.startswith(_BEGINNINGS))):
+            return False
+        found = decoded(Inline(text))
+        return found is not None and (_is_data_url(text) or type_of(found[0]) is not None)
+
+    def _media(self, found: re.Match[str]) -> str:
+        """Only what truly is media: an ordinary word may begin like it."""
+        inline = Inline(found[0])
+        data = decoded(inline)
+        return self.describe(inline) if data and type_of(data[0]) else found[0]
+
+    def _bytes(self, data: bytes) -> bytes | str:
+        known = self.unlabelled and len(data) >= _SHORTEST // 2 and type_of(data)
+        large = self.large is not None and len(data) >= self.large
+        return self.describe(Inline(data)) if known or large else data
+
+
+def inline_of(block: dict[Any, Any]) -> Inline | None:
+    """What a content block carries inside itself, in the shape of any provider; None if it carries nothing."""
+    if _CARRIERS.isdisjoint(block):
+        return None
+    return _of_openai(block) or _of_langchain(block) or _of_others(block)
+
+
+_CARRIERS = {"image_url", "video_url", "audio_url", "file_url", "input_audio", "file", "file_data", "result", "source"}
+_CARRIERS |= {"base64", "data", "url", "inline_data", "inlineData", "resource", "image", "audio", "video", "document"}
+
+
+def _of_openai(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one return per shape
+    match block:
+        case {"type": "image_url" | "input_image" | "computer_screenshot", "image_url": {"url": str(url)} | str(url)}:
+            return Inline(url, kind="image") if _is_data_url(url) else None
+        case {"type": "video_url" | "audio_url" | "file_url" as key}:  # servers that speak its language
+            match block.get(key):
+                case {"url": str(url)} | str(url) if _is_data_url(url):
+                    return Inline(url, kind=key.removesuffix("_url"))
+        case {"type": "input_audio", "input_audio": {"data": str(data), **rest}}:
+            return Inline(data, f"audio/{rest.get('format') or 'wav'}", kind="audio")
+        case {"type": "file", "file": {"file_data": str(data), **rest}}:
+            return Inline(data, name=_name(rest), kind="file")
+        case {"type": "input_file", "file_data": str(data)}:
+            return Inline(data, name=_name(block), kind="file")
+        case {"type": "image_generation_call", "result": str(data)}:
+            return Inline(data, f"image/{block.get('output_format') or 'png'}", kind="image")
+    return None
+
+
+def _of_langchain(block: dict[Any, Any]) -> Inline | None:
+    """Its own shapes: `base64` since 1.0, `source_type` before; a data URL where a URL is expected."""
+    match block:
+        case {"type": "image" | "audio" | "video" | "file" | "text-plain", "base64": str(data)}:
+            return Inline(data, _type(block), _name(block.get("extras")) or _name(block), _kind(block))
+        case {"type": str(), "source_type": "base64", "data": str(data)}:
+            return Inline(data, _type(block), _name(block.get("metadata")) or _name(block), _kind(block))
+        case {"type": str(), "url": str(url)} if _is_data_url(url):
+            return Inline(url, _type(block), _name(block), _kind(block))
+    return None
+
+
+def _of_others(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one return per shape
+    """Anthropic, Google, MCP and, last, Bedrock."""
+    match block:
+        case {"source": {"type": "base64", "data": str(data), **rest}}:
+            return Inline(data, _type(rest), _name(block), _kind(block))
+        case {"type": str(), "data": str(data) | bytes(data)} if _type(block):
+            return Inline(data, _type(block), _name(block), _kind(block))
+        case {"inline_data": {"data": str(data) | bytes(data), **rest}}:
+            return Inline(data, _type(rest))
+        case {"inlineData": {"data": str(data) | bytes(data), **rest}}:
+            return Inline(data, _type(rest))
+        case {"type": "resource", "resource": {"blob": str(data), **rest}}:
+            return Inline(data, _type(rest), _name(rest))
+    for kind in ("image", "audio", "video", "document"):
+        match block.get(kind):
+            case {"source": {"bytes": bytes(data) | str(data)}, "format": str(form), **rest}:
+                return Inline(data, f"{'application' if kind == 'document' else kind}/{form}", _name(rest))
+    return None
+
+
+def _type(said: dict[Any, Any]) -> str | None:
+    found = (said.get(key) for key in ("mime_type", "media_type", "mimeType"))
+    return next((mime_type for mime_type in found if isinstance(mime_type, str) and mime_type), None)
+
+
+def _kind(block: dict[Any, Any]) -> str | None:
+    kind = block.get("type")
+    return kind if kind in KINDS else "file" if kind == "document" else None
+
+
+def _name(said: Any) -> str | None:
+    found = (said.get(key) for key in ("filename", "title", "name", "uri")) if isinstance(said, dict) else ()
+    return next((name for name in found if isinstance(name, str) and name), None)
+
+
+def _is_data_url(url: str) -> bool:
+    return url[:5].lower() == "data:" and ";base64," in url[:200].lower()
