@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from langmem_plugin.cli.opening import Url, opened
 
@@ -24,15 +24,13 @@ def list_sessions(
     database: Url = None,
 ) -> None:
     """Sessions, the last active first; of one phone, oldest first."""
-    table = Table("session", "chat", "messages", "tokens", "last active", "state")
+    table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
     with opened(database) as (_, manager):
         for found in manager.sessions(phone, limit=limit):
             state = f"ended {_minute(found.ended_at)}" if found.ended_at else "current"
             counts = (str(found.message_counter), str(found.total_tokens))
             table.add_row(found.session_id, found.whatsapp_chat, *counts, _minute(found.last_active), state)
-    console = Console()
-    # In a pipe nothing is cut to the width of a terminal that is not there.
-    console.print(table, soft_wrap=not console.is_terminal)
+    Console().print(table)
 
 
 @app.command()
