@@ -1,5 +1,6 @@
 """What the household shares: calendar, meal plan and budget."""
 
+import sqlite3
 from datetime import date, timedelta
 from typing import Any
 
@@ -8,33 +9,23 @@ from graphs.household import WEEKDAYS, Household, HouseholdError, day_of
 
 
 def calendar(household: Household, week: str) -> list[dict[str, Any]]:
-    monday = household.monday(week)
-    with household.connect() as rows:
-        found = rows.execute(
-            "SELECT event_id, title, date, time, who FROM events WHERE date BETWEEN ? AND ? ORDER BY date, time",
-            (monday.isoformat(), (monday + timedelta(days=6)).isoformat()),
-        )
-        return [
-            {
-                "event_id": row["event_id"],
-                "title": row["title"],
-                "day": _weekday(row["date"]),
-                "time": row["time"],
-                "who": row["who"],
-                "date": row["date"],
-            }
-            for row in found
-        ]
+    found = _of_week(household, week, "SELECT event_id, title, date, time, who FROM events")
+    return [
+        {
+            "event_id": row["event_id"],
+            "title": row["title"],
+            "day": _weekday(row["date"]),
+            "time": row["time"],
+            "who": row["who"],
+            "date": row["date"],
+        }
+        for row in sorted(found, key=lambda row: (row["date"], row["time"]))
+    ]
 
 
 def meal_plan(household: Household, week: str) -> list[dict[str, Any]]:
-    monday = household.monday(week)
-    with household.connect() as rows:
-        found = rows.execute(
-            "SELECT date, meal, recipe_id FROM meals WHERE date BETWEEN ? AND ? ORDER BY date",
-            (monday.isoformat(), (monday + timedelta(days=6)).isoformat()),
-        )
-        return [_meal(row["date"], row["meal"], row["recipe_id"], week) for row in found]
+    found = _of_week(household, week, "SELECT date, meal, recipe_id FROM meals")
+    return [_meal(row["date"], row["meal"], row["recipe_id"], week) for row in found]
 
 
 def swap(household: Household, day: str, meal: str, week: str) -> dict[str, Any]:
@@ -77,6 +68,13 @@ def move(household: Household, amount: float, source: str, target: str) -> list[
         gain = (cents, taker["category"])
         rows.execute("UPDATE budget SET limit_cents = limit_cents + ? WHERE category = ?", gain)
     return [*budget(household, source), *budget(household, target)]
+
+
+def _of_week(household: Household, week: str, query: str) -> list[sqlite3.Row]:
+    monday = household.monday(week)
+    days = (monday.isoformat(), (monday + timedelta(days=6)).isoformat())
+    with household.connect() as rows:
+        return rows.execute(f"{query} WHERE date BETWEEN ? AND ? ORDER BY date", days).fetchall()
 
 
 def _meal(day: str, meal: str, recipe_id: str | None, week: str) -> dict[str, Any]:

@@ -3,11 +3,10 @@
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
-import numpy as np
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -19,23 +18,14 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.agent.offline_answers import answer
-from langmem_plugin.agent.offline_argument import PREPOSITIONS, Json, is_id
-from langmem_plugin.agent.offline_arguments import Filled, fill
+from langmem_plugin.agent.offline_argument import PREPOSITIONS, Json
+from langmem_plugin.agent.offline_arguments import fill
+from langmem_plugin.agent.offline_choice import Choice, Chooser, acts_on_question, is_question
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
-from langmem_plugin.references import Reference, Resolution, resolve
+from langmem_plugin.references import Resolution, resolve
 
-# Cosines of the offline embeddings; tests/agent/test_offline_model.py holds what they must keep apart.
-_READ_FROM = 0.30  # below this no tool is meant
-_ACT_FROM = 0.36  # the same for a tool that changes something
-_QUOTE_FROM = 0.32  # below this a memory does not answer the question
-# What is added to or taken from a tool's cosine.
-_SHARED_WORDS = 0.15
-_USES_WHAT_IS_MEANT = 0.08
-_LACKS_ARGUMENTS = 0.05
-_LACKS_WHAT_NOBODY_POINTS_AT = 0.15
-_ACTS_ON_A_QUESTION = 0.10
+_QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
 _ANSWER_WORDS = 4  # a longer message may well be a new request
-_KEPT_VECTORS = 2_000
 _ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
 _ELLIPSIS = re.compile(
     r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
@@ -43,26 +33,6 @@ _ELLIPSIS = re.compile(
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(rf"\b(?:{'|'.join(PREPOSITIONS)})\s+((?:that|this)(?: one)?|it)\b", re.IGNORECASE)
-
-
-_READS = re.compile(r"^(?:get|list|search|find|show|look|check|read|view|fetch|query|recall)(?:_|$)", re.IGNORECASE)
-_QUESTION = re.compile(
-    r"\?\s*$|^\W*(?:what|who|whose|when|where|which|how|why|is|are|do|does|did|show|tell|give|list|find|any)\b",
-    re.IGNORECASE,
-)
-_POINTER = re.compile(
-    r"\b(?:number|first|second|third|fourth|fifth|last|next|that|this|those|these|it|them|one|ones|both)\b|#\s?\d",
-    re.IGNORECASE,
-)
-
-
-@dataclass
-class _Choice:
-    """A tool that may be meant, with its arguments and how near the message it is."""
-
-    tool: Json
-    filled: Filled
-    score: float
 
 
 @cache
@@ -81,7 +51,11 @@ class OfflineChatModel(BaseChatModel):
     """
 
     embeddings: Embeddings = Field(default_factory=_embeddings, exclude=True)
-    _vectors: dict[str, Any] = PrivateAttr(default_factory=dict)
+    _chooser: Chooser = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        super().model_post_init(context)
+        self._chooser = Chooser(self.embeddings)
 
     @property
     def _llm_type(self) -> str:
@@ -122,7 +96,7 @@ class OfflineChatModel(BaseChatModel):
         choice = (
             self._completed(said, meant, tools, history)
             or self._repeated(said, meant, tools, history)
-            or self._nearest(said, meant, tools)
+            or self._chooser.nearest(said, meant.references, tools)
         )
         if choice is None:
             return AIMessage(self._quoted(said, messages) or meant.question or _cannot(tools))
@@ -134,7 +108,7 @@ class OfflineChatModel(BaseChatModel):
         ]
         return AIMessage("", tool_calls=calls)
 
-    def _completed(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> _Choice | None:
+    def _completed(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
         """The call that was asked about, when the message gives what was missing."""
         asked = history[-1].additional_kwargs.get(_ASKED) if history else None
         tool = next((tool for tool in tools if asked and tool["name"] == asked["tool"]), None)
@@ -143,93 +117,36 @@ class OfflineChatModel(BaseChatModel):
         filled = fill(tool, said, meant.references, asked["arguments"])
         if filled.missing or not set(asked["missing"]) & (filled.referred | filled.said):
             return None
-        if len(said.split()) > _ANSWER_WORDS or _QUESTION.search(said):
-            nearest = self._nearest(said, meant, tools)
+        if len(said.split()) > _ANSWER_WORDS or is_question(said):
+            nearest = self._chooser.nearest(said, meant.references, tools)
             if nearest is not None and nearest.tool != tool:
                 return None
-        return _Choice(tool, filled, 1.0)
+        return Choice(tool, filled)
 
-    def _repeated(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> _Choice | None:
+    def _repeated(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
         """The latest call that the message changes something in, when it names no action of its own."""
         if not _ELLIPSIS.search(said):
             return None
         known = {tool["name"]: tool for tool in tools}
         for before in _calls_backwards(history):
             tool = known.get(before["name"])
-            if tool is None or _is_action_on_question(said, tool):
+            if tool is None or acts_on_question(said, tool):
                 continue
             filled = fill(tool, said, meant.references, before["args"])
             if not filled.missing and any(call != before["args"] for call in filled.calls()):
-                return _Choice(tool, filled, 1.0)
+                return Choice(tool, filled)
         return None
-
-    def _nearest(self, said: str, meant: Resolution, tools: list[Json]) -> _Choice | None:
-        spoken = [self._vector(text) for text in {said, _named(said, meant.references)}]
-        choices = []
-        for tool in tools:
-            name = tool["name"].replace("_", " ")
-            description = " ".join(tool.get("description", "").replace("`", "").split())
-            whole = self._vector(f"{name}: {description}")
-            parts = [self._vector(part) for part in (name, *re.split(r"(?<=[.:;])\s+", description)) if part]
-            near = max(
-                (float(vector @ whole) + max(float(vector @ part) for part in (whole, *parts))) / 2 for vector in spoken
-            )
-            choices.append(_Choice(tool, fill(tool, said, meant.references, {}), near))
-        for choice in choices:
-            choice.score += _adjustment(said, choice)
-        best = max(choices, key=lambda choice: choice.score, default=None)
-        return best if best is not None and best.score >= _bound(best.tool) else None
 
     def _quoted(self, said: str, messages: list[BaseMessage]) -> str:
         """The stated memory that is nearest to the question, with its citation; "" if none is near."""
         stated = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
         block = re.search(r"<memories>\n(.*?)\n</memories>", stated, re.DOTALL)
-        question = self._vector(said)
+        question = self._chooser.vector(said)
         near = [
-            (float(self._vector(memory[2]) @ question), f"{memory[2]} [Memory: {memory[1]}]")
+            (float(self._chooser.vector(memory[2]) @ question), f"{memory[2]} [Memory: {memory[1]}]")
             for memory in re.finditer(r"^(\d+)\. (.+)$", block[1] if block else "", re.MULTILINE)
         ]
         return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
-
-    def _vector(self, text: str) -> Any:
-        if text not in self._vectors:
-            if len(self._vectors) >= _KEPT_VECTORS:
-                self._vectors.clear()
-            self._vectors[text] = np.array(self.embeddings.embed_query(text))
-        return self._vectors[text]
-
-
-def _adjustment(said: str, choice: _Choice) -> float:
-    """What speaks for or against a tool beside its meaning: its own words, its arguments, whether it was asked."""
-    filled = choice.filled
-    score = _SHARED_WORDS * _shared(said, choice.tool)
-    if filled.referred:
-        score += _USES_WHAT_IS_MEANT
-    if filled.missing:
-        pointed = _POINTER.search(said) or not any(argument.is_id for argument in filled.missing)
-        score -= _LACKS_ARGUMENTS if pointed else _LACKS_WHAT_NOBODY_POINTS_AT
-    if _is_action_on_question(said, choice.tool):
-        score -= _ACTS_ON_A_QUESTION
-    return score
-
-
-def _is_action_on_question(said: str, tool: Json) -> bool:
-    """Who asks does not want anything changed."""
-    return bool(_QUESTION.search(said)) and not _READS.search(tool["name"])
-
-
-def _bound(tool: Json) -> float:
-    return _READ_FROM if _READS.search(tool["name"]) else _ACT_FROM
-
-
-def _shared(said: str, tool: Json) -> float:
-    """The share of the message's words that the tool's name and description hold."""
-    words, held = _stems(said), _stems(f"{tool['name']} {tool.get('description', '')}")
-    return len(words & held) / max(len(words), 1)
-
-
-def _stems(text: str) -> set[str]:
-    return {re.sub(r"(?<=..)(?:ing|ed|es|s|e)$", "", word) for word in re.findall(r"[a-z]{3,}", text.lower())}
 
 
 def _calls_backwards(history: Sequence[BaseMessage]) -> Iterator[ToolCall]:
@@ -258,20 +175,7 @@ def _resolved(said: str, history: Sequence[BaseMessage]) -> Resolution:
     return replace(meant, references=(*meant.references, *pointed))
 
 
-def _named(said: str, references: Sequence[Reference]) -> str:
-    """The message with "number 3" or "that one" replaced by the kind of thing it means."""
-    for reference in references:
-        if reference.items:
-            said = re.sub(re.escape(reference.words), _kind(reference.items[0]), said, count=1, flags=re.IGNORECASE)
-    return said
-
-
-def _kind(item: Json) -> str:
-    keyed = next((key for key in item if is_id(key) and "_" in key), None)
-    return keyed.rsplit("_", 1)[0].replace("_", " ") if keyed else next(iter(item), "").replace("_", " ")
-
-
-def _question(choice: _Choice, meant: Resolution) -> AIMessage:
+def _question(choice: Choice, meant: Resolution) -> AIMessage:
     missing = choice.filled.missing[0]
     if meant.question:
         question = meant.question
