@@ -169,3 +169,14 @@ history_vector = Table(
     ),
     sqlite_with_rowid=False,
 )
+
+memory_index = Table(  # how far an owner's vector index has followed; without a row there is none to trust
+    "memory_index",
+    metadata,
+    Column("owner", String, primary_key=True),
+    Column("model", String, primary_key=True),
+    Column("change", _Number, nullable=False),
+    Column("generation", Integer, nullable=False),  # a rebuilt index is another collection
+    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)

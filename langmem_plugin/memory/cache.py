@@ -30,7 +30,7 @@ class _Slot(Generic[C]):
 class CorpusCache(Generic[C]):
     """One corpus per owner, made by `new` and filled by `changed`. Least recently searched leaves first."""
 
-    def __init__(self, new: Callable[[], C], changed: Changed, *, limit: int) -> None:
+    def __init__(self, new: Callable[[Connection, str], C], changed: Changed, *, limit: int) -> None:
         self._new = new
         self._changed = changed
         self._limit = limit  # bytes
@@ -69,7 +69,7 @@ class CorpusCache(Generic[C]):
             or slot.change < state.rebuild
             or corpus.dead * _DEAD_SHARE > len(corpus.ids)
         ):
-            corpus, slot.change = self._new(), 0
+            corpus, slot.change = self._new(connection, owner), 0
         if state is not None and state.change > slot.change:
             for memory_id, entry in self._changed(connection, owner, slot.change):
                 if entry is None:

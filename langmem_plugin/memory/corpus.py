@@ -57,15 +57,15 @@ _COLUMNS = np.dtype(
 class Corpus:
     """Rows are only ever appended; a changed memory gets a new row and its old one is dead."""
 
-    def __init__(self, dimension: int) -> None:
-        self.dimension = dimension
+    def __init__(self, dimension: int, *, hold_vectors: bool = True) -> None:
+        self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
         self._tags: list[tuple[str, ...]] = []
         self._row_of: dict[str, int] = {}
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
-        self._vectors: Matrix = np.zeros((_FIRST_ROWS, dimension), dtype=np.float32)
+        self._vectors: Matrix = np.zeros((_FIRST_ROWS, dimension if hold_vectors else 0), dtype=np.float32)
 
     def put(self, entry: Entry) -> None:
         self.drop(entry.id)
@@ -76,7 +76,7 @@ class Corpus:
         self.ids.append(entry.id)
         self._tags.append(tuple(map(sys.intern, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
         self._row_of[entry.id] = row
-        if entry.vector is not None:
+        if entry.vector is not None and self.holds_vectors:
             self._vectors[row] = from_bytes(entry.vector)
         self._columns[row] = (
             True,
@@ -96,6 +96,16 @@ class Corpus:
         if row is not None:
             self._columns["live"][row] = False
             self.words.remove(row)
+
+    def cosines(self, nearest: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
+        """One per row, of which only the nearest are known: the others are no nearer than the last of them."""
+        lowest = min((cosine for _, cosine in nearest), default=-1.0)
+        known = np.full(len(self.ids), lowest, dtype=np.float32)
+        for memory_id, cosine in nearest:
+            row = self._row_of.get(memory_id)
+            if row is not None:
+                known[row] = cosine
+        return known
 
     def fitting(self, where: Filter, now: datetime) -> NDArray[np.bool_]:
         """One truth per row: alive, not expired and let through by the filter."""

@@ -1,6 +1,5 @@
 """Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
 
-import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -60,7 +59,9 @@ class MessageHistory:
         self._embedder = embedder
         self._repository = repository
         self._now = now
-        self._messages = CorpusCache(functools.partial(Corpus, embedder.dimension), self._changed, limit=cache_bytes)
+        self._messages = CorpusCache(
+            lambda _connection, _owner: Corpus(embedder.dimension), self._changed, limit=cache_bytes
+        )
 
     def add(self, owner: str, messages: Sequence[Said]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory.corpus import Entry
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
@@ -228,7 +228,7 @@ class MemoryRepository:
         ).all()
         if not rows:
             return []
-        cosines = matrix(row.vector for row in rows) @ vector
+        cosines = matrix([row.vector for row in rows]) @ vector
         best = np.argsort(-cosines, kind="stable")[:limit]
         cosine_of = {rows[row].memory_id: float(cosines[row]) for row in best}
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
@@ -293,6 +293,34 @@ class MemoryRepository:
             ],
         )
 
+    def cosines(
+        self, connection: Connection, owner: str, vector: Vector, memory_ids: Sequence[str]
+    ) -> list[tuple[str, float]]:
+        """The exact cosine of each of these memories that has a vector, in no order."""
+        held: list[tuple[str, bytes]] = []
+        for part in _parts(memory_ids):
+            rows = connection.execute(
+                select(memory_vector.c.memory_id, memory_vector.c.vector).where(
+                    memory_vector.c.owner == owner,
+                    memory_vector.c.model == self.model,
+                    memory_vector.c.memory_id.in_(part),
+                )
+            )
+            held.extend((row.memory_id, row.vector) for row in rows)
+        if not held:
+            return []
+        found = matrix([stored for _, stored in held]) @ vector
+        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
+
+    def mark_index(self, connection: Connection, owner: str, *, change: int, generation: int) -> None:
+        """Notes how far the owner's vector index has followed."""
+        said = {"change": change, "generation": generation}
+        connection.execute(
+            self._upsert(memory_index)
+            .values(owner=owner, model=self.model, **said)
+            .on_conflict_do_update(index_elements=["owner", "model"], set_=said)
+        )
+
     def _insert(
         self,
         connection: Connection,
@@ -339,9 +367,9 @@ class MemoryRepository:
         return found
 
 
-def matrix(stored: Iterable[bytes]) -> Matrix:
+def matrix(stored: Sequence[bytes]) -> Matrix:
     """One row per vector; shape (rows, dimension)."""
-    return np.stack([from_bytes(vector) for vector in stored])
+    return from_bytes(b"".join(stored)).reshape(len(stored), -1)
 
 
 def _parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:

@@ -9,6 +9,7 @@ from sqlalchemy import and_, insert, or_, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.repository import MemoryRepository
 
@@ -23,6 +24,7 @@ class Retention:
 
     database: Database
     repository: MemoryRepository
+    index: VectorIndex | None
     now: Callable[[], datetime]
 
     def note_access(
@@ -84,6 +86,8 @@ class Retention:
         for row in rows:
             due_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in due_of.items():
+            if self.index is not None:
+                self.index.remove(owner, memory_ids)
             with self.database.write() as connection:
                 self.repository.remove(connection, owner, memory_ids)
         return len(rows)

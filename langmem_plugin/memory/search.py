@@ -1,5 +1,6 @@
 """One query against one owner's corpus: which rows, in which order, and why. No I/O."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -37,14 +38,21 @@ class Hit:
     signals: dict[str, float]
 
 
-def ranked(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
-    """Best first, at most `query.limit`, none below `query.min_relevance`."""
+def ranked(
+    corpus: Corpus, query: Query, calibration: Calibration, nearest: Sequence[tuple[str, float]] = ()
+) -> list[Hit]:
+    """Best first, at most `query.limit`, none below `query.min_relevance`.
+
+    `nearest` are the cosines that are known, by id, where the corpus holds no vectors.
+    """
     rows = len(corpus.ids)
     fits = corpus.fitting(query.where, query.now)
     relevance = spread = coverage = None
     if query.vector is not None:
         relevance, spread = ranking.semantic(
-            corpus.vectors @ query.vector, calibration, fits & corpus.columns["embedded"]
+            corpus.vectors @ query.vector if corpus.holds_vectors else corpus.cosines(nearest),
+            calibration,
+            fits & corpus.columns["embedded"],
         )
     if query.mode != "semantic":
         scores, ceiling = corpus.words.scores(terms(query.text))

@@ -1,21 +1,22 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
-import functools
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
+from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.collections import SessionCollections
 from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.history import MessageHistory
+from langmem_plugin.memory.index import OpenCollection, VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import (
     EVERYTHING,
@@ -33,6 +34,7 @@ from langmem_plugin.memory.search import Query, foremost, ranked
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
+_CANDIDATES = 200
 
 
 class MemoryService(SessionCollections, Retention):
@@ -40,6 +42,8 @@ class MemoryService(SessionCollections, Retention):
 
     `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
     cosines mean where that is not known. Above `owner_limit` active memories an owner's oldest are archived.
+    With `open_collection`, an owner above `index_after` memories is searched through a vector index, which
+    holds their vectors instead of this process; `chroma(directory)` of memory/index.py is one.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database
     may raise StoreUnavailable.
     """
@@ -54,20 +58,22 @@ class MemoryService(SessionCollections, Retention):
         sleep: Callable[[float], None] = time.sleep,
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = 10_000,
+        open_collection: OpenCollection | None = None,
+        index_after: int = 50_000,
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
         self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
         self.instructions = StandingInstructions(self.database, now=now)
+        self.index = VectorIndex(self.database, self.repository, open_collection) if open_collection else None
+        self._index_after = index_after
         self.owner_limit = owner_limit
         self.now = now
         self.history = MessageHistory(
             self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
         )
-        self._facts = CorpusCache(
-            functools.partial(Corpus, self.embedder.dimension), self.repository.changed, limit=cache_bytes // 2
-        )
+        self._facts = CorpusCache(self._new_corpus, self.repository.changed, limit=cache_bytes // 2)
 
     def remember(
         self,
@@ -165,7 +171,8 @@ class MemoryService(SessionCollections, Retention):
         )
         with self.database.read() as connection:
             with self._facts.corpus(connection, owner) as corpus:
-                hits = ranked(corpus, asked, self.embedder.calibration)
+                nearest = () if corpus.holds_vectors else self._nearest(connection, owner, asked)
+                hits = ranked(corpus, asked, self.embedder.calibration, nearest)
             memories = {
                 found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
             }
@@ -251,6 +258,15 @@ class MemoryService(SessionCollections, Retention):
                 connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
             )
 
+    def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
+        """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
+
+        Raises ConfigurationError where there is none: `open_collection` was not given.
+        """
+        if self.index is None:
+            raise ConfigurationError("there is no vector index: give MemoryService an open_collection")
+        return self.index.catch_up(owner, progress)
+
     def close(self) -> None:
         """Closes the database if it was opened here."""
         if self._own_database:
@@ -261,6 +277,24 @@ class MemoryService(SessionCollections, Retention):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
+        many = self.index is not None and (self.repository.count(connection, owner, valid_at=None) > self._index_after)
+        return Corpus(self.embedder.dimension, hold_vectors=not many)
+
+    def _nearest(self, connection: Connection, owner: str, asked: Query) -> list[tuple[str, float]]:
+        """Through the index where it can be trusted with the question; exactly, from the database, otherwise."""
+        if asked.vector is None:
+            return []
+        limit = max(_CANDIDATES, 10 * asked.limit)
+        if self.index is not None and asked.where == EVERYTHING:  # a filter after the nearest would lose some
+            ids = self.index.nearest(connection, owner, asked.vector, limit)
+            if ids is not None:
+                return self.repository.cosines(connection, owner, asked.vector, ids)
+        found = self.repository.query_similar_by_embedding(
+            connection, owner, asked.vector, where=asked.where, valid_at=asked.now, limit=limit
+        )
+        return [(each.id, cosine) for each, cosine in found]
 
 
 def worded(text: str) -> str:
