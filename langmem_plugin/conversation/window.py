@@ -64,15 +64,27 @@ def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     A call without a result gets one that says so (a crash, an interrupt answered by a new message); a result
     without a call is left out; a result that came later moves up to its call.
     """
-    results = {message.tool_call_id: message for message in messages if isinstance(message, ToolMessage)}
+    results = _results(messages)
     shown: list[BaseMessage] = []
-    for message in messages:
+    for at, message in enumerate(messages):
         if isinstance(message, ToolMessage):
             continue
         shown.append(message)
         if isinstance(message, AIMessage):
-            shown += [results.get(call_id) or _missing(call_id, name) for call_id, name in _calls(message)]
+            shown += [results.get((at, call_id)) or _missing(call_id, name) for call_id, name in _calls(message)]
     return shown
+
+
+def _results(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], ToolMessage]:
+    """(place of the call, its id) → its result. Small models use an id again: a result is the latest call's."""
+    latest: dict[str, int] = {}
+    results = {}
+    for at, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            latest.update((call_id, at) for call_id, _ in _calls(message))
+        elif isinstance(message, ToolMessage) and message.tool_call_id in latest:
+            results[latest[message.tool_call_id], message.tool_call_id] = message
+    return results
 
 
 def _calls(message: AIMessage) -> Iterator[tuple[str, str]]:
@@ -95,16 +107,16 @@ def _turns(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
 
 
 def _shortened(turn: list[BaseMessage], budget: int, count_tokens: Callable[[BaseMessage], int]) -> list[BaseMessage]:
-    """The person's message and the newest steps that fit; at least the last step and two messages."""
-    head, steps = turn[:1], _steps(turn[1:])
+    """The person's message and the newest steps that fit; at least those with the last two messages."""
+    head = turn[:1] if isinstance(turn[0], HumanMessage) else []
     budget -= sum(map(count_tokens, head))
-    kept: list[list[BaseMessage]] = []
-    for step in reversed(steps):
+    kept: list[BaseMessage] = []
+    for step in reversed(_steps(turn[len(head) :])):
         budget -= sum(map(count_tokens, step))
-        if kept and budget < 0:
+        if len(kept) >= _KEPT and budget < 0:
             break
-        kept.append(step)
-    return head + [message for step in reversed(kept) for message in step]
+        kept = step + kept
+    return head + kept
 
 
 def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
