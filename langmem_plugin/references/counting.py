@@ -76,9 +76,11 @@ class Counting(Ordinals):
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
             return False
         place = index + 1
-        while (self.at(place).has("and", "range") or self.at(place).text in ",-–") and self.at(place + 1).has(
-            "cardinal", "and"
-        ):
+        while self.at(place).has("digit"):
+            place += 1
+        while (
+            self.at(place).has("and", "range") or self.at(place).text in (",", "-", "–", "y el", "y la")
+        ) and self.at(place + 1).has("cardinal", "and"):
             place += 1 if self.at(place + 1).has("and") and not self.at(place + 1).has("cardinal") else 2
         closing = self.skip_punctuation(place)
         if closing.has("unit") and not closing.has("polite"):
@@ -99,6 +101,9 @@ class Counting(Ordinals):
             return before.has("the") and after.has("end", "and")
         if earlier.has("end", "choose", "and", "confirm", "range") or before.text in ".,;!?(":
             return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
+        ranged = after.has("range") and self.at(index + 2).has("cardinal") and len(self.marks) <= 5
+        if mark.has("digit") and ranged and before.text in ("from", "de", "del", "desde", "מ"):
+            return True
         if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
             return True
         if mark.has("digit") and (
@@ -149,7 +154,11 @@ class Counting(Ordinals):
                     index += 2 if self.at(index + 1).has("cardinal", "label") else 3
                     last = index
             joined = False
-            while self.at(index).has("and") or self.at(index).text in (",", "&", "/", "y el", "y la"):
+            while (
+                self.at(index).has("and")
+                or self.at(index).text in (",", "&", "/", "y el", "y la")
+                or (joined and self.at(index).text == "-")
+            ):
                 index += 1
                 joined = True
             if self.at(index).has("the") and joined:

@@ -34,6 +34,8 @@ class Describing(Said):
         """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""
         for view in list(reversed(self.ledger.views[-40:]))[:4]:
             found, evidence = self.described(self.utterance, view, weak)
+            if 1 < len(found) < len(view.entries) and self._apart(found, view):
+                return Meaning(found, self.utterance.strip(), "each of them named in part", "part of name", view)
             if 1 < len(found) < len(view.entries) and any(
                 mark.text in ("ones", "those", "los de", "las de", "todos", "all") or mark.has("all")
                 for mark in self.marks
@@ -46,6 +48,13 @@ class Describing(Said):
                     found, self.quote(evidence), "the only one shown that fits these words", "part of name", view
                 )
         return None
+
+    def _apart(self, found: list[Entry], view: View) -> bool:
+        """Whether several entries are each named by words of their own: "Miso or Olive"."""
+        if not any(mark.has("and") for mark in self.marks):
+            return False
+        own = [view.atoms_of(view.entries.index(entry)) & self.said for entry in found]
+        return all(words.difference(*(other for other in own if other is not words)) for words in own)
 
     def by_choice(self) -> Meaning | None:
         """The answer to a question that named two or three to choose from."""
@@ -130,7 +139,14 @@ class Describing(Said):
             for nouns in self.pointing.definite_nouns()
             for word in nouns
         )
-        new = any(mark.has("search") for mark in self.marks) and not anchored
+        if any(
+            place and self.marks[place - 1].has("cardinal") and not self.marks[place - 1].has("indefinite")
+            for place in places
+        ):
+            return False  # "three lemons"
+        plural = [self.marks[place + 1].text for place in places if place + 1 < len(self.marks)]
+        kind_sought = any(stem(word) != word and stem(word) in GROUPS for word in plural)  # "chicken recipes"
+        new = (kind_sought or any(mark.has("search") for mark in self.marks)) and not anchored
         if new or (self.pointing.asks_slot and not named):
             return False
         most = min(map(len, entry.name_words), default=1)

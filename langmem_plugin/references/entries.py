@@ -181,6 +181,13 @@ class Entry:
         return value
 
 
+def long_part(entry: Entry) -> str | None:
+    """The first field of an item that holds several things: the ingredients of a recipe."""
+    return next(
+        (name for name, value in entry.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None
+    )
+
+
 def has_identity(item: Mapping[str, Any]) -> bool:
     """Whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
     for key, value in item.items():

@@ -62,6 +62,10 @@ class View:
     def numbered(self) -> bool:
         return any(label is not None for label in self.labels)
 
+    def starts_by(self, number: int) -> bool:
+        """Whether its numbering starts at or before a number; a list that goes on with "5." does not hold 2."""
+        return not self.numbered or min(label for label in self.labels if label is not None) <= number
+
     def at(self, number: int) -> Entry | None:
         """The item with that printed number; by place when nothing was numbered. Negative counts from the
         end.
@@ -94,6 +98,8 @@ class Ledger:
     """Single items in the order they were last spoken of or acted on, newest last."""
     together: list[Entry] = field(default_factory=list)
     """The items last spoken of as a group."""
+    chosen: list[Entry] = field(default_factory=list)
+    """Single items the person spoke of since a list was shown, newest last."""
     calls: list[Call] = field(default_factory=list)
     pending: list[Listing] = field(default_factory=list)
     turn: int = 0
@@ -107,6 +113,7 @@ class Ledger:
             list(self.listings),
             list(self.focus),
             list(self.together),
+            list(self.chosen),
             list(self.calls),
             list(self.pending),
             self.turn,
@@ -134,6 +141,7 @@ class Ledger:
         self.utterances.append(utterance)
         if len(meant) == 1:
             self.point(meant[0])
+            self.chosen = [*(entry for entry in self.chosen if entry is not meant[0]), meant[0]]
         elif meant:
             self.together = list(meant)
 
@@ -178,6 +186,7 @@ class Ledger:
             self.point(view.entries[0])
         elif view.entries:
             self.together = list(view.entries)
+            self.chosen = []
         return view
 
     def _read_reply(self, said: str) -> None:

@@ -12,6 +12,10 @@ class Ordinals(Cursor):
     """Reads an ordinal phrase at the cursor; None, and the cursor where it was, when there is none."""
 
     def ordinals(self, mark: Mark) -> Phrase | None:
+        """The first or last few, or places counted one by one."""
+        return self._few(mark) or self._places(mark)
+
+    def _few(self, mark: Mark) -> Phrase | None:
         start = self.index
         if mark.has("cardinal") and self.at(start + 1).has("last") and not self.at(start + 1).has("idiom"):
             self.index += 2
@@ -46,6 +50,10 @@ class Ordinals(Cursor):
                 count=self.at(start + 1).number("cardinal"),
                 nouns=self.nouns(self.index),
             )
+        return None
+
+    def _places(self, mark: Mark) -> Phrase | None:
+        start = self.index
         if not mark.has("ordinal", "last", "penultimate", "antepenultimate", "middle"):
             return None
         if mark.has("ordinal") and not self._is_ordinal(start):
@@ -102,6 +110,9 @@ class Ordinals(Cursor):
                     index += 1
             else:
                 break
+        if self.at(last).has("from_end"):
+            numbers = [-number for number in numbers]
+            last += 1
         self.index = last
         nouns = self.nouns(last)
         return Phrase(

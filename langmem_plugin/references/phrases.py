@@ -4,7 +4,7 @@ Kinds of a mark (from the language tables) are words such as `ordinal`, `marker`
 the resolver acts on: numbers, first, last, all, both, neither, all_but, comparison, other, another, previous, this,
 these, it, them, its, their, there.
 """
-# ruff: noqa: PLR0911 - a grammar is a list of cases, and its small numbers count words
+# ruff: noqa: C901, PLR0911 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -44,7 +44,14 @@ class _Reader(Counting):
             if mark.has("punctuation") or mark.text in ("but", "just", ",", "pero", "אבל")
         ]
         before = before[stops[-1] + 1 :] if stops else before
-        return replace(phrase, negated=any(mark.has("not") for mark in before)) if before else phrase
+        # A leading "no" answers; it turns nothing down: "no the second one".
+        negated = any(
+            mark.has("not") and not (mark.text == "no" and mark is self.marks[0] and self.language == "en")
+            for mark in before
+        )
+        following = [mark for mark in self.marks if mark.start >= phrase.end][:1]
+        trailing = self.language == "es" and bool(following) and following[0].text == "no"
+        return replace(phrase, negated=negated or trailing)
 
     # -- all but …
 
@@ -55,7 +62,8 @@ class _Reader(Counting):
         group = [
             place
             for place, earlier in enumerate(before)
-            if earlier.has("all", "both", "them", "these") or earlier.text in ("rest", "resto")
+            if earlier.has("all", "both", "them", "these")
+            or earlier.text in ("rest", "resto", "anything", "cualquiera", "anyone")
         ]
         if not group and any(not earlier.has("polite", "punctuation", "choose") for earlier in before):
             return None
@@ -166,8 +174,10 @@ class _Reader(Counting):
                 count = self.at(self.index).number("cardinal")
                 self.index += 1
             return Phrase("these", *self.span(start, self.index), count=count, nouns=self.nouns(self.index))
-        if (mark.has("previous") and self.at(start - 1).has("the", "one", "this", "from")) or (
-            mark.has("previous") and mark.definite
+        if (
+            (mark.has("previous") and mark.text.startswith("the "))
+            or (mark.has("previous") and self.at(start - 1).has("the", "one", "this", "from"))
+            or (mark.has("previous") and mark.definite)
         ):
             self.index += 1
             return Phrase("previous", *self.span(start, self.index), nouns=self.nouns(self.index))
@@ -177,6 +187,8 @@ class _Reader(Counting):
                 self.index += 1
                 return Phrase("this", *self.span(start, self.index), nouns=self.nouns(self.index), one=True)
             return Phrase("this", *self.span(start, self.index), nouns=self.nouns(self.index))
+        if mark.has("them") and self.at(start - 1).has("of") and self.at(start - 2).has("cardinal"):
+            return None
         for kind in ("its", "their", "there", "them", "it"):
             if mark.has(kind):
                 self.index += 1

@@ -26,7 +26,7 @@ _SLOT = re.compile(
 )
 _OFFER = re.compile(
     r"\b(would you like|do you want|shall|should i|can i|may i|could i|want me to|how about|what about|do you think|does (?:that|this|it|a)|is (?:that|this|it)"
-    r"|sounds?|interested|work for you|(?:will|would) .{1,40} work|need (?:me )?to (?:book|make)|need a (?:reservation|booking)|what do you say|quieres|te gustaria|לשמור|רוצה|להזמין)\b",
+    r"|sounds?|interested|work for you|(?:will|would) .{1,40} work|need (?:me )?to (?:book|make)|need a (?:reservation|booking)|what do you say|quieres|te gustaria|reservo|guardo|te parece|לשריין|להוסיף|לבטל|לקנות|לשמור|רוצה|להזמין)\b",
     re.IGNORECASE,
 )
 _ELSE = re.compile(
@@ -37,7 +37,7 @@ _PRAISE = frozenset(
     phrases(
         "good|great|perfect|fine|nice|works|work|cool|sweet|awesome|excellent|amazing|wonderful|lovely|super|ideal|okay|ok|alright|sounds|terrific|fantastic|genial|perfecto|bien|vale|excelente"
     )
-) | frozenset(("מעולה", "סבבה", "יופי", "מצוין", "אחלה", "מתאים"))
+) | frozenset(("מעולה", "סבבה", "יופי", "מצוין", "אחלה", "מתאים", "טוב", "נשמע", "מושלם", "suena", "encanta"))
 _AGREED = frozenset(
     phrases("yes|yeah|yep|yup|sure|si|claro|definitely|absolutely|ok|okay|please|exactly|correct|right")
 ) | frozenset(("כן", "בטח"))
@@ -257,6 +257,9 @@ class Pointing:
         if not self.focus or self.asks_slot or not self.ledger.views:
             return None
         view = self.ledger.views[-1]
+        words = [word for mark in self.marks for word in mark.text.split()]
+        if self.offers and words[:1] and words[0] in _AGREED and self.ledger.chosen[-1:] == self.focus[:1]:
+            return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")
         if len(view.entries) != 1 or view.entries[0] is not self.focus[0] or self.ledger.turn - view.turn > 3:
             return None
         if view.tool and not reads(view.tool):
@@ -299,8 +302,9 @@ def _wanted(marks: Sequence[Mark]) -> list[Mark]:
         if mark.text in (",", ".", ";", "!", "?", "but", "just", "pero", "אבל"):
             clauses.append([])
         clauses[-1].append(mark)
-    kept = [clause for clause in clauses if not any(mark.has("not") for mark in clause)]
-    flat = [mark for clause in kept for mark in clause]
+    answer = marks[0] if marks and marks[0].text == "no" else None
+    kept = [clause for clause in clauses if not any(mark.has("not") and mark is not answer for mark in clause)]
+    flat = [mark for clause in kept for mark in clause if mark is not answer]
     return flat if any(mark.text[:1].isalpha() for mark in flat) else []
 
 

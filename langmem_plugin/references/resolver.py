@@ -1,8 +1,10 @@
 """What is meant: the phrases of an utterance against the ledger of what was shown. Pure and deterministic."""
-# ruff: noqa: C901 - a grammar is a list of cases, and its small numbers count words
+
+from dataclasses import replace
 
 from .choosing import Closeness, choices
 from .cursor import Phrase
+from .entries import long_part
 from .ledger import Ledger
 from .meaning import Decision, Meaning
 from .pointing import Pointed, thing_like, timely
@@ -18,51 +20,65 @@ def decide(utterance: str, ledger: Ledger, closeness: Closeness | None = None) -
 
 class _Resolver(Selecting):
     def decide(self) -> Decision:
-        explicit = [phrase for phrase in self.phrases if phrase.kind in SELECTING]
-        if any(phrase.kind == "another" for phrase in self.phrases) and not any(
-            phrase.kind in ("numbers", "all_but") for phrase in explicit
-        ):
+        """Phrases that pick by themselves first, then answers to a choice, names, and at last pointing words."""
+        if self._wants_another():
             self.decision.rejected = True
-            return self.decision
-        for phrase in explicit:
+        elif not self._pick():
+            self._find()
+        return self.decision
+
+    def _wants_another(self) -> bool:
+        kinds = {phrase.kind for phrase in self.phrases}
+        return "another" in kinds and not kinds & {"numbers", "all_but"}
+
+    def _pick(self) -> bool:
+        """Whether a number, order, group or comparison settled it, also by picking nothing."""
+        explicit = [phrase for phrase in self.phrases if phrase.kind in SELECTING]
+        for said in explicit:
+            phrase = said
+            if said.kind == "numbers" and said.negated and len(said.numbers) > 1 and "," in self.words(said):
+                phrase = replace(said, numbers=said.numbers[1:], negated=False)  # "not 2, 3"
             meaning = self.selected(phrase)
             if meaning is not None and meaning.entries:
-                if phrase.negated:
-                    meaning = self.turned_down(meaning)
-                    if meaning is None:
-                        self.decision.rejected = True
-                        continue
-                self.decision.meanings.append(meaning)
-        if self.decision.meanings or any(phrase.kind in ("numbers", "neither", "all_but") for phrase in explicit):
-            return self.decision
+                self._take(self.turned_down(meaning) if phrase.negated else meaning)
+        return bool(self.decision.meanings) or any(
+            phrase.kind in ("numbers", "neither", "all_but") for phrase in explicit
+        )
+
+    def _take(self, meaning: Meaning | None) -> None:
+        """Keep a meaning; None stands for something turned down."""
+        if meaning is None:
+            self.decision.rejected = True
+        else:
+            self.decision.meanings.append(meaning)
+
+    def _find(self) -> None:
+        """What is named, described or pointed at."""
         choice = self.by_choice()
         if choice is not None:
-            self.decision.meanings.append(choice)
-            return self.decision
-        if (
-            any(phrase.negated and phrase.kind in ("this", "it", "these", "them") for phrase in self.phrases)
-            and not self.pointing.marks
-        ):
-            self.decision.rejected = True
-            return self.decision
+            self._take(choice)
+            return
+        declines = not self.pointing.marks and any(mark.has("not") for mark in self.marks)
         meaning = self.by_name()
+        if declines:
+            self._take(self.turned_down(meaning) if meaning is not None else None)
+            return
         if meaning is not None and meaning.sort == "name":
             self._and_that(meaning)
         meaning = meaning or self._by_deixis()
         offered = choices(self.ledger)
         if (
-            offered is not None
-            and meaning is not None
+            meaning is not None
+            and offered is not None
             and meaning.sort != "name"
-            and any(meaning.entries[0] is entry for entry in offered.entries)
+            and meaning.entries[0] in offered.entries
         ):
             self.decision.equal = list(offered.entries)
-            return self.decision
+            return
         if meaning is None and not self.decision.equal:
             meaning = self.by_description(1.0)
         if meaning is not None:
-            self.decision.meanings.append(meaning)
-        return self.decision
+            self._take(meaning)
 
     def _and_that(self, named: Meaning) -> None:
         """As in "Move 50 from that to Groceries": a pronoun after a preposition is a second item beside a
@@ -138,10 +154,7 @@ class _Resolver(Selecting):
             and len(last.entries) == 1
             and last.entries[0] is focus
         ):
-            part = next(
-                (name for name, value in focus.item.items() if isinstance(value, (list, tuple)) and len(value) > 1),
-                None,
-            )
+            part = long_part(focus)
             if part is not None:
                 return Meaning([focus], self.words(phrase), f"the {part} of the one last shown", "part", last, part)
         view = self.group(phrase.nouns)

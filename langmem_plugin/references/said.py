@@ -63,6 +63,15 @@ class Said:
             return [view for view in several if view.turn < self.ledger.views[-1].turn][:1] or several[:1]
         return several
 
+    def of_type(self, view: View, nouns: Sequence[str]) -> View:
+        """The items of a view that the nouns name, when it holds others too: "the second movie" of a mixed list."""
+        wanted = self.kinds(nouns)
+        kept = [place for place, entry in enumerate(view.entries) if wanted & entry.kind_words]
+        if not kept or len(kept) == len(view.entries):
+            return view
+        entries = [view.entries[place] for place in kept]
+        return View(entries, [None] * len(entries), view.turn, view.kind, view.nouns, view.tool, sources=view.sources)
+
     def kinds(self, nouns: Sequence[str]) -> frozenset[str]:
         """The nouns as type words, in English too when the language tables know them."""
         return frozenset(stem(word) for noun in nouns for word in (noun, *atoms(noun)) if ":" not in word)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Sequence
 from .comparing import extreme
 from .cursor import Phrase
 from .describing import Describing
-from .entries import Entry
+from .entries import Entry, long_part
 from .ledger import View
 from .meaning import Meaning
+from .text import stem
 from .words import phrases
+from .words.nouns import GROUPS
 
 SELECTING = frozenset(phrases("numbers|first|last|all|both|neither|all_but|comparison|other|previous"))
 """Kinds of phrase that pick from a list by themselves."""
@@ -37,9 +39,11 @@ class Selecting(Describing):
 
     def _numbers(self, phrase: Phrase) -> Meaning | None:
         views = self.lists(phrase.nouns)
-        if not views:
+        if not views or self._foreign(phrase.nouns):
             return None
-        view = views[0]
+        printed = any(mark.has("label", "digit", "marker") for mark in self.marks)
+        view = next((view for view in views if not printed or view.starts_by(min(phrase.numbers))), views[0])
+        view = view if printed else self.of_type(view, phrase.nouns)
         if len(view.entries) == 1 and not view.numbered:
             view = self._sequence(view)
         found = []
@@ -68,6 +72,14 @@ class Selecting(Describing):
                         labels.append(None)
         return View(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
 
+    def _foreign(self, nouns: Sequence[str]) -> bool:
+        """Whether the noun counted is a type that nothing shown has, where the types of what was shown are known."""
+        loose = GROUPS.get(stem(nouns[0])) if nouns else None
+        if not loose:
+            return False
+        known = frozenset().union(*(entry.kind_words for view in self.ledger.views[-8:] for entry in view.entries))
+        return not loose & known and any(word in GROUPS for word in known)
+
     def _first(self, phrase: Phrase) -> Meaning | None:
         for view in self.lists(phrase.nouns)[:1]:
             if phrase.count <= len(view.entries):
@@ -94,6 +106,12 @@ class Selecting(Describing):
 
     def _all(self, phrase: Phrase) -> Meaning | None:
         wanted = self.kinds(phrase.nouns)
+        last = self.ledger.views[-1]
+        part = long_part(last.entries[0]) if len(last.entries) == 1 else None
+        if part is not None and self.words(phrase).lower() in ("everything", "todo", "הכל", "הכול"):
+            return Meaning(
+                [last.entries[0]], self.words(phrase), f"the {part} of the one last shown", "part", last, part
+            )
         view = self.group(phrase.nouns)
         if view is None:
             return None
@@ -112,8 +130,11 @@ class Selecting(Describing):
 
     def _both(self, phrase: Phrase) -> Meaning | None:
         view = self.group(phrase.nouns)
+        view = self.of_type(view, phrase.nouns) if view is not None else None
         if view is not None and len(view.entries) == 2:
             return Meaning(list(view.entries), self.words(phrase), "the two last shown", "group", view)
+        if len(self.ledger.chosen) == 2:
+            return Meaning(list(self.ledger.chosen), self.words(phrase), "the two spoken of", "group", view)
         return None
 
     def _neither(self, _phrase: Phrase) -> Meaning | None:

@@ -13,6 +13,7 @@ from .table import (
     RATING,
     SIZE,
     STOPS,
+    WEIGHT,
     Words,
     comparisons,
     numbered,
@@ -34,7 +35,7 @@ ENGLISH = Words(
         "top": phrases("top"),
         "middle": phrases("middle|in the middle"),
         "all": phrases(
-            "all|every|everything|each|all of them|all of these|all of those|each of them|the whole list|the lot|every one|everyone of them|the entire list|the whole thing|whole list"
+            "all|every|everything|each|all of them|all of the above|all the above|all of these|all of those|each of them|the whole list|the lot|every one|everyone of them|the entire list|the whole thing|whole list"
         ),
         "both": phrases("both|both of them|the pair|the two of them|either|either one|either of them"),
         "neither": phrases(
@@ -48,7 +49,7 @@ ENGLISH = Words(
         "not": phrases("not|don't|dont|isn't|isnt|doesn't|doesnt|no|never|ain't|wasn't"),
         "this": phrases("that|this|dat|tht"),
         "these": phrases("those|these|thos"),
-        "it": phrases("it|that one|this one|it's one|dat one"),
+        "it": phrases("him|it|that one|this one|it's one|dat one"),
         "them": phrases("them|'em|em|these ones|those ones|theirs"),
         "its": phrases("its|it's|his|her|the place's"),
         "their": phrases("their"),
@@ -111,6 +112,7 @@ ENGLISH = Words(
         "labelled": phrases(
             "gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"
         ),
+        "from_end": phrases("from the end|from last|from the last|from the bottom|to last|from the back"),
         "found": phrases(
             "you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"
         ),
@@ -195,11 +197,13 @@ ENGLISH = Words(
                 RATING,
                 -1,
             ),
-            "healthiest|healthier|lightest|lighter|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories": (
+            "lightest|lighter": (WEIGHT, -1),
+            "heaviest|heavier": (WEIGHT, 1),
+            "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories": (
                 CALORIES,
                 -1,
             ),
-            "most calories|highest calories|more calories|highest calorie|richest|heaviest|heavier|most caloric": (
+            "most calories|highest calories|more calories|highest calorie|richest|most caloric": (
                 CALORIES,
                 1,
             ),

@@ -85,6 +85,7 @@ SPANISH = Words(
         "older": phrases("de antes|de la lista anterior|la lista anterior"),
         "oldest": phrases("de la primera lista|la primera lista"),
         "labelled": phrases("puerta|sala|piso|pagina|talla|somos|son|tengo|anos|nivel|linea|cuarto de"),
+        "from_end": phrases("desde el final|del final|empezando por el final"),
         "found": phrases(
             "que encontraste|que encontramos|que mostraste|de antes|que vimos|anterior|que me gusto|que mencionaste"
         ),

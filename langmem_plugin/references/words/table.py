@@ -137,6 +137,7 @@ RATING = (
     "כוכבים",
     "ציון",
 )
+WEIGHT = ("weight", "mass", "kg", "grams", "calories", "kcal", "peso", "משקל")
 CALORIES = ("calories", "kcal", "cal", "calorias", "energy", "קלוריות")
 DISTANCE = ("distance", "km", "miles", "meters", "away", "distancia", "kilometros", "meter", "מרחק")
 SIZE = (
