@@ -36,8 +36,8 @@ def household_tools(household: Household) -> list[BaseTool]:
 def _recipe_tools(household: Household) -> list[BaseTool]:
     @tool
     def search_recipes(query: str) -> list[dict[str, Any]]:
-        """Find recipes for a dinner, lunch, breakfast or dessert. `query` is an ingredient, a dish, a kind of
-        food or a tag such as quick or vegetarian, in a few words.
+        """Find something to cook or eat: recipes for a dinner, lunch, breakfast or dessert. `query` is an
+        ingredient, a dish, a kind of food or a tag such as quick or vegetarian, in a few words.
         """
         return recipes.search(household, query)
 
@@ -62,7 +62,9 @@ def _recipe_tools(household: Household) -> list[BaseTool]:
 def _grocery_tools(household: Household) -> list[BaseTool]:
     @tool
     def add_to_grocery_list(recipe_id: str | None = None, items: list[str] | None = None) -> dict[str, Any]:
-        """Add to the grocery or shopping list: all ingredients of one recipe by its recipe_id, or the items named."""
+        """Add to the grocery list, put on the shopping list: all ingredients of the recipe with that recipe_id, or
+        the items named.
+        """
         if recipe_id:
             return groceries.add_recipe(household, _phone(), recipe_id)
         if items:
@@ -90,7 +92,7 @@ def _plan_tools(household: Household) -> list[BaseTool]:
 
     @tool
     def get_meal_plan(week: Week = "this week") -> list[dict[str, Any]]:
-        """The meal plan of a week: what we eat on each day."""
+        """The meal plan of a week: what is for dinner on each day from Monday to Sunday."""
         return planner.meal_plan(household, week)
 
     @tool
