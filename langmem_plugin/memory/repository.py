@@ -1,6 +1,5 @@
 """Memories in the database: every statement names the owner, every write is conditional."""
 
-import os
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,11 +8,8 @@ from typing import Any
 
 import numpy as np
 from sqlalchemy import BigInteger, Connection, Text, and_, delete, func, insert, select, type_coerce, update
-from sqlalchemy.dialects.postgresql import insert as postgresql_insert
-from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
-from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory.corpus import Entry
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
@@ -27,10 +23,10 @@ from langmem_plugin.memory.records import (
     valid,
     validated,
 )
-from langmem_plugin.memory.vectors import Matrix, Vector, from_bytes, to_bytes
+from langmem_plugin.memory.vector_rows import VectorRows, matrix, parts
+from langmem_plugin.memory.vectors import Vector
 
 LIVE: tuple[Status, ...] = ("active", "pending")
-_AT_ONCE = 500  # ids in one IN list
 
 
 @dataclass(frozen=True)
@@ -42,12 +38,8 @@ class NewMemory:
     fields: Mapping[str, Any]
 
 
-class MemoryRepository:
+class MemoryRepository(VectorRows):
     """The caller opens the connection, with `Database.read()` or `.write()`, and so decides what is one write."""
-
-    def __init__(self, database: Database, *, model: str) -> None:
-        self.model = model  # whose vectors are written and compared
-        self._upsert = sqlite_insert if database.is_sqlite else postgresql_insert
 
     def create_memory(self, connection: Connection, owner: str, new: NewMemory, *, now: datetime) -> Memory:
         """Stores `new`, whether or not the owner has the same text already."""
@@ -123,7 +115,7 @@ class MemoryRepository:
         """Moves those that are live to `status`, and returns how many."""
         number, _ = self.begin_change(connection, owner)
         moved = 0
-        for part in _parts(memory_ids):
+        for part in parts(memory_ids):
             moved += connection.execute(
                 update(memory)
                 .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE))
@@ -141,7 +133,7 @@ class MemoryRepository:
     def remove(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
         """Deletes the rows for good, with all that belongs to them; readers start again."""
         number, _ = self.begin_change(connection, owner)
-        for part in _parts(memory_ids):
+        for part in parts(memory_ids):
             connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
         connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
@@ -152,7 +144,7 @@ class MemoryRepository:
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have is left out."""
         found: dict[str, Memory] = {}
-        for part in _parts(memory_ids):
+        for part in parts(memory_ids):
             rows = connection.execute(select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
             found.update((made.id, made) for made in map(as_memory, rows))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
@@ -267,60 +259,6 @@ class MemoryRepository:
         for status, memory_id, *rest in connection.execute(statement):
             yield memory_id, Entry(memory_id, *rest) if status == "active" else None
 
-    def begin_change(self, connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
-        """Takes so many numbers of changes; the last one, and the owner's salt.
-
-        On PostgreSQL the owner's other writers wait here until this transaction ends.
-        """
-        row = connection.execute(
-            self._upsert(memory_owner)
-            .values(owner=owner, change=numbers, rebuild=0, salt=os.urandom(16))
-            .on_conflict_do_update(index_elements=["owner"], set_={"change": memory_owner.c.change + numbers})
-            .returning(memory_owner.c.change, memory_owner.c.salt)
-        ).one()
-        return row.change, row.salt
-
-    def store_vectors(self, connection: Connection, owner: str, vectors: Iterable[tuple[str, Vector]]) -> None:
-        """By memory id, under the repository's model; a vector that is there is replaced."""
-        statement = self._upsert(memory_vector)
-        connection.execute(
-            statement.on_conflict_do_update(
-                index_elements=["owner", "model", "memory_id"], set_={"vector": statement.excluded.vector}
-            ),
-            [
-                {"owner": owner, "model": self.model, "memory_id": memory_id, "vector": to_bytes(vector)}
-                for memory_id, vector in vectors
-            ],
-        )
-
-    def cosines(
-        self, connection: Connection, owner: str, vector: Vector, memory_ids: Sequence[str]
-    ) -> list[tuple[str, float]]:
-        """The exact cosine of each of these memories that has a vector, in no order."""
-        held: list[tuple[str, bytes]] = []
-        for part in _parts(memory_ids):
-            rows = connection.execute(
-                select(memory_vector.c.memory_id, memory_vector.c.vector).where(
-                    memory_vector.c.owner == owner,
-                    memory_vector.c.model == self.model,
-                    memory_vector.c.memory_id.in_(part),
-                )
-            )
-            held.extend((row.memory_id, row.vector) for row in rows)
-        if not held:
-            return []
-        found = matrix([stored for _, stored in held]) @ vector
-        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
-
-    def mark_index(self, connection: Connection, owner: str, *, change: int, generation: int) -> None:
-        """Notes how far the owner's vector index has followed."""
-        said = {"change": change, "generation": generation}
-        connection.execute(
-            self._upsert(memory_index)
-            .values(owner=owner, model=self.model, **said)
-            .on_conflict_do_update(index_elements=["owner", "model"], set_=said)
-        )
-
     def _insert(
         self,
         connection: Connection,
@@ -354,7 +292,7 @@ class MemoryRepository:
         self, connection: Connection, owner: str, digests: Sequence[bytes], now: datetime
     ) -> dict[bytes, Memory]:
         found: dict[bytes, Memory] = {}
-        for part in _parts(digests):
+        for part in parts(digests):
             rows = connection.execute(
                 select(*STORED, memory.c.text_digest).where(
                     memory.c.owner == owner,
@@ -365,12 +303,3 @@ class MemoryRepository:
             )
             found.update((row.text_digest, as_memory(row)) for row in rows)
         return found
-
-
-def matrix(stored: Sequence[bytes]) -> Matrix:
-    """One row per vector; shape (rows, dimension)."""
-    return from_bytes(b"".join(stored)).reshape(len(stored), -1)
-
-
-def _parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
