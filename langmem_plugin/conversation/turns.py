@@ -8,7 +8,7 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -61,7 +61,13 @@ class Turns:
     @asynccontextmanager
     async def _ahold(self, thread: str) -> AsyncIterator[RunnableConfig]:
         """The same for a task; a waiting task holds no thread."""
-        ticket, first = await self._in_thread(self._take, thread)
+        drawing = self._executor.submit(self._take, thread)
+        try:
+            ticket, first = await asyncio.wrap_future(drawing)
+        except asyncio.CancelledError:
+            # A thread that draws a ticket cannot be stopped, and nobody else would give that ticket back.
+            self._executor.submit(self._give_back_drawn, thread, drawing)
+            raise
         try:
             for pause in self._pauses(first):
                 await asyncio.sleep(pause)
@@ -95,7 +101,8 @@ class Turns:
             _line_up(connection, thread)
             connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.lease_ends < _clock(connection)))
             last = connection.execute(select(func.max(turn.c.ticket)).where(turn.c.thread == thread)).scalar()
-            ticket = (last or 0) + 1
+            # Never a number used before: a holder that overslept its lease must not give back the place of another.
+            ticket = max(time.time_ns() // 1_000, (last or 0) + 1)
             lease_ends = _clock(connection) + _LEASE_SECONDS
             connection.execute(insert(turn).values(thread=thread, ticket=ticket, lease_ends=lease_ends))
         with self._lock:
@@ -115,6 +122,10 @@ class Turns:
             self._tickets.discard((thread, ticket))
         with self._database.write() as connection:
             connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.ticket == ticket))
+
+    def _give_back_drawn(self, thread: str, drawing: Future[tuple[int, bool]]) -> None:
+        if not drawing.cancelled():
+            self._give_back(thread, drawing.result()[0])
 
     def _renew(self) -> None:
         while not self._stopped.wait(_RENEW_SECONDS):
