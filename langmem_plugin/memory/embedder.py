@@ -133,9 +133,13 @@ class Embedder:
 
 
 def model_of(embeddings: Embeddings) -> str:
-    """The name of the vector space: the model's own name, or the class's when it has none."""
+    """The name of the vector space: the model's own name, or the class's when it has none.
+
+    A model that was told to give fewer dimensions than it can is another space.
+    """
     name = getattr(embeddings, "model", None) or getattr(embeddings, "model_name", None)
-    return str(name) if name else type(embeddings).__name__
+    dimensions = getattr(embeddings, "dimensions", None)
+    return f"{name or type(embeddings).__name__}{f'/{dimensions}' if dimensions else ''}"
 
 
 def _failures() -> tuple[type[Exception], ...]:

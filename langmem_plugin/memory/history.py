@@ -109,15 +109,8 @@ class MessageHistory:
         """The messages most likely to answer, best first. Of the filter, sessions and dates apply."""
         if not question.strip():
             return []
-        by_meaning = mode != "text" and self._embedder.understands(question)
-        asked = Query(
-            text=question,
-            vector=self._embedder.query(question) if by_meaning else None,
-            mode=mode,
-            limit=limit,
-            min_relevance=min_relevance,
-            where=where,
-            now=self._now(),
+        asked = Query.of(
+            self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
         )
         with self._database.read() as connection:
             with self._messages.corpus(connection, owner) as corpus:

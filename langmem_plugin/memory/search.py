@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from langmem_plugin.memory import ranking
 from langmem_plugin.memory.corpus import Corpus, best, microseconds
-from langmem_plugin.memory.embedder import Calibration
+from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.languages import terms
 from langmem_plugin.memory.models import Filter, MatchType, Mode
 from langmem_plugin.memory.vectors import Vector
@@ -25,6 +26,23 @@ class Query:
     min_relevance: float
     where: Filter
     now: datetime
+
+    @classmethod
+    def of(
+        cls,
+        embedder: Embedder,
+        text: str,
+        mode: Mode,
+        *,
+        limit: int,
+        min_relevance: float,
+        where: Filter,
+        now: datetime,
+    ) -> Self:
+        """Embeds `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
+        by_meaning = mode != "text" and embedder.understands(text)
+        vector = embedder.query(text) if by_meaning else None
+        return cls(text, vector, mode, limit, min_relevance, where, now)
 
 
 @dataclass(frozen=True)

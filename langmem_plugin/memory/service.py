@@ -159,15 +159,8 @@ class MemoryService(SessionCollections, Retention):
         """Searches by words, by meaning, or both; results say which of the two found them."""
         if not query.strip():
             return []
-        by_meaning = mode != "text" and self.embedder.understands(query)
-        asked = Query(
-            text=query,
-            vector=self.embedder.query(query) if by_meaning else None,
-            mode=mode,
-            limit=limit,
-            min_relevance=min_relevance,
-            where=where,
-            now=self.now(),
+        asked = Query.of(
+            self.embedder, query, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
         )
         with self.database.read() as connection:
             with self._facts.corpus(connection, owner) as corpus:

@@ -1,0 +1,118 @@
+"""What is kept in memory never differs from the database, and writers never undo one another."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from langmem_plugin.errors import MemoryNotFound, StaleMemory
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.keyvalue import KeyValueMemory
+
+ANNA, BEN = "+972501234567", "+972507654321"
+TEXTS = (
+    "I park on level 3",
+    "My assistant is David",
+    "Dana is allergic to peanuts",
+    "The launch is on 15 December",
+    "I prefer short emails",
+)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["remember", "forget", "update", "use", "remove"]), st.integers(0, 4), st.integers(0, 4)),
+    max_size=12,
+)
+
+
+@pytest.mark.spec("M-5", "M-15")
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(STEPS)
+def test_a_service_that_watched_every_write_finds_what_a_fresh_one_finds(offline_model, clock, steps):
+    with MemoryService("sqlite://", embeddings=offline_model, now=clock) as watching:
+        for verb, which, text in steps:
+            ids = [each.id for each in watching.list_memories(ANNA)]
+            match verb:
+                case "remember":
+                    watching.remember(ANNA, TEXTS[text])
+                case "forget" if ids:
+                    watching.forget(ANNA, ids[which % len(ids)])
+                case "update" if ids:
+                    watching.update(ANNA, ids[which % len(ids)], text=TEXTS[text], confidence=which / 4)
+                case "use" if ids:
+                    watching.note_access(ANNA, {ids[which % len(ids)]: 1.0}, "cited")
+                case "remove":
+                    clock.forward(days=31)
+                    watching.purge()
+            watching.search(ANNA, "where do I park?")
+        fresh = MemoryService(watching.database, embeddings=offline_model, now=clock)
+        for question in (*TEXTS, "who helps me?"):
+            mine = watching.search(ANNA, question, min_relevance=0.0)
+            theirs = fresh.search(ANNA, question, min_relevance=0.0)
+            assert {each.memory.id: each.score for each in mine} == pytest.approx(
+                {each.memory.id: each.score for each in theirs}, abs=1e-5
+            )
+        assert {each.id for each in watching.list_memories(ANNA)} == {
+            each.memory.id for each in watching.search(ANNA, "level", min_relevance=0.0, limit=50)
+        }
+
+
+@pytest.mark.spec("W-6", "C-9")
+def test_many_writers_of_one_text_store_it_once_and_of_one_key_keep_one_value(memory):
+    keyed = KeyValueMemory(memory, ANNA)
+    with ThreadPoolExecutor(8) as writers:
+        stored = list(writers.map(lambda _: memory.remember(ANNA, "I park on level 3").id, range(16)))
+        list(writers.map(lambda number: keyed.save_memory("level", str(number)), range(16)))
+    assert len(set(stored)) == 1
+    assert keyed.list_memory()["keys"] == ["level"]
+    assert memory.count(ANNA) == 2
+
+
+@pytest.mark.spec("M-1")
+def test_of_two_changes_decided_on_one_revision_the_second_is_refused(memory):
+    stored = memory.remember(ANNA, "I park on level 3")
+    ready, results = threading.Barrier(2), []
+
+    def change(text):
+        ready.wait()
+        try:
+            results.append(memory.update(ANNA, stored.id, revision=1, text=text).text)
+        except StaleMemory:
+            results.append(None)
+
+    with ThreadPoolExecutor(2) as writers:
+        list(writers.map(change, ["I park on level 4", "I park on level 5"]))
+    assert results.count(None) == 1
+    assert memory.get(ANNA, [stored.id])[0].text in results
+
+
+@pytest.mark.spec("M-15")
+def test_a_use_that_comes_after_forgetting_changes_nothing(memory):
+    stored = memory.remember(ANNA, "I park on level 3")
+    ready = threading.Barrier(2)
+
+    def forget():
+        ready.wait()
+        return memory.forget(ANNA, stored.id)
+
+    def use():
+        ready.wait()
+        memory.note_access(ANNA, {stored.id: 1.0}, "injected")
+
+    with ThreadPoolExecutor(2) as people:
+        for future in [people.submit(forget), people.submit(use)]:
+            future.result()
+    assert memory.get(ANNA, [stored.id]) == []
+    with pytest.raises(MemoryNotFound):
+        memory.forget(ANNA, stored.id)
+
+
+@pytest.mark.spec("M-10")
+def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_model, clock):
+    with MemoryService(database_url, embeddings=offline_model, now=clock, cache_bytes=60_000) as memory:
+        for owner in (ANNA, BEN):
+            memory.remember(owner, f"{owner} parks on level 3")
+        for _ in range(3):
+            for owner in (ANNA, BEN):
+                assert [each.memory.owner for each in memory.recall(owner, "who parks on level 3?")] == [owner]
+        assert memory._facts.size <= 60_000
