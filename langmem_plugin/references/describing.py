@@ -2,7 +2,7 @@
 # ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from .choosing import best_fit, choices, turned_down
-from .entries import Entry
+from .entries import DAYPARTS, Entry
 from .ledger import View
 from .meaning import Meaning
 from .naming import common_atoms, corrected, named_in, sharing
@@ -43,11 +43,21 @@ class Describing(Said):
                 return Meaning(
                     found, self.utterance.strip(), f"all of those shown that fit {', '.join(evidence)}", "value", view
                 )
+            if 1 < len(found) < len(view.entries) and self._alike(found, evidence, view):
+                self.decision.equal = found
+                return None
             if len(found) == 1 and self._convincing(evidence, view, found[0]):
                 return Meaning(
                     found, self.quote(evidence), "the only one shown that fits these words", "part of name", view
                 )
         return None
+
+    def _alike(self, found: list[Entry], evidence: list[str], view: View) -> bool:
+        """Whether a definite name fits several items of different names: "the soup" of two soups."""
+        names = [frozenset().union(*entry.name_words) for entry in found if entry.name_words]
+        shared = frozenset.intersection(*names) & set(evidence) if len(names) == len(found) else frozenset()
+        definite = any(stem(word) in shared for nouns in self.pointing.definite_nouns() for word in nouns)
+        return definite and len(set(names)) == len(found) and self._convincing(sorted(shared), view, found[0])
 
     def _apart(self, found: list[Entry], view: View) -> bool:
         """Whether several entries are each named by words of their own: "Miso or Olive"."""
@@ -115,7 +125,9 @@ class Describing(Said):
             held = view.atoms_of(place)
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
             score = sum(
-                0.3 if word in NO_TYPE else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0)
+                0.3
+                if word in NO_TYPE and word not in DAYPARTS
+                else (2.0 if word in names else 1.0) * (weak if word in GROUPS else 1.0)
                 for word in said & held
             )
             scores.append((score, entry))

@@ -10,6 +10,9 @@ from typing import Any
 from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_atoms, words_of
 
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_STOPS = frozenset(("stop", "layover", "transfer", "change"))
+DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
+"""Parts of the day in minutes since midnight."""
 Item = dict[str, Any]
 
 _NAME_KEYS = (
@@ -107,7 +110,12 @@ class Entry:
     @cached_property
     def codes(self) -> tuple[str, ...]:
         """Identifying values long enough, and with a digit, to be recognised anywhere in a text."""
-        return tuple(value for value in self.identity if len(value) >= 4 and any(letter.isdigit() for letter in value))
+        return tuple(
+            value
+            for value in self.identity
+            if any(letter.isdigit() for letter in value)
+            and (len(value) >= 4 or (len(value) == 3 and not value.isdigit()))
+        )
 
     @cached_property
     def spoken_names(self) -> tuple[str, ...]:
@@ -144,8 +152,12 @@ class Entry:
                 found |= typed_atoms(str(value))
             elif isinstance(value, str) and value.lower() not in ("false", "no", "none"):
                 found |= atoms(value[:800])
+            if value in (0, "0") and any(stem(word) in _STOPS for word in key_words(key)):
+                found.update(("direct", "nonstop"))
         if self.key:
             found |= atoms(self.key.replace("_", " "))
+        for atom in [atom for atom in found if atom.startswith("t:")]:
+            found.update(part for part, (start, end) in DAYPARTS.items() if start <= int(atom[2:]) < end)
         return frozenset(found)
 
     @cached_property

@@ -60,6 +60,8 @@ class _Resolver(Selecting):
             return
         declines = not self.pointing.marks and any(mark.has("not") for mark in self.marks)
         meaning = self.by_name()
+        if self.decision.equal:
+            return
         if declines:
             self._take(self.turned_down(meaning) if meaning is not None else None)
             return

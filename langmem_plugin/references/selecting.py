@@ -51,7 +51,7 @@ class Selecting(Describing):
             if number == 0:
                 entry = view.entries[len(view.entries) // 2] if len(view.entries) % 2 else None
             else:
-                entry = view.at(number)
+                entry = view.at(number) or self._identified(number, view)
             if entry is None:
                 return None
             found.append(entry)
@@ -71,6 +71,13 @@ class Selecting(Describing):
                         entries.append(entry)
                         labels.append(None)
         return View(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
+
+    def _identified(self, number: int, view: View) -> Entry | None:
+        """The item whose id a number too large to count is: "order 1042"."""
+        if number <= len(view.entries) or number < 100:
+            return None
+        pool = [entry for earlier in reversed(self.ledger.views) for entry in earlier.entries]
+        return next((entry for entry in pool if str(number) in entry.identity), None)
 
     def _foreign(self, nouns: Sequence[str]) -> bool:
         """Whether the noun counted is a type that nothing shown has, where the types of what was shown are known."""
