@@ -26,9 +26,8 @@ _LARGE_BYTES = 1_024
 
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, b"\xff\xd8\xff", "image/jpeg"),
-    (0, b"GIF87a", "image/gif"),
-    (0, b"GIF89a", "image/gif"),
+    (0, tuple(b"\xff\xd8\xff%c" % marker for marker in (0xDB, 0xFE, *range(0xE0, 0xF0))), "image/jpeg"),
+    (0, (b"GIF87a", b"GIF89a"), "image/gif"),
     (8, b"WEBP", "image/webp"),
     (4, b"ftypavif", "image/avif"),
     (4, b"ftyphei", "image/heic"),
@@ -43,14 +42,14 @@ _SIGNATURES = (
     (0, b"%PDF-", "application/pdf"),
 )
 # How those begin in base64: looked for first, because finding a word in a text is nearly free.
-_BEGINNINGS = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
+_BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
 _DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
-    r"data:(?:[\w.+-]+/[\w.+-]+)?(?:;[\w.+-]+=[^;,\"'\s]*)*;base64,[\w+/%=-]{16,}(?:\\[/n][\w+/%=-]*)*",
+    r"data:(?:[\w.+-]+\\?/[\w.+-]+)?(?:;[\w.+-]+=[^;,\"'\s]*)*;base64,(?=[\w+/%=\\-]{16})(?:[\w+/%=-]+|\\[/n])*",
     re.IGNORECASE | re.ASCII,
 )
 _UNLABELLED = re.compile(
-    r"(?<![\w+/-])(?:iVBORw0KGgo|/9j/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
-    r"[\w+/-]{32,}(?:\\[/n][\w+/-]*)*={0,2}",
+    r"(?<![\w+/-])(?:iVBORw0KG|\\?/9j\\?/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
+    r"(?=[\w+/\\-]{32})(?:[\w+/-]+|\\[/n])*={0,2}",
     re.ASCII,
 )
 
@@ -94,7 +93,7 @@ def decoded(inline: Inline) -> tuple[bytes, str] | None:
     if isinstance(data, str):
         if data[:5].lower() == "data:":
             header, _, data = data.partition(",")
-            label = header[5:].partition(";")[0].lower() or label
+            label = header[5:].partition(";")[0].lower().replace("\\", "") or label
         try:
             data = _bytes_of(data)
         except (binascii.Error, ValueError):
@@ -171,11 +170,12 @@ class _Replacement:
     def _text(self, text: str) -> str:
         if "\n" in text and self._is_wrapped(text):
             return self.describe(Inline(text))
+        cut = text
         if "base64," in text:
-            text = _DATA_URL.sub(lambda found: self.describe(Inline(found[0])), text)
+            cut = _DATA_URL.sub(lambda found: self.describe(Inline(found[0])), cut)
         if self.unlabelled and any(beginning in text for beginning in _BEGINNINGS):
-            text = _UNLABELLED.sub(self._media, text)
-        return text
+            cut = _UNLABELLED.sub(self._media, cut)
+        return text if cut == text else cut
 
     def _is_wrapped(self, text: str) -> bool:
         """Whether the text is base64 in short lines, and nothing else."""
