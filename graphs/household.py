@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from langchain_core.tools import ToolException
 
@@ -119,5 +120,6 @@ def _seed_week(rows: sqlite3.Connection, monday: date) -> None:
         )
 
 
-def _seeds() -> dict:
-    return json.loads((SEEDS / "household.json").read_text(encoding="utf-8"))
+def _seeds() -> dict[str, Any]:
+    seeds: dict[str, Any] = json.loads((SEEDS / "household.json").read_text(encoding="utf-8"))
+    return seeds

@@ -129,3 +129,13 @@ def test_a_thread_can_be_deleted(client):
     client.threads.delete(erin.id)
     with pytest.raises(httpx.HTTPStatusError):
         client.threads.get_state(erin.id)
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-6")
+def test_a_run_that_names_nobody_belongs_to_its_thread_alone(client):
+    nobody, somebody = Thread(client, "family_assistant"), Thread(client, "family_assistant")
+    asked = {"messages": [{"role": "user", "content": "add milk and eggs to the grocery list"}]}
+    client.runs.wait(nobody.id, "family_assistant", input=asked)
+    assert somebody("show my grocery list") == "The grocery list is empty."
+    assert len(nobody.messages()) == 4
