@@ -76,9 +76,9 @@ class Write:
 
 def hold(serde: SerializerProtocol, value: Any, take_out: codec.TakeOut, add_value: Callable[[Typed], int]) -> Held:
     """How a value is to be stored: its messages as rows, large bytes as a row, the rest inline."""
+    if codec.is_message_list(value):
+        return MessageList(take_out(value))
     taken = codec.take_out(value, take_out)
-    if taken is not value and isinstance(value, list) and isinstance(taken, dict):
-        return MessageList(codec.unpack(taken[codec.MARK]))
     typed = codec.dump(serde, taken)
     if taken is value and len(typed[1]) > _LARGE:
         return Large(add_value(typed))

@@ -70,6 +70,10 @@ def is_message(value: Any) -> bool:
     return _is_message_type(type(value))
 
 
+def is_message_list(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_message_type, set(map(type, value))))
+
+
 def is_automated(message: BaseMessage) -> bool:
     """Whether it is marked as sent by a machine on its own (a briefing, a nudge): it is never stored."""
     return message.additional_kwargs.get("automated") is True
@@ -80,15 +84,14 @@ def _is_message_type(kind: type) -> bool:
 
 
 def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return per shape
-    """`value` with every message in lists, tuples, dicts and Sends replaced by its row number, automated ones by
-    nothing.
+    """`value` with every message in lists, tuples, dicts and Sends replaced by its row number.
 
     The very same object comes back if there is none, so that large values are not copied.
     """
     if is_message(value):
         return [] if is_automated(value) else {MARK: rows([value])[0]}
-    if isinstance(value, list) and value and all(map(_is_message_type, set(map(type, value)))):
-        return {MARK: pack(rows([message for message in value if not is_automated(message)]))}
+    if is_message_list(value):
+        return {MARK: pack(rows(value))}
     if isinstance(value, list | tuple):
         parts = [take_out(part, rows) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):

@@ -16,7 +16,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, Table, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.conversation import checkpoints, codec
@@ -176,7 +176,7 @@ class History:
         self.rows.flush()
         row = self._row(namespace, checkpoint["id"])
         row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
-        if self.connection.execute(_insert_new(self.connection), row).first() is None:
+        if self.connection.execute(_insert_new(checkpoint_table, self.connection), row).first() is None:
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(
                 namespace,
@@ -207,24 +207,21 @@ class History:
         self, namespace: str, checkpoint_id: str, task_id: str, path: str, writes: Sequence[tuple[str, Any]]
     ) -> None:
         """Adds to what the task wrote: a special write replaces its like, an ordinary one is kept as first written."""
-        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id, "of_task": task_id}
-        before = self.connection.execute(_WRITES_OF_TASK, parameters).scalar()
-        merged = {write.index: write for write in checkpoints.decode_writes(before)} if before else {}
-        for position, (channel, value) in enumerate(writes):
-            index = WRITES_IDX_MAP.get(channel, position)
-            if index < 0 or index not in merged:
-                merged[index] = Write(index, channel, path, self._hold(value, None))
+        written = _merged(
+            [],
+            [
+                Write(WRITES_IDX_MAP.get(channel, position), channel, path, self._hold(value, None))
+                for position, (channel, value) in enumerate(writes)
+            ],
+        )
         self.rows.flush()
-        values = {
-            "interrupt": any(write.channel == INTERRUPT for write in merged.values()),
-            "payload": checkpoints.encode_writes(list(merged.values())),
-        }
-        if before is None:
-            self.connection.execute(
-                insert(pending_table), {**self._row(namespace, checkpoint_id), "task_id": task_id, **values}
-            )
-        else:
-            self.connection.execute(_REWRITE_WRITES.values(values), parameters)
+        key = {**self._row(namespace, checkpoint_id), "task_id": task_id}
+        row = {**key, **_packed(written)}
+        if self.connection.execute(_insert_new(pending_table, self.connection), row).first() is not None:
+            return
+        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id, "of_task": task_id}
+        before = checkpoints.decode_writes(self.connection.execute(_WRITES_OF_TASK, parameters).scalar_one())
+        self.connection.execute(_REWRITE_WRITES.values(_packed(_merged(before, written))), parameters)
 
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else ()
@@ -289,9 +286,23 @@ def _version(stored: Stored | None, channel: str) -> Any:
     return stored.body["channel_versions"].get(channel) if stored else None
 
 
-def _insert_new(connection: Connection) -> Any:
-    """An insert that changes, and returns, nothing where the checkpoint is there already."""
-    return _INSERT_NEW[connection.dialect.name]
+def _merged(before: list[Write], added: list[Write]) -> list[Write]:
+    """A special write (an index below 0) replaces its like; an ordinary one stays as it was first written."""
+    merged = {write.index: write for write in before}
+    for write in added:
+        if write.index < 0 or write.index not in merged:
+            merged[write.index] = write
+    return list(merged.values())
+
+
+def _packed(writes: list[Write]) -> dict[str, Any]:
+    interrupt = any(write.channel == INTERRUPT for write in writes)
+    return {"interrupt": interrupt, "payload": checkpoints.encode_writes(writes)}
+
+
+def _insert_new(table: Table, connection: Connection) -> Any:
+    """An insert that changes, and returns, nothing where the row is there already."""
+    return _INSERT_NEW[table.name, connection.dialect.name]
 
 
 def _of_namespace(table: Any) -> tuple[Any, ...]:
@@ -336,6 +347,7 @@ _VALUE = select(value_table.c.payload).where(
     value_table.c.row == bindparam("of_row"),
 )
 _INSERT_NEW = {
-    name: dialect.insert(checkpoint_table).on_conflict_do_nothing().returning(checkpoint_table.c.checkpoint_id)
+    (table.name, name): dialect.insert(table).on_conflict_do_nothing().returning(table.c.checkpoint_id)
+    for table in (checkpoint_table, pending_table)
     for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
 }

@@ -159,7 +159,7 @@ class Rows:
         self.cache.expect(self.session, rows)
 
     def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
-        """The row of each message, negative where it has no id; new rows for what is new.
+        """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
 
         `previous` are the rows of the list this one grew from: most messages are where they were.
         """
@@ -170,6 +170,8 @@ class Rows:
             rows, versions = [], []
         for index in range(len(rows), len(messages)):
             message = messages[index]
+            if codec.is_automated(message):
+                continue
             if index < len(before.rows) and same(before.messages[index], message):
                 row, version = before.rows[index], before.versions[index]
             else:
