@@ -28,6 +28,8 @@ _MOST_SESSIONS = 1_024
 _MOST_IN_LINES = 20_000
 
 CountTokens = Callable[[BaseMessage], int]
+Conversation = tuple[str, int]
+"""A thread and the number of its session. The number alone is not unique: two phones may begin at one instant."""
 
 
 @dataclass(slots=True)
@@ -79,13 +81,13 @@ class VersionCache:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._size = 0
-        self._entries: OrderedDict[tuple[int, int], Version] = OrderedDict()
-        self._lines: OrderedDict[tuple[int, tuple[int, ...]], Line] = OrderedDict()
+        self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
+        self._lines: OrderedDict[tuple[Conversation, tuple[int, ...]], Line] = OrderedDict()
         self._in_lines = 0
-        self._expected: OrderedDict[int, deque[int]] = OrderedDict()
+        self._expected: OrderedDict[Conversation, deque[int]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, session: int, rows: Iterable[int]) -> dict[int, Version]:
+    def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
         """Those of `rows` that are here."""
         found = {}
         with self._lock:
@@ -95,7 +97,7 @@ class VersionCache:
                     found[row] = version
         return found
 
-    def put(self, session: int, versions: Iterable[Version]) -> None:
+    def put(self, session: Conversation, versions: Iterable[Version]) -> None:
         with self._lock:
             for version in versions:
                 if (known := self._entries.pop((session, version.row), None)) is not None:
@@ -105,13 +107,13 @@ class VersionCache:
             while self._size > self._limit and self._entries:
                 self._size -= self._entries.popitem(last=False)[1].size
 
-    def line(self, session: int, rows: tuple[int, ...]) -> Line | None:
+    def line(self, session: Conversation, rows: tuple[int, ...]) -> Line | None:
         with self._lock:
             if (line := self._lines.get((session, rows))) is not None:
                 self._lines.move_to_end((session, rows))
             return line
 
-    def put_line(self, session: int, line: Line) -> None:
+    def put_line(self, session: Conversation, line: Line) -> None:
         with self._lock:
             if self._lines.pop((session, line.rows), None) is None:
                 self._in_lines += len(line.rows)
@@ -119,7 +121,7 @@ class VersionCache:
             while self._in_lines > _MOST_IN_LINES and len(self._lines) > 1:
                 self._in_lines -= len(self._lines.popitem(last=False)[1].rows)
 
-    def expect(self, session: int, rows: Iterable[int]) -> None:
+    def expect(self, session: Conversation, rows: Iterable[int]) -> None:
         """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list."""
         with self._lock:
             self._expected.setdefault(session, deque(maxlen=_MOST_EXPECTED)).extend(rows)
@@ -127,7 +129,7 @@ class VersionCache:
             if len(self._expected) > _MOST_SESSIONS:
                 self._expected.popitem(last=False)
 
-    def expected(self, session: int) -> list[int]:
+    def expected(self, session: Conversation) -> list[int]:
         with self._lock:
             return list(self._expected.get(session, ()))
 
@@ -154,9 +156,13 @@ class Rows:
     _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
 
+    @property
+    def _conversation(self) -> Conversation:
+        return self.thread, self.session
+
     def expect(self, rows: Iterable[int]) -> None:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
-        self.cache.expect(self.session, rows)
+        self.cache.expect(self._conversation, rows)
 
     def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
         """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
@@ -201,38 +207,38 @@ class Rows:
 
     def publish(self) -> None:
         """Lets later transactions find what this one added; only after it is on disk."""
-        self.cache.put(self.session, self._added.values())
-        self.cache.expect(self.session, self._added)
+        self.cache.put(self._conversation, self._added.values())
+        self.cache.expect(self._conversation, self._added)
         for rows, versions, start in self._stored:
             # A row named later in this transaction has another version by now.
             versions[start:] = [self._added.get(version.row, version) for version in versions[start:]]
-            self.cache.put_line(self.session, Line.of(rows, versions))
+            self.cache.put_line(self._conversation, Line.of(rows, versions))
 
     def _line(self, rows: Sequence[int]) -> Line:
-        line = self.cache.line(self.session, tuple(rows))
+        line = self.cache.line(self._conversation, tuple(rows))
         if line is None:
             versions = self._read(rows)
             line = Line.of(rows, [versions[abs(row)] for row in rows])
-            self.cache.put_line(self.session, line)
+            self.cache.put_line(self._conversation, line)
         return line
 
     def _read(self, rows: Sequence[int]) -> dict[int, Version]:
         """The versions of these rows, by row without its sign."""
         named = {row for row in rows if row > 0}
         wanted = named | {-row for row in rows if row < 0}
-        found = self.cache.get(self.session, wanted)
+        found = self.cache.get(self._conversation, wanted)
         # Another process may have named a row since it was cached here.
         fresh = {row: each for row, each in found.items() if row not in named or each.message.id is not None}
         if missing := wanted - fresh.keys():
             loaded = self._load(missing)
-            self.cache.put(self.session, loaded.values())
+            self.cache.put(self._conversation, loaded.values())
             fresh |= loaded
         return fresh
 
     def _find(self, message: BaseMessage, before: Line) -> Version | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
         if self._recent is None:
-            self._recent = self.cache.get(self.session, self.cache.expected(self.session))
+            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation))
         anonymous = _anonymous(message)
         for version in reversed(self._recent.values()):
             if version.is_version_of(message):
@@ -290,7 +296,7 @@ class Rows:
 
     def _remember(self, version: Version) -> Version:
         if self._recent is None:
-            self._recent = self.cache.get(self.session, self.cache.expected(self.session))
+            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation))
         self._added[version.row] = self._recent[version.row] = version
         return version
 

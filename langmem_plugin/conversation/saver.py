@@ -410,7 +410,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         configurable = config["configurable"]
         control = control_of(config)
         session_id = configurable.get("session_id")
-        if session_id is None and not starts_run(config) and self._runs.knows(control, thread):
+        # The first write of a run looks like the read it began with; what that read decided holds.
+        if session_id is None and (lock or not starts_run(config)) and self._runs.knows(control, thread):
             session_id = self._runs.session_of(control)
             if session_id is None:
                 return None
