@@ -37,7 +37,7 @@ class Describing(Said):
             if 1 < len(found) < len(view.entries) and self._apart(found, view):
                 return Meaning(found, self.utterance.strip(), "each of them named in part", "part of name", view)
             if 1 < len(found) < len(view.entries) and any(
-                mark.text in ("ones", "those", "los de", "las de", "todos", "all") or mark.has("all")
+                mark.text in ("ones", "those", "los", "las", "los de", "las de", "todos", "all") or mark.has("all")
                 for mark in self.marks
             ):
                 return Meaning(
@@ -132,7 +132,7 @@ class Describing(Said):
             )
             scores.append((score, entry))
         best = max((score for score, _ in scores), default=0.0)
-        found = [entry for score, entry in scores if score == best] if best >= 1.0 else []
+        found = [entry for score, entry in scores if score == best] if best >= (0.6 if weak == 1.0 else 1.0) else []
         evidence = said & view.atoms_of(view.entries.index(found[0])) if found else frozenset()
         return found, sorted(evidence)
 

@@ -10,7 +10,7 @@ from typing import Any
 from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_atoms, words_of
 
 _BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_STOPS = frozenset(("stop", "layover", "transfer", "change"))
+_STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
 DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
 """Parts of the day in minutes since midnight."""
 Item = dict[str, Any]
@@ -82,8 +82,14 @@ class Entry:
         if self.key and not self.key.isdigit():
             found[self.key.replace("_", " ")] = None
         if not found:
-            for value in self.item.values():
-                if isinstance(value, str) and value and len(value) < 60 and not value[0].isdigit():
+            for key, value in self.item.items():
+                if (
+                    words_by_key[key][-1:] != ("id",)
+                    and isinstance(value, str)
+                    and value
+                    and len(value) < 60
+                    and not value[0].isdigit()
+                ):
                     found[value] = None
                     break
         return tuple(found)
@@ -156,8 +162,11 @@ class Entry:
                 found.update(("direct", "nonstop"))
         if self.key:
             found |= atoms(self.key.replace("_", " "))
-        for atom in [atom for atom in found if atom.startswith("t:")]:
-            found.update(part for part, (start, end) in DAYPARTS.items() if start <= int(atom[2:]) < end)
+        for _, value in leaves(self.item):
+            clocks = sorted(int(atom[2:]) for atom in typed_atoms(str(value)) if atom.startswith("t:"))
+            if clocks:  # the first time is when it starts
+                found.update(part for part, (start, end) in DAYPARTS.items() if start <= clocks[0] < end)
+                break
         return frozenset(found)
 
     @cached_property

@@ -11,8 +11,8 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from .entries import Entry
-from .listing import Line, read_lines
-from .naming import aligned, closest, named_in, sharing
+from .listing import Line, labelled_lines, read_lines
+from .naming import aligned, named_in, sharing, spoken_of
 from .payload import Listing, line_item, listings
 from .text import atoms, words_of
 
@@ -192,6 +192,11 @@ class Ledger:
     def _read_reply(self, said: str) -> None:
         self.reply = said
         lines = read_lines(said)
+        if not lines and self.pending:
+            candidates = [entry for listing in self.pending for entry in listing.entries]
+            labelled = labelled_lines(said)
+            hits = sum(entry is not None for entry in aligned(labelled, candidates)) if len(candidates) > 1 else 0
+            lines = labelled if hits * 2 > len(labelled) else []
         if lines and self._show_lines(lines, said):
             self.pending.clear()
             return
@@ -245,14 +250,9 @@ class Ledger:
 
     def _show_pending(self, said: str) -> None:
         shown: list[tuple[int, Listing, list[Entry]]] = []
-        for place, listing in enumerate(self.pending):
-            mentions = named_in(said, listing.entries)
-            entries = [mention.entry for mention in mentions]
-            if not entries and len(listing.entries) > 1:
-                near = closest(said, listing.entries)
-                entries = near if len(near) == 1 else []
-            first = mentions[-1].position if mentions else -1
-            shown.append((first if entries else -2 + 0 * place, listing, entries))
+        for listing in self.pending:
+            entries, last = spoken_of(said, listing.entries)
+            shown.append((last if entries else -2, listing, entries))
         for _, listing, entries in sorted(shown, key=lambda part: part[0]):
             if entries:
                 self._show(entries, [None] * len(entries), "prose", (listing,))

@@ -36,6 +36,7 @@ class Mark:
         return value
 
 
+_MISTYPED = {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
 _Entry = dict[str, Value]
 _Trie = dict[tuple[str, ...], _Entry]
 
@@ -74,7 +75,10 @@ def _typos(language: Words) -> tuple[str, ...]:
         if len(key) == 1
         and len(key[0]) >= 4
         and key[0].isalpha()
-        and kinds.keys() & {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
+        and (
+            kinds.keys() & {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
+            or key[0] == "everything"
+        )
     )
 
 
@@ -169,7 +173,11 @@ def _single(text: str, token: Token, language: Words, known: frozenset[str], *, 
             if form[0] == value[0] and abs(len(form) - len(value)) <= 1:
                 distance = OSA.distance(form, value, score_cutoff=1)
                 if distance == 1 and (
-                    before_one or len(value) >= 6 or len(form) == len(value) == 5 or sorted(form) == sorted(value)
+                    before_one
+                    or len(value) >= 6
+                    or (len(form) >= 6 and form in language.kinds["marker"])
+                    or len(form) == len(value) == 5
+                    or sorted(form) == sorted(value)
                 ):
                     if form + "s" == value and form not in language.kinds["marker"]:
                         continue

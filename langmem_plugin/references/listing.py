@@ -19,6 +19,7 @@ _LABEL = re.compile(
 )
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
 _DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
+_LABELLED = re.compile(r"^\s*[^\s:.!?]+(?: [^\s:.!?]+)?: +\S.{0,80}$")
 _RULE = re.compile(r"^\s*\|?[\s:|-]*-{2,}[\s:|-]*$")
 
 
@@ -73,6 +74,12 @@ def read_lines(text: str) -> list[Line]:
     if numbered:
         return numbered if len(numbered) > 1 or len(text.splitlines()) > 1 else _inline(text) or numbered
     return bullets if len(bullets) > 1 else _inline(text)
+
+
+def labelled_lines(text: str) -> list[Line]:
+    """Three or more lines such as `Mon: Pad Thai`; [] otherwise. They may also spell out one item: check."""
+    lines = [Line(None, raw.strip()) for raw in text.splitlines() if _LABELLED.match(raw)]
+    return lines if len(lines) >= 3 else []
 
 
 def _row_number(row: dict[str, str]) -> int | None:

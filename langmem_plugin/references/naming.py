@@ -101,6 +101,43 @@ def closest(text: str, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for score, entry in scores if score == best] if best > 0 else []
 
 
+def spoken_of(text: str, entries: Sequence[Entry]) -> tuple[list[Entry], int]:
+    """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
+
+    By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
+    their own tell apart, or the one that fits best. None when the reply speaks of no entry in particular.
+    """
+    mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
+    words = words_of(text)
+    spoken = f" {' '.join(words)} "
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    if len(mentions) < len(entries) and len(entries) > 1:
+        for entry in entries:
+            names = entry.name_words[0] if entry.name_words else frozenset()
+            own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
+            if id(entry) not in mentions and mentions and len(own) * 2 >= len(names) > 0:
+                mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
+    if mentions:
+        named = sorted((entry for entry in entries if id(entry) in mentions), key=lambda entry: mentions[id(entry)])
+        return named, max(mentions.values())
+    if len(entries) < 2:
+        return [], -1
+    said = atoms(text)
+    own_words = {
+        id(entry): {
+            atom for atom in said & entry.atoms if frequency[atom] == 1 and ":" not in atom and not atom.isdigit()
+        }
+        for entry in entries
+    }
+    most = max(map(len, own_words.values()))
+    told = [entry for entry in entries if len(own_words[id(entry)]) * 2 >= most > 0]
+    if len(told) > 1:
+        first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
+        return sorted(told, key=lambda entry: first[id(entry)]), -1
+    near = closest(text, entries)
+    return (near, -1) if len(near) == 1 else ([], -1)
+
+
 def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | None]:
     """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
     once.

@@ -98,7 +98,8 @@ class Ordinals(Cursor):
             numbers.append(value)
             index += 1
             last = index
-            if (self.at(index).has("one") and not self.at(index).has("cardinal")) or self.at(index).text == "one":
+            following = self.at(index)
+            if following.text in ("one", "1") or (following.has("one") and not following.has("cardinal")):
                 index += 1
                 last = index
             joined = False

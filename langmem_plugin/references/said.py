@@ -67,6 +67,9 @@ class Said:
         """The items of a view that the nouns name, when it holds others too: "the second movie" of a mixed list."""
         wanted = self.kinds(nouns)
         kept = [place for place, entry in enumerate(view.entries) if wanted & entry.kind_words]
+        kept = kept or [
+            place for place, entry in enumerate(view.entries) if any(wanted & words for words in entry.name_words)
+        ]
         if not kept or len(kept) == len(view.entries):
             return view
         entries = [view.entries[place] for place in kept]

@@ -169,7 +169,8 @@ class Selecting(Describing):
     def _comparison(self, phrase: Phrase) -> Meaning | None:
         if phrase.comparison is None:
             return None
-        for view in self.lists(phrase.nouns)[:3]:
+        for listed in self.lists(phrase.nouns)[:3]:
+            view = self.of_type(listed, phrase.nouns)
             if len(view.entries) < 2:
                 continue
             found = extreme(view.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0)

@@ -210,10 +210,10 @@ ENGLISH = Words(
             "nearest|closest|nearer|closer|shortest distance": (DISTANCE, -1),
             "farthest|furthest|farther|further away": (DISTANCE, 1),
             "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings": (
-                SIZE,
+                SIZE + PRICE,
                 1,
             ),
-            "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings": (SIZE, -1),
+            "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings": (SIZE + PRICE, -1),
             "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients": (EASE, -1),
             "hardest|harder|most difficult|more difficult|trickiest|most complicated": (EASE, 1),
             "hottest|hotter|warmest|warmer|spiciest|spicier": (HEAT, 1),

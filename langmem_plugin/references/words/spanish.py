@@ -235,7 +235,7 @@ SPANISH = Words(
         "tarde": ("afternoon",),
         "noche": ("evening", "night"),
         "picante": ("spicy",),
-        "directo": ("direct", "nonstop"),
+        "directo|directos|directa|directas": ("direct", "nonstop"),
         "zapatos": ("shoes",),
         "contacto|contactos": ("contact", "contacts"),
         "foto|fotos": ("photo", "photos"),
