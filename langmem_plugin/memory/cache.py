@@ -24,6 +24,7 @@ class _Slot(Generic[C]):
         self.lock = threading.Lock()
         self.corpus: C | None = None
         self.change = 0
+        self.salt: bytes | None = None
         self.size = 0
 
 
@@ -60,16 +61,20 @@ class CorpusCache(Generic[C]):
 
     def _refreshed(self, connection: Connection, owner: str, slot: _Slot[C]) -> C:
         state = connection.execute(
-            select(memory_owner.c.change, memory_owner.c.rebuild).where(memory_owner.c.owner == owner)
+            select(memory_owner.c.change, memory_owner.c.rebuild, memory_owner.c.salt).where(
+                memory_owner.c.owner == owner
+            )
         ).first()
         corpus = slot.corpus
         if (
             corpus is None
             or state is None
             or slot.change < state.rebuild
+            or slot.salt != state.salt  # erased and begun anew: its changes are counted from 1 again
             or corpus.dead * _DEAD_SHARE > len(corpus.ids)
         ):
             corpus, slot.change = self._new(connection, owner), 0
+        slot.salt = None if state is None else state.salt
         if state is not None and state.change > slot.change:
             for memory_id, entry in self._changed(connection, owner, slot.change):
                 if entry is None:

@@ -38,6 +38,22 @@ def terms(text: str) -> list[str]:
     return [_stem(word, language) for word, language in _spoken(text) if word not in STOP_WORDS.get(language, ())]
 
 
+def asked(text: str) -> list[list[str]]:
+    """The same for a question: per word, its forms in the language it seems to be in and in the others.
+
+    A text of a few words may be taken for another language than the question about it.
+    """
+    return [
+        list(dict.fromkeys([_stem(word, language), *(_stem(word, other) for other in _others(language))]))
+        for word, language in _spoken(text)
+        if word not in STOP_WORDS.get(language, ())
+    ]
+
+
+def _others(language: str) -> tuple[str, ...]:
+    return _LATIN if language in _LATIN else ()
+
+
 def stems(text: str, *, like: str) -> list[str]:
     """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
     latin = _latin_language(_words(like))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from langmem_plugin.memory import ranking
 from langmem_plugin.memory.corpus import Corpus, best
 from langmem_plugin.memory.embedder import Calibration
-from langmem_plugin.memory.languages import terms
+from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores
 from langmem_plugin.memory.search import Hit, Query, match_type
@@ -20,6 +20,19 @@ _NEIGHBOUR = 0.5
 _REACH = 2  # messages before and after
 _SPEAKER = 1.4
 
+_SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
+_PERSONS = {
+    "user": re.compile(
+        rf"\b(i|did i|have i|i have|i had) (ever )?({_SAYING})\b|\b(dije|conté|pedí|mencioné|pregunté|escribí)\b"
+        r"|\b(אמרתי|סיפרתי|ביקשתי|כתבתי|שאלתי|הזכרתי)\b"
+    ),
+    "assistant": re.compile(
+        rf"\b(you|did you|have you|you have|you had) (ever )?({_SAYING})\b"
+        r"|\b(dijiste|contaste|recomendaste|sugeriste|propusiste|escribiste)\b"
+        r"|\b(אמרת|סיפרת|הצעת|המלצת|כתבת|הזכרת)\b"
+    ),
+}
+
 
 def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
     """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
@@ -29,7 +42,7 @@ def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> l
     live = corpus.columns["live"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
-    asked = _without_names(terms(query.text), names)
+    wanted = _without_names(corpus.words.known(asked(query.text)), names)
     sessions = corpus.columns["session"]
     said: dict[str, Scores] = {}
     score = np.zeros(len(corpus.ids), dtype=np.float32)
@@ -39,16 +52,16 @@ def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> l
         )
         score += spread
     if query.mode != "semantic":
-        words, ceiling = corpus.words.scores(asked)
+        words, ceiling = corpus.words.scores(wanted)
         said["text"] = words / max(ceiling, 1e-6)
         score += _WORDS * said["text"]
     score = _with_neighbours(score * live, sessions, corpus.columns["created"])
     if query.mode != "semantic":
         groups, group_of = np.unique(sessions, return_inverse=True)
-        whole, ceiling = corpus.words.grouped_scores(asked, group_of.astype(np.int32), live)
+        whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
         said["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
         score += _SESSION * said["session"]
-    speaker = _one_named(query.text, names)
+    speaker = _one_meant(query.text, names)
     if speaker is not None:
         score = np.where(corpus.columns["kind"] == corpus.code_of(speaker), score * _SPEAKER, score)
     similarity = ranking.similarity(said.get("semantic"), said.get("text"), len(score))
@@ -82,11 +95,15 @@ def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArra
     return gained
 
 
-def _without_names(asked: list[str], names: Sequence[str]) -> list[str]:
+def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:
     of_names = {term for name in names for term in terms(name)}
-    return [term for term in asked if term not in of_names] or asked
+    return [term for term in wanted if term not in of_names] or wanted
 
 
-def _one_named(text: str, names: Sequence[str]) -> str | None:
-    named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", plain(text))]
+def _one_meant(text: str, names: Sequence[str]) -> str | None:
+    """The one speaker the question is about: by name, or as "I" and "you" of who asks the bot."""
+    question = plain(text)
+    named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question)]
+    if not named:
+        named = [role for role, said in _PERSONS.items() if role in names and said.search(question)]
     return named[0] if len(named) == 1 else None

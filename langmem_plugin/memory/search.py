@@ -8,7 +8,7 @@ from typing import Self
 from langmem_plugin.memory import ranking
 from langmem_plugin.memory.corpus import Corpus, best, microseconds
 from langmem_plugin.memory.embedder import Calibration, Embedder
-from langmem_plugin.memory.languages import terms
+from langmem_plugin.memory.languages import asked
 from langmem_plugin.memory.models import Filter, MatchType, Mode
 from langmem_plugin.memory.vectors import Vector
 
@@ -73,7 +73,7 @@ def ranked(
             fits & corpus.columns["embedded"],
         )
     if query.mode != "semantic":
-        scores, ceiling = corpus.words.scores(terms(query.text))
+        scores, ceiling = corpus.words.scores(corpus.words.known(asked(query.text)))
         coverage = scores / max(ceiling, 1e-6)
     similarity = ranking.similarity(relevance, coverage, rows)
     columns = corpus.columns

@@ -81,6 +81,10 @@ class WordIndex:
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
 
+    def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
+        """Of each word's forms the first that occurs, or the first where none does."""
+        return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
+
     def grouped_scores(
         self, terms: Sequence[str], groups: NDArray[np.int32], live: NDArray[np.bool_]
     ) -> tuple[Scores, float]:

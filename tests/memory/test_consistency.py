@@ -6,7 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import delete
 
+from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.keyvalue import KeyValueMemory
@@ -26,7 +28,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.spec("M-5", "M-15")
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_a_service_that_watched_every_write_finds_what_a_fresh_one_finds(offline_model, clock, steps):
     with MemoryService("sqlite://", embeddings=offline_model, now=clock) as watching:
@@ -105,6 +107,18 @@ def test_a_use_that_comes_after_forgetting_changes_nothing(memory):
     assert memory.get(ANNA, [stored.id]) == []
     with pytest.raises(MemoryNotFound):
         memory.forget(ANNA, stored.id)
+
+
+@pytest.mark.spec("P-4")
+def test_an_owner_who_was_erased_and_begins_anew_is_searched_anew(memory):
+    for text in TEXTS:
+        memory.remember(ANNA, text)
+    assert memory.recall(ANNA, "where do I park?")
+    with memory.database.write() as connection:
+        connection.execute(delete(memory_owner).where(memory_owner.c.owner == ANNA))
+    told = memory.remember(ANNA, "The cello lesson is on Monday")
+    assert [each.memory for each in memory.recall(ANNA, "when is my cello lesson?")] == [told]
+    assert memory.recall(ANNA, "where do I park?") == []
 
 
 @pytest.mark.spec("M-10")

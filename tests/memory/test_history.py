@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langmem_plugin.memory import Filter
+from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.history import Said
 from langmem_plugin.memory.languages import terms
 from langmem_plugin.memory.words import WordIndex
@@ -48,6 +48,24 @@ def test_an_answer_is_found_through_the_message_before_it(memory, talk):
     found = memory.history.search(ANNA, "When does Jon start at the bakery?", limit=3)
     assert talk[7] in [each.message for each in found]
     assert {"semantic", "text", "session"} == set(found[0].signals)
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize(
+    ("question", "speaker"),
+    [
+        ("what did I say about the pasta?", "user"),
+        ("what did you tell me about the pasta?", "assistant"),
+        ("¿qué me recomendaste de pasta?", "assistant"),
+        ("מה אמרתי על pasta?", "user"),
+    ],
+)
+def test_i_and_you_tell_who_said_it(offline_model, clock, question, speaker):
+    with MemoryService("sqlite://", embeddings=offline_model, now=clock) as memory:
+        for number, who in enumerate(["assistant", "user", "assistant", "user"]):
+            memory.history.add(ANNA, [Said(f"m{number}", f"s{number}", who, "The pasta was too salty", clock())])
+        found = memory.history.search(ANNA, question, limit=2)
+        assert [each.message.speaker for each in found] == [speaker, speaker]
 
 
 @pytest.mark.spec("M-7")
