@@ -134,11 +134,7 @@ class _Replacement:
             case bytes():
                 return self._bytes(value)
             case dict():
-                found = inline_of(value)
-                if found is not None:
-                    return {"type": "text", "text": self.describe(found)}
-                entries = {key: self.of(part) for key, part in value.items()}
-                return value if all(entries[key] is part for key, part in value.items()) else entries
+                return self._mapping(value)
             case list() | tuple():
                 return self._sequence(value)
             case Send():
@@ -156,6 +152,17 @@ class _Replacement:
             changed = {name: new for name, part in parts.items() if (new := self.of(part)) is not part}
             return dataclasses.replace(value, **changed) if changed else value
         return value
+
+    def _mapping(self, value: dict[Any, Any]) -> dict[Any, Any]:
+        match value:
+            case {"data": str(data), "transcript": _} if not data.startswith("["):
+                # What an OpenAI model says aloud: its id is sent back, so all but the sound must stay.
+                return {**value, "data": self.describe(Inline(data, kind="audio"))}
+        found = inline_of(value)
+        if found is not None:
+            return {"type": "text", "text": self.describe(found)}
+        entries = {key: self.of(part) for key, part in value.items()}
+        return value if all(entries[key] is part for key, part in value.items()) else entries
 
     def _sequence(self, value: Any) -> Any:
         if not self.unlabelled and value and all(issubclass(kind, BaseMessage) for kind in set(map(type, value))):

@@ -10,6 +10,7 @@ import time
 from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -90,10 +91,13 @@ class Media:
         """The same for what is no message, such as a message written as a dict; messages in it stay as they are."""
         return without_inline(value, self._describe)
 
-    def keep(self, data: bytes, mime_type: str, name: str | None = None) -> MediaReference:
-        """Stores the data, on disk when it returns; what is there already is not stored again."""
+    def keep(self, data: bytes, mime_type: str, name: str | None = None, kind: str = "file") -> MediaReference:
+        """Stores the data, on disk when it returns; what is there already is not stored again.
+
+        `kind` is for a type that does not tell it.
+        """
         digest = sha256(data).hexdigest()
-        kind = mime_type.partition("/")[0]
+        major = mime_type.partition("/")[0]
         path = None
         if self.folder is not None:
             file = self.folder / f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
@@ -106,7 +110,7 @@ class Media:
                 ) from error
             path = f"{self.folder.name}/{file.name}"
         name = name and _UNFIT_FOR_NAME.sub("", name)[:_LONGEST_NAME]
-        return MediaReference(kind if kind in KINDS else "file", mime_type, len(data), digest, path, name=name or None)
+        return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
     def load(self, reference: MediaReference) -> bytes | None:
         """What the reference stands for; None if it was dropped or is a URL, and, with a WARNING, if it is missing."""
@@ -137,19 +141,18 @@ class Media:
         if self.folder is None or not self.folder.is_dir():
             return 0
         newest = time.time() - grace.total_seconds()
-        doomed = [
-            file
-            for file in self.folder.iterdir()
-            if _OURS.fullmatch(file.name) and file.name.partition(".")[0] not in referenced
-            if file.stat().st_mtime <= newest
-        ]
-        for file in doomed:
-            file.unlink(missing_ok=True)
-        return len(doomed)
+        deleted = 0
+        for file in self.folder.iterdir():
+            if _OURS.fullmatch(file.name) and file.name.partition(".")[0] not in referenced:
+                with suppress(FileNotFoundError):  # another process may be at it too
+                    if file.stat().st_mtime <= newest:
+                        file.unlink()
+                        deleted += 1
+        return deleted
 
     def _describe(self, inline: Inline) -> str:
         # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
-        key = (len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
+        key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
         with self._lock:
             known = self._known.get(key)
         if known is not None and (known.path is None or _is_there(self.file(known), known.size)):
@@ -159,7 +162,7 @@ class Media:
             log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
             return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
         data, mime_type = found
-        reference = self.keep(data, _tidy(mime_type), inline.name)
+        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
         with self._lock:
             self._known[key] = reference
             if len(self._known) > _MOST_KNOWN:

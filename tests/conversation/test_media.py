@@ -288,12 +288,15 @@ def test_a_tools_result_and_its_artifact_are_references(saver, media):
 
 
 @pytest.mark.spec("C-8")
-def test_what_a_model_says_aloud_is_a_reference(media):
-    said = AIMessage("", additional_kwargs={"audio": {"id": "a1", "data": text(WAV), "transcript": "hello"}})
+@pytest.mark.parametrize(("sound", "mime_type"), [(WAV, "audio/wav"), (NOISE, "application/octet-stream")])
+def test_what_a_model_says_aloud_is_a_reference(media, sound, mime_type):
+    said = AIMessage("", additional_kwargs={"audio": {"id": "a1", "data": text(sound), "transcript": "hello"}})
 
-    audio = media.reduced(said).additional_kwargs["audio"]
+    reduced = media.reduced(said)
 
-    assert_stored(references_in(audio["data"])[0], media, WAV, "audio", "audio/wav")
+    audio = reduced.additional_kwargs["audio"]
+    assert media.reduced(reduced) is reduced
+    assert_stored(references_in(audio["data"])[0], media, sound, "audio", mime_type)
     assert {**audio, "data": ""} == {"id": "a1", "data": "", "transcript": "hello"}
 
 
