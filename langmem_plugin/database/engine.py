@@ -38,6 +38,8 @@ class Database:
         # In memory there is one connection for all threads, so readers wait as well.
         self._reading = self._writing if self.is_sqlite and self.path is None else contextlib.nullcontext()
         self.engine = self._open()
+        # SQLite's reads are one view by themselves; PostgreSQL must be asked.
+        self._reader = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
         try:
             with self._named_errors():
                 upgrade(self.engine)
@@ -48,7 +50,7 @@ class Database:
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
         """A connection with one consistent view; nothing may be written through it."""
-        with self._reading, self._named_errors(), self.engine.connect() as connection, connection.begin():
+        with self._reading, self._named_errors(), self._reader.connect() as connection, connection.begin():
             yield connection
 
     @contextlib.contextmanager
