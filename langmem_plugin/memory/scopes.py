@@ -1,6 +1,7 @@
-"""Whose memories a person sees: their own, and of the shared scope what their role may."""
+"""What a person is reminded of in a talk: of their own memories, and of the shared ones what their role may see."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
@@ -10,6 +11,8 @@ Role = Literal["client", "godfather"]
 
 SHARED = "shared"  # the owner of what belongs to nobody alone
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
+_TOGETHER = 0.9
+_BEFORE = 0.7
 
 
 @dataclass(frozen=True)
@@ -26,22 +29,39 @@ def scopes_of(owner: str, role: Role) -> tuple[Scope, ...]:
     return (Scope(owner), Scope(SHARED, shared))
 
 
-def recall_as(
+def recall_for(
     service: MemoryService,
     owner: str,
     role: Role,
-    query: str,
+    said: Sequence[str],
     *,
     limit: int = 5,
     min_similarity: float = 0.7,
 ) -> list[Found]:
-    """What `recall` finds in every scope of the person, the surest first."""
-    found = [
-        each
-        for scope in scopes_of(owner, role)
-        for each in service.recall(scope.owner, query, limit=limit, min_similarity=min_similarity, where=scope.where)
-    ]
-    return sorted(found, key=lambda each: each.similarity, reverse=True)[:limit]
+    """What bears on a talk, in every scope of the person, best first; each memory once.
+
+    `said` are the person's messages, oldest first. The last one is asked for by itself, together with the one
+    before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
+    is recalled follows the talk to a new subject and does not drop the old one at once.
+    """
+    best: dict[str, Found] = {}
+    for question, weight in _questions([text for text in said if text.strip()]):
+        for scope in scopes_of(owner, role):
+            found = service.recall(scope.owner, question, limit=limit, min_similarity=min_similarity, where=scope.where)
+            for each in found:
+                weighed = replace(each, score=weight * each.score)
+                held = best.get(each.memory.id)
+                if held is None or held.score < weighed.score:
+                    best[each.memory.id] = weighed
+    return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+
+
+def _questions(said: Sequence[str]) -> list[tuple[str, float]]:
+    """(question, how much its answers weigh)"""
+    if len(said) < 2:  # noqa: PLR2004 - with one message there is nothing to join
+        return [(text, 1.0) for text in said]
+    before, last = said[-2:]
+    return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]
 
 
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:
