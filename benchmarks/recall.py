@@ -6,10 +6,12 @@
 
 Texts are made up and, but for `remember` and the import, their vectors are random: speed does not depend on
 what they mean. Every query is embedded by the offline model and never asked before, so nothing is cached.
+Processor time is what a call takes on a core of its own; where other programs run it is the one to compare.
 """
 
 import argparse
 import random
+import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +23,12 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 
-WORDS = (
-    "invoice meeting coffee garden lawyer Berlin birthday allergy project budget train doctor school piano "
-    "contract kitchen holiday insurance laptop dinner launch client rent passport dentist football novel "
-    "parking delivery vitamin bicycle wedding server flight recipe painting neighbour salary manager hiking"
-).split()
-ROWS: list[tuple[str, float, float, float | None]] = []  # name, p50, p95, target; milliseconds
+WORDS = re.findall(
+    r"\w+",
+    "invoice meeting coffee garden lawyer Berlin birthday allergy project budget train doctor school piano contract kitchen holiday insurance laptop dinner "
+    "launch client rent passport dentist football novel parking delivery vitamin bicycle wedding server flight recipe painting neighbour salary manager hiking",
+)
+ROWS: list[tuple[str, float, float, float, float | None]] = []  # name, p50, p95, processor p95, target; in ms
 
 
 def sentence(chance: random.Random, words: int = 9) -> str:
@@ -43,14 +45,18 @@ def fill(memory: MemoryService, owner: str, count: int, chance: random.Random) -
 
 
 def timed(name: str, target: float | None, calls: Iterator[Callable[[], object]]) -> None:
-    taken = []
+    taken, worked = [], []
     for call in calls:
-        started = time.perf_counter()
+        started, working = time.perf_counter(), time.process_time()
         call()
         taken.append((time.perf_counter() - started) * 1_000)
+        worked.append((time.process_time() - working) * 1_000)
     p50, p95 = np.percentile(taken, [50, 95])
-    ROWS.append((name, p50, p95, target))
-    print(f"{name:58} p50 {p50:8.2f}  p95 {p95:8.2f}  target {target or '-'}", flush=True)
+    processor = np.percentile(worked, 95)
+    ROWS.append((name, p50, p95, processor, target))
+    print(
+        f"{name:58} p50 {p50:8.2f}  p95 {p95:8.2f}  processor p95 {processor:8.2f}  target {target or '-'}", flush=True
+    )
 
 
 def recalled(memory: MemoryService, owner: str, question: str) -> object:
@@ -84,19 +90,22 @@ def main(url: str, *, quick: bool) -> None:
         timed("recall after each remember", 15, alternating(memory, chance))
         importing(memory, chance)
         many_owners(memory, chance, 2_000 if quick else 10_000)
-        for count, target in ((10_000, 20), (100_000, 40)):
-            if quick and count > 10_000:
-                continue
-            owner = f"owner of {count}"
-            started = time.perf_counter()
-            fill(memory, owner, count, chance)
-            print(f"filled {count} in {time.perf_counter() - started:.1f} s")
-            timed(f"recall, {count:,} memories, cold", None, iter([lambda: memory.recall(owner, "cold")]))
-            timed(
-                f"recall, {count:,} memories",
-                target,
-                (lambda: memory.recall(owner, sentence(chance)) for _ in range(100)),
-            )
+        large_owner(memory, chance, 10_000, 20)
+        if not quick:
+            large_owner(memory, chance, 100_000, 40)
+
+
+def large_owner(memory: MemoryService, chance: random.Random, count: int, target: float) -> None:
+    owner = f"owner of {count}"
+    started = time.perf_counter()
+    fill(memory, owner, count, chance)
+    print(f"filled {count} in {time.perf_counter() - started:.1f} s")
+    timed(f"recall, {count:,} memories, cold", None, iter([lambda: memory.recall(owner, "cold")]))
+    timed(
+        f"recall, {count:,} memories",
+        target,
+        (lambda: memory.recall(owner, sentence(chance)) for _ in range(100)),
+    )
 
 
 def alternating(memory: MemoryService, chance: random.Random) -> Iterator[Callable[[], object]]:
@@ -130,9 +139,9 @@ def many_owners(memory: MemoryService, chance: random.Random, count: int) -> Non
 
 
 def report() -> None:
-    print("\n| measure | p50 ms | p95 ms | target p95 |\n|---|---|---|---|")
-    for name, p50, p95, target in ROWS:
-        print(f"| {name} | {p50:.1f} | {p95:.1f} | {'-' if target is None else target} |")
+    print("\n| measure | p50 ms | p95 ms | processor time p95 ms | target p95 |\n|---|---|---|---|---|")
+    for name, p50, p95, processor, target in ROWS:
+        print(f"| {name} | {p50:.1f} | {p95:.1f} | {processor:.1f} | {'-' if target is None else target} |")
 
 
 if __name__ == "__main__":
