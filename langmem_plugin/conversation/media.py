@@ -10,7 +10,6 @@ import time
 from base64 import b64encode
 from collections import OrderedDict
 from collections.abc import Collection, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
@@ -29,7 +28,7 @@ from langmem_plugin.conversation.inline_data import (
     without_inline,
 )
 from langmem_plugin.database import Database
-from langmem_plugin.errors import InvalidInput, StorageFull
+from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +135,7 @@ class Media:
         """Deletes the files whose SHA-256 is not among these; how many.
 
         Files used within `grace` stay: a turn in progress may not have stored its message yet. With none, call it
-        when nobody else writes, as inside a write transaction of SQLite.
+        when nobody else writes, as inside a write transaction of SQLite. Raises StoreUnavailable if a file resists.
         """
         if self.folder is None or not self.folder.is_dir():
             return 0
@@ -144,10 +143,14 @@ class Media:
         deleted = 0
         for file in self.folder.iterdir():
             if _OURS.fullmatch(file.name) and file.name.partition(".")[0] not in referenced:
-                with suppress(FileNotFoundError):  # another process may be at it too
+                try:
                     if file.stat().st_mtime <= newest:
                         file.unlink()
                         deleted += 1
+                except FileNotFoundError:  # another process is at it too
+                    continue
+                except OSError as error:
+                    raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
         return deleted
 
     def _describe(self, inline: Inline) -> str:
@@ -242,7 +245,7 @@ def _is_there(file: Path | None, size: int | None) -> bool:
         if file.stat().st_size == size:
             os.utime(file)
             return True
-    except FileNotFoundError:
+    except OSError:  # whatever it is, writing it anew goes well or says what is wrong
         pass
     return False
 

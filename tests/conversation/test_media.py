@@ -657,6 +657,14 @@ def test_a_file_that_does_not_fit_is_an_error_and_nothing_of_its_turn_is_stored(
     assert graph.invoke({"messages": "again"}, CONFIG)["messages"][-1].text == "ok"
 
 
+@pytest.mark.spec("C-8", "C-14")
+def test_a_folder_that_cannot_be_one_is_a_clear_error(tmp_path):
+    (tmp_path / "taken").write_text("a file")
+
+    with pytest.raises(StorageFull, match="taken"):
+        Media(tmp_path / "taken").reduced(human(SHAPES["OpenAI"][0]))
+
+
 # The channel adapter
 
 
