@@ -84,7 +84,7 @@ class VersionCache:
         self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
         self._lines: OrderedDict[tuple[Conversation, tuple[int, ...]], Line] = OrderedDict()
         self._in_lines = 0
-        self._expected: OrderedDict[Conversation, deque[int]] = OrderedDict()
+        self._expected: OrderedDict[Conversation, tuple[int, deque[int]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
@@ -121,17 +121,28 @@ class VersionCache:
             while self._in_lines > _MOST_IN_LINES and len(self._lines) > 1:
                 self._in_lines -= len(self._lines.popitem(last=False)[1].rows)
 
-    def expect(self, session: Conversation, rows: Iterable[int]) -> None:
-        """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list."""
+    def expect(self, session: Conversation, rows: Iterable[int], *, since: int, until: int) -> None:
+        """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list.
+
+        The session's next row was `since` when they were read or added, and is `until` now.
+        """
         with self._lock:
-            self._expected.setdefault(session, deque(maxlen=_MOST_EXPECTED)).extend(rows)
+            known_at, noted = self._expected.get(session, (since, deque(maxlen=_MOST_EXPECTED)))
+            if known_at > until:
+                return
+            if known_at != since:
+                noted.clear()
+            noted.extend(rows)
+            self._expected[session] = (until, noted)
             self._expected.move_to_end(session)
             if len(self._expected) > _MOST_SESSIONS:
                 self._expected.popitem(last=False)
 
-    def expected(self, session: Conversation) -> list[int]:
+    def expected(self, session: Conversation, at: int) -> list[int]:
+        """None if the session's next row is another by now: somebody else has added rows, or deleted some."""
         with self._lock:
-            return list(self._expected.get(session, ()))
+            known_at, noted = self._expected.get(session, (at, ()))
+            return list(noted) if known_at == at else []
 
 
 @dataclass
@@ -156,13 +167,16 @@ class Rows:
     _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._began_at = self.next_row
+
     @property
     def _conversation(self) -> Conversation:
         return self.thread, self.session
 
     def expect(self, rows: Iterable[int]) -> None:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
-        self.cache.expect(self._conversation, rows)
+        self.cache.expect(self._conversation, rows, since=self._began_at, until=self._began_at)
 
     def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
         """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
@@ -208,7 +222,7 @@ class Rows:
     def publish(self) -> None:
         """Lets later transactions find what this one added; only after it is on disk."""
         self.cache.put(self._conversation, self._added.values())
-        self.cache.expect(self._conversation, self._added)
+        self.cache.expect(self._conversation, self._added, since=self._began_at, until=self.next_row)
         for rows, versions, start in self._stored:
             # A row named later in this transaction has another version by now.
             versions[start:] = [self._added.get(version.row, version) for version in versions[start:]]
@@ -238,7 +252,7 @@ class Rows:
     def _find(self, message: BaseMessage, before: Line) -> Version | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
         if self._recent is None:
-            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation))
+            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation, self._began_at))
         anonymous = _anonymous(message)
         for version in reversed(self._recent.values()):
             if version.is_version_of(message):
@@ -296,7 +310,7 @@ class Rows:
 
     def _remember(self, version: Version) -> Version:
         if self._recent is None:
-            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation))
+            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation, self._began_at))
         self._added[version.row] = self._recent[version.row] = version
         return version
 
