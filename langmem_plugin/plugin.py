@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
@@ -17,7 +18,8 @@ from langgraph.types import Command
 
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.models import model_failures
+from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.manager import SessionManager
@@ -26,7 +28,7 @@ from langmem_plugin.conversation.saver import ConversationSaver, quarter_of_leng
 from langmem_plugin.conversation.sessions import Silence
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
-from langmem_plugin.errors import ModelUnavailable, StorageFull
+from langmem_plugin.errors import StorageFull
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.phones import masked, normalised
@@ -45,6 +47,7 @@ class PhoneMemory:
     """Memory for agents that people text: one database, keyed by phone.
 
     `url` overrides `settings.database`; `embeddings` is any LangChain Embeddings (default: the offline model);
+    `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
@@ -57,6 +60,7 @@ class PhoneMemory:
         embeddings: Embeddings | None = None,
         serde: SerializerProtocol | None = None,
         count_tokens: Callable[[BaseMessage], int] = quarter_of_length,
+        summarise: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
@@ -82,6 +86,7 @@ class PhoneMemory:
             instructions=self.instructions,
             settings=self.settings,
             count_tokens=count_tokens,
+            summaries=Summaries(summarise) if summarise else None,
             executor=self._executor,
             now=now,
         )
@@ -177,7 +182,7 @@ class PhoneMemory:
             with self.turn(phone) as config:
                 waits = self.saver.awaits_answer(config)
                 return _reply_in(graph.invoke(Command(resume=self._answer(text, shown)) if waits else said, config))
-        except _no_model():
+        except no_model():
             log.exception("reply.no_model", extra={"phone": masked(owner)})
             return NO_MODEL
         except StorageFull as error:
@@ -204,11 +209,6 @@ def _human(text: str, shown: Sequence[dict[str, str]]) -> HumanMessage:
     if not shown:
         return HumanMessage(text)
     return HumanMessage(content=[*([{"type": "text", "text": text}] if text.strip() else []), *shown])
-
-
-def _no_model() -> tuple[type[Exception], ...]:
-    """What it looks like when the model cannot be reached; asked for only when something was raised."""
-    return (ModelUnavailable, *model_failures())
 
 
 def _reply_in(result: Mapping[str, Any]) -> str:

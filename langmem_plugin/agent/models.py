@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 
-from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.errors import ConfigurationError, ModelUnavailable
 
 _OFFLINE = "offline"
 _CLIENTS = (("openai", "OpenAIError"), ("anthropic", "AnthropicError"), ("ollama", "ResponseError"))
@@ -33,6 +33,11 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
 def model_failures() -> tuple[type[Exception], ...]:
     """What a chat model raises when it cannot be reached or refuses; empty while no provider's client is loaded."""
     return tuple(getattr(sys.modules[module], error) for module, error in _CLIENTS if module in sys.modules)
+
+
+def no_model() -> tuple[type[Exception], ...]:
+    """What it looks like, to whoever calls a model, that none answers: for an `except`, asked when one was raised."""
+    return (ModelUnavailable, *model_failures())
 
 
 def _by_name(name: str, base_url: str | None) -> BaseChatModel:

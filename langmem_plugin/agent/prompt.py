@@ -8,10 +8,23 @@ from langmem_plugin.references import Resolution, describe
 
 
 def system_text(
-    system: str, instructions: Sequence[Instruction], memories: Sequence[Memory], resolution: Resolution
+    system: str,
+    earlier: str,
+    instructions: Sequence[Instruction],
+    memories: Sequence[Memory],
+    resolution: Resolution,
 ) -> str:
-    """The caller's system text followed by what is known, one delimited block each; nothing where nothing is."""
-    blocks = (system, instruction_block(instructions), memory_block(memories), describe(resolution))
+    """The caller's system text followed by what is known, one delimited block each; nothing where nothing is.
+
+    `earlier` is what the window leaves out, in short.
+    """
+    blocks = (
+        system,
+        instruction_block(instructions),
+        memory_block(memories),
+        f"<earlier>\n{_untagged(earlier)}\n</earlier>" if earlier else "",
+        describe(resolution),
+    )
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -41,4 +54,8 @@ def memory_block(memories: Sequence[Memory]) -> str:
 
 def escaped(text: str) -> str:
     """One line in which no tag can open or close, so that a stored sentence stays inside its block."""
-    return " ".join(text.split()).replace("<", "‹").replace(">", "›")
+    return _untagged(" ".join(text.split()))
+
+
+def _untagged(text: str) -> str:
+    return text.replace("<", "‹").replace(">", "›")

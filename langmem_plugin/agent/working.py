@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.identity import owner_of_run
 from langmem_plugin.agent.prompt import system_text
+from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
@@ -41,6 +42,7 @@ class WorkingMemory:
         instructions: StandingInstructions,
         settings: Settings,
         count_tokens: Callable[[BaseMessage], int],
+        summaries: Summaries | None,
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
@@ -49,6 +51,7 @@ class WorkingMemory:
         self._now = now
         self.settings = settings
         self._count_tokens = count_tokens
+        self._summaries = summaries
         self._executor = executor
         godfather = settings.godfather_phone
         self._godfather = godfather and normalised(godfather, settings.default_region)
@@ -87,6 +90,7 @@ class WorkingMemory:
         )
         text = system_text(
             system,
+            self._earlier(messages, shown),
             self._instructions_for(owner, messages),
             self._memories(owner, recalled),
             self.resolution(messages),
@@ -121,6 +125,11 @@ class WorkingMemory:
         """For asynchronous callers: the same, in a thread that knows the current run."""
         run = partial(copy_context().run, function, *arguments)
         return await asyncio.get_running_loop().run_in_executor(self._executor, run)
+
+    def _earlier(self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage]) -> str:
+        kept = {id(message) for message in shown}
+        dropped = [message for message in messages if id(message) not in kept]
+        return self._summaries.of(dropped) if self._summaries and dropped else ""
 
     def _instructions_for(self, owner: str, messages: Sequence[BaseMessage]) -> list[Instruction]:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")

@@ -164,3 +164,36 @@ def test_an_agent_remembers_recalls_and_forgets_by_its_tools_for_the_person_of_t
         if message.type == "tool"
     ]
     assert "Erin likes tea" in results[-1]
+
+
+@pytest.mark.spec("C-7")
+def test_what_falls_out_of_the_window_is_summarised_once_for_many_turns(database_url, clock, offline_model, scripted):
+    asked = scripted(lambda _: AIMessage("Erin wants chicken."))
+    settings = Settings(window_turns=2)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, summarise=asked, now=clock) as memory:
+        talk = []
+        for number in range(5):
+            talk += [HumanMessage(f"ask {number}", id=f"h{number}"), AIMessage(f"say {number}", id=f"a{number}")]
+            prompt = memory.prompt({"messages": [*talk, HumanMessage("now?", id="now")]}, "S", phone=ERIN)
+
+    assert "<earlier>\nErin wants chicken." in prompt[0].text
+    assert "human: ask 3" in prompt[0].text
+    assert [message.text for message in prompt[1:]] == ["ask 4", "say 4", "now?"]
+    assert len(asked.seen) == 1
+
+
+@pytest.mark.spec("C-7")
+def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_model, scripted, caplog):
+    from langmem_plugin import ModelUnavailable  # noqa: PLC0415
+
+    def down(_messages):
+        raise ModelUnavailable("down")
+
+    settings = Settings(window_turns=1)
+    with PhoneMemory(
+        database_url, settings=settings, embeddings=offline_model, summarise=scripted(down), now=clock
+    ) as memory:
+        prompt = memory.prompt({"messages": [*SEARCHED, HumanMessage("and now?")]}, "S", phone=ERIN)
+
+    assert "summary.skipped" in caplog.messages
+    assert prompt[-1].text == "and now?"
