@@ -22,13 +22,29 @@ class Describing(Said):
         whole = [mention.entry for mention in mentions if self._tells(mention.entry, latest)]
         if whole:
             return Meaning(
-                whole,
+                [*whole, *self._also(whole)],
                 self.quote(whole[0].name_text[0].split() if whole[0].name_text else ()),
                 "named in full",
                 "name",
                 self.view_of(whole[0]),
             )
         return self.by_description(0.3)
+
+    def _also(self, whole: list[Entry]) -> list[Entry]:
+        """Items of the same list named in part beside one named in full: "the tortilla and the gazpacho"."""
+        view = self.view_of(whole[0])
+        if view is None or not any(mark.has("and") or mark.text in ("y el", "y la") for mark in self.marks):
+            return []
+        others = [entry for entry in view.entries if not any(entry is other for other in whole)]
+        taken = frozenset().union(*(entry.atoms for entry in whole))
+        own = {
+            id(entry): frozenset().union(*entry.name_words) - taken - GROUPS.keys() - NO_TYPE
+            for entry in others
+            if entry.name_words
+        }
+        definite = {stem(word) for nouns in self.pointing.definite_nouns() for word in nouns[:2]}
+        found = [entry for entry in others if own.get(id(entry), frozenset()) & self.said & definite]
+        return found if len(found) == 1 else []
 
     def by_description(self, weak: float) -> Meaning | None:
         """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""

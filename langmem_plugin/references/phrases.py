@@ -90,9 +90,15 @@ class _Reader(Counting):
     # -- comparisons
 
     def _comparison(self, mark: Mark) -> Phrase | None:
+        start = self.index
+        field = self.nouns(start + 1)[:1]
+        if mark.has("most", "least") and not mark.has("comparison") and field:
+            # "the most spots": the noun names the field.
+            self.index += 2
+            compared = Comparison(field, 1 if mark.has("most") else -1)
+            return Phrase("comparison", *self.span(start, self.index), comparison=compared, count=1)
         if not mark.has("comparison"):
             return None
-        start = self.index
         before, earlier = self.at(start - 1), self.at(start - 2)
         value = mark.values["comparison"]
         if not isinstance(value, Comparison):

@@ -113,6 +113,8 @@ ENGLISH = Words(
             "gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"
         ),
         "from_end": phrases("from the end|from last|from the last|from the bottom|to last|from the back"),
+        "most": phrases("most|maximum|greatest"),
+        "least": phrases("least|fewest|minimum"),
         "found": phrases(
             "you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"
         ),

@@ -86,6 +86,8 @@ SPANISH = Words(
         "oldest": phrases("de la primera lista|la primera lista"),
         "labelled": phrases("puerta|sala|piso|pagina|talla|somos|son|tengo|anos|nivel|linea|cuarto de"),
         "from_end": phrases("desde el final|del final|empezando por el final"),
+        "most": phrases("mas|mayor|mayor numero de"),
+        "least": phrases("menos|menor|menor numero de"),
         "found": phrases(
             "que encontraste|que encontramos|que mostraste|de antes|que vimos|anterior|que me gusto|que mencionaste"
         ),
