@@ -76,7 +76,7 @@ def _facts(item: Mapping[str, Any], title: str) -> list[str]:
         elif isinstance(value, str) and "_" not in name:
             facts.append(value)
         elif isinstance(value, int) and name.endswith("s") and "_" not in name:
-            facts.append(f"{value} {name}")  # 35 minutes
+            facts.append(f"{value} {name if value != 1 else name.removesuffix('s')}")  # 35 minutes
         else:
             facts.append(f"{_spoken(name)} {_value(value)}")
     return facts

@@ -41,7 +41,7 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     not get is left out; what a required one does not get is missing.
     """
     arguments, message, filled = arguments_of(tool), Message(text), Filled()
-    pointing = [each for each in references if not _is_named(each)]
+    pointing = [each for each in references if not is_described(each)]
     for each in pointing:
         message.blank(each.words)
     texts = [each for each in arguments if each.required and each.is_free_text]
@@ -97,7 +97,8 @@ def _refer(filled: Filled, arguments: Sequence[Argument], message: Message, refe
             found.extend(value for value in values if value not in found)
             if values:
                 filled.used.add(reference.words)
-                message.blank(reference.words)
+                if reference.sort != "asked":  # its words are the whole message
+                    message.blank(reference.words)
         if found and argument.type == "array":
             found = [[inner for value in found for inner in (value if isinstance(value, list) else [value])]]
         if found:
@@ -125,10 +126,15 @@ def _field(argument: Argument, item: Json, reference: Reference) -> Any:
     for key in wanted:
         if item.get(key) is not None and argument.fits(item[key]):
             return item[key]
-    return title_of(item) or None if argument.is_free_text and argument.required and not _is_named(reference) else None
+    return (
+        title_of(item) or None if argument.is_free_text and argument.required and not is_described(reference) else None
+    )
 
 
-def _is_named(reference: Reference) -> bool:
-    """Whether the words are the item's own ("Savings"), and not a pointer to it ("number 2", "that one")."""
+def is_described(reference: Reference) -> bool:
+    """Whether the words are the item's own ("Savings") or a whole request for a part of it ("how long is it"), and no
+    mere pointer ("number 2", "that one") that means nothing else.
+    """
     said = reference.words.lower()
-    return any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())
+    own = any(isinstance(value, str) and said in value.lower() for item in reference.items for value in item.values())
+    return own or reference.sort == "asked"

@@ -118,7 +118,7 @@ def _with_kinds(said: str, references: Sequence[Reference]) -> str:
     """The message with "number 3" or "that one" replaced by the kind of thing it means."""
     for reference in references:
         found = re.search(re.escape(reference.words), said, re.IGNORECASE)
-        if found and reference.items:
+        if found and reference.items and reference.sort != "asked":
             said = said[: found.start()] + _kind(reference.items[0]) + said[found.end() :]
     return said
 
