@@ -25,8 +25,10 @@ from langmem_plugin.memory.embeddings import OfflineEmbeddings
 
 WORDS = re.findall(
     r"\w+",
-    "invoice meeting coffee garden lawyer Berlin birthday allergy project budget train doctor school piano contract kitchen holiday insurance laptop dinner "
-    "launch client rent passport dentist football novel parking delivery vitamin bicycle wedding server flight recipe painting neighbour salary manager hiking",
+    "invoice meeting coffee garden lawyer Berlin birthday allergy project budget train doctor "
+    "school piano contract kitchen holiday insurance laptop dinner launch client rent passport "
+    "dentist football novel parking delivery vitamin bicycle wedding server flight recipe "
+    "painting neighbour salary manager hiking ",
 )
 ROWS: list[tuple[str, float, float, float, float | None]] = []  # name, p50, p95, processor p95, target; in ms
 
