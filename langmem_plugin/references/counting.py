@@ -71,6 +71,8 @@ class Counting(Ordinals):
             or (after.has("of") and self.at(index + 2).has("month"))
         ):
             return False
+        if before.text == "-" and self.at(index - 2).has("digit", "ordinal"):
+            return False
         if after.text in ("+", "*", "=") or before.text in ("+", "*", "="):
             return False
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):

@@ -122,7 +122,7 @@ class _Follow:
         )
         if listed and not self.declines:
             return "choose"
-        if self.words and self.words[0] in _VERBS and _POINTER.search(self.said) and not self.typed:
+        if len(self.words) <= 3 and self.words[:1] and self.words[0] in _VERBS and _POINTER.search(self.said):
             return "refer"
         if self.declines:
             return "revise" if len(self.words) > 4 else "confirm"
@@ -142,6 +142,8 @@ class _Follow:
 
     def _after_proposal(self) -> Followup:
         change = _CHANGE.search(self.said) or re.search(r"\b(?:but|add|invite|not pm|not am)\b", self.said)
+        if re.search(r"\b(?:cancel|delete|remove)\b", self.reply) and _KEEPS.search(self.said):
+            return "refer"  # it is to be changed, not cancelled
         if self.agrees and not change and not (self.typed and not _GOOD.search(self.said)):
             return "confirm"
         if _NEW.search(self.said) and not _POINTER.search(self.said) and not self.declines:
@@ -168,8 +170,10 @@ class _Follow:
         field_named = _FIELD.search(self.said)
         if re.search(r"\bi meant?\b", self.said):
             return "revise"
+        asks = bool(self.marks) and self.marks[0].has("question") and self.said.endswith("?")
         if (
-            len(self.words) <= 7
+            not asks
+            and len(self.words) <= 7
             and (_YES.search(self.said) or _GOOD.search(self.said))
             and not _CHANGE.search(self.said)
             and not field_named
@@ -219,6 +223,7 @@ class _Follow:
         return "new"
 
 
+_KEEPS = re.compile(r"\b(?:chang\w+|move|reschedule|make it|keep it)\b")
 _OPENING = re.compile(
     r"^\W*(?:(?:please|thanks?|thank you|ok|okay|good|great|cool|yes|no|and|then|now|also|can you|could you|will you|would you|i need to|i want to|i'd like to)\b[ ,.!]*)+"
 )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from .entries import Entry, leaves
+from .clauses import wanted_marks
+from .entries import Entry
 from .ledger import Ledger
 from .lexicon import Mark
 from .payload import reads
 from .text import is_stop, key_words, stem, word_atoms
-from .words import LANGUAGES, phrases
-from .words.nouns import GROUPS, NO_TYPE, PLACE, THING
+from .words import phrases
+from .words.nouns import GROUPS, NO_TYPE, PLACE
 
 _PLACE_FIELDS = frozenset(
     phrases("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
@@ -74,7 +75,7 @@ class Pointing:
         self.utterance = utterance
         self.ledger = ledger
         self.all_marks = marks
-        self.marks = _wanted(marks)
+        self.marks = wanted_marks(marks)
         self.focus = list(reversed(ledger.focus))
 
     @cached_property
@@ -291,37 +292,3 @@ class Pointing:
             if words and words & wanted and not wanted & entry.kind_words:
                 return name
         return None
-
-
-def _wanted(marks: Sequence[Mark]) -> list[Mark]:
-    """Marks of the clauses that ask for something; those of "no, don't …" are dropped. All, when nothing
-    else is left.
-    """
-    clauses: list[list[Mark]] = [[]]
-    for mark in marks:
-        if mark.text in (",", ".", ";", "!", "?", "but", "just", "pero", "אבל"):
-            clauses.append([])
-        clauses[-1].append(mark)
-    answer = marks[0] if marks and marks[0].text == "no" else None
-    kept = [clause for clause in clauses if not any(mark.has("not") and mark is not answer for mark in clause)]
-    flat = [mark for clause in kept for mark in clause if mark is not answer]
-    return flat if any(mark.text[:1].isalpha() for mark in flat) else []
-
-
-def thing_like(nouns: Sequence[str]) -> bool:
-    """Whether nouns say no more than "thing", or nothing that is a property or a time."""
-    stems = {stem(noun) for noun in nouns}
-    return not stems & NO_TYPE or bool(stems & THING)
-
-
-WEEKDAYS = frozenset(form for language in LANGUAGES for form in (*language.weekdays, *language.months))
-
-
-def timely(nouns: Sequence[str]) -> bool:
-    """Whether nouns name a time, as in "this Sunday" or "that week"."""
-    return bool(nouns) and (nouns[0] in WEEKDAYS or stem(nouns[0]) in NO_TYPE)
-
-
-def titles(entry: Entry) -> list[str]:
-    """Scalars of an entry as text, for a person."""
-    return [str(value) for _, value in leaves(entry.item)]

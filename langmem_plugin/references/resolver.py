@@ -3,11 +3,12 @@
 from dataclasses import replace
 
 from .choosing import Closeness, choices
+from .clauses import thing_like, timely
 from .cursor import Phrase
 from .entries import long_part
 from .ledger import Ledger
 from .meaning import Decision, Meaning
-from .pointing import Pointed, thing_like, timely
+from .pointing import Pointed
 from .selecting import SELECTING, Selecting
 
 
@@ -34,6 +35,8 @@ class _Resolver(Selecting):
     def _pick(self) -> bool:
         """Whether a number, order, group or comparison settled it, also by picking nothing."""
         explicit = [phrase for phrase in self.phrases if phrase.kind in SELECTING]
+        if any(phrase.kind == "numbers" for phrase in explicit):
+            explicit = [phrase for phrase in explicit if phrase.kind != "both"]  # "both work, go with the first"
         for said in explicit:
             phrase = said
             if said.kind == "numbers" and said.negated and len(said.numbers) > 1 and "," in self.words(said):
