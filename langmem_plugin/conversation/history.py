@@ -225,11 +225,11 @@ class History:
 
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else ()
+        reduced = self.rows.media.reduced_value(value)
+        if reduced is not value:
+            self.rows.refer(reduced)
         return checkpoints.hold(
-            self.serde,
-            self.rows.media.reduced_value(value),
-            lambda messages: self.rows.store(messages, previous),
-            self._add_value,
+            self.serde, reduced, lambda messages: self.rows.store(messages, previous), self._add_value
         )
 
     def _add_value(self, typed: Typed) -> int:

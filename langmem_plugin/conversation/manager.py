@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation import sessions
+from langmem_plugin.conversation.media import references_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Client, Session, Silence
 from langmem_plugin.conversation.window import newest_within
@@ -190,6 +191,7 @@ class SessionManager:
         """Deletes a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
         with self._saver.database.write() as connection:
             sessions.remove_one(connection, sessions.anywhere(connection, session_id))
+        self._saver.sweep_media()
 
     def expire(self) -> tuple[int, int]:
         """Archives what fell silent and purges what was archived for `settings.archive_days`; how many of each."""
@@ -251,7 +253,7 @@ def _record(session: Session, number: int, message: BaseMessage, tokens: int, st
         received_at=datetime.fromisoformat(notes["received_at"]) if "received_at" in notes else stored_at,
         was_received=notes.get("was_received", True),
         tokens=tokens,
-        image_path=notes.get("image_path"),
+        image_path=notes.get("image_path") or next((each.path for each in references_in(message)), None),
     )
 
 

@@ -8,9 +8,9 @@ from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal
 from langmem_plugin.conversation import checkpoints, sessions
 from langmem_plugin.conversation.checkpoints import Large, Stored
 from langmem_plugin.conversation.history import History
-from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session, value
+from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
 
-_SHARED_TABLES = (message, value, checkpoint, pending)
+_SHARED_TABLES = (message, value, media, checkpoint, pending)
 
 
 def threads_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, int], dict[str, set[str]]]:

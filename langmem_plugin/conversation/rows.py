@@ -17,9 +17,11 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.conversation import codec
-from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
@@ -166,6 +168,7 @@ class Rows:
     _recent: dict[int, Version] | None = None
     _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
+    _files: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._began_at = self.next_row
@@ -196,7 +199,10 @@ class Rows:
                 row, version = before.rows[index], before.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
-                message = self.media.reduced(message)
+                reduced = self.media.reduced(message)
+                if reduced is not message:
+                    self.refer(reduced)
+                message = reduced
                 version = self._find(message, before) or self._add(message)
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
@@ -213,8 +219,19 @@ class Rows:
         with _without_collection():
             return [copied(message) for message in line.messages]
 
+    def refer(self, stored: Any) -> None:
+        """Notes the files that a value refers to, as long as the session lives."""
+        self._files.update(each.sha256 for each in references_in(stored) if each.sha256 and each.path)
+
     def flush(self) -> None:
         """Sends what `store` gathered to the database."""
+        if self._files:
+            of_session = {"thread": self.thread, "session": self.session}
+            self.connection.execute(
+                _NEW_FILE[self.connection.dialect.name],
+                [{**of_session, "sha256": each} for each in sorted(self._files)],
+            )
+            self._files.clear()
         if self._inserts:
             self.connection.execute(insert(message_table), self._inserts)
             self._inserts = []
@@ -336,6 +353,10 @@ _LOAD_ROWS = select(message_table.c.row, message_table.c.message_id, message_tab
     message_table.c.session == bindparam("session"),
     message_table.c.row.between(bindparam("first"), bindparam("last")),
 )
+_NEW_FILE = {
+    name: dialect.insert(media_table).on_conflict_do_nothing()
+    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
+}
 _NAME_ROW = (
     update(message_table)
     .where(

@@ -35,6 +35,7 @@ from langmem_plugin.conversation.runs import Runs, control_of, starts_run
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
 from langmem_plugin.conversation.turns import Turn, Turns
 from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
@@ -333,7 +334,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         if archive_days is not None:
             with self.database.write() as connection:
                 purged = sessions.purge(connection, now - timedelta(days=archive_days))
+            self.sweep_media()
         return ended, purged
+
+    def sweep_media(self) -> int:
+        """Deletes the files that no session refers to any more, an hour after they were stored; how many."""
+        with self.database.read() as connection:
+            referenced = set(connection.execute(select(media_table.c.sha256).distinct()).scalars())
+        return self.media.delete_unreferenced(referenced)
 
     # The same in asynchronous code
 

@@ -83,6 +83,16 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
     sqlite_with_rowid=False,
 )
 
+media = Table(  # which files of the media folder a session refers to
+    "media",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("sha256", String, primary_key=True),
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
 pending = Table(  # what one task wrote on top of a checkpoint
     "pending",
     metadata,

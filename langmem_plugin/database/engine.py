@@ -39,7 +39,9 @@ class Database:
         self._reading = self._writing if self.is_sqlite and self.path is None else contextlib.nullcontext()
         self.engine = self._open()
         # SQLite's reads are one view by themselves; PostgreSQL must be asked.
-        self._reader = self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        self._reader = (
+            self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
+        )
         try:
             with self._named_errors():
                 upgrade(self.engine)

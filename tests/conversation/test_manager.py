@@ -167,7 +167,7 @@ def test_purging_deletes_every_row_of_a_session_and_no_other(manager, saver):
 
     with saver.database.read() as connection:
         counts = [
-            connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()  # noqa: S608 - fixed names
+            connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
             for table in ("session", "message", "checkpoint")
         ]
     assert counts == [1, 1, 1]
@@ -199,3 +199,33 @@ def test_a_configured_timeout_of_a_day_is_kept(database_url, clock):
         assert manager.get_session(ERIN).session_id == first
         clock.forward(minutes=1)
         assert manager.get_session(ERIN).session_id != first
+
+
+@pytest.mark.spec("C-4", "C-8")
+def test_a_purged_session_takes_its_pictures_with_it_and_leaves_those_others_show(database_url, clock, tmp_path):
+    import os  # noqa: PLC0415
+    import time  # noqa: PLC0415
+
+    from langchain_core.messages import HumanMessage  # noqa: PLC0415
+
+    from langmem_plugin.conversation.media import Media, image_block, references_in  # noqa: PLC0415
+
+    def show(saver, phone, *pictures):
+        blocks = [image_block(b"\x89PNG\r\n\x1a\n" + picture) for picture in pictures]
+        with saver.turn(phone) as config:
+            _echo(saver).invoke({"messages": [HumanMessage(blocks)]}, config)
+
+    with ConversationSaver(database_url, now=clock, media=Media(tmp_path / "media")) as saver:
+        manager = SessionManager(saver)
+        show(saver, ERIN, b"hers", b"both")
+        show(saver, "+972501234568", b"both")
+        _hers, both = references_in(manager.messages(manager.get_session(ERIN).session_id)[0].content)
+        files = list((tmp_path / "media").iterdir())
+        assert len(files) == 2
+        for file in files:
+            os.utime(file, (time.time() - 7_200,) * 2)
+
+        manager.purge(manager.get_session(ERIN).session_id)
+
+        [left] = (tmp_path / "media").iterdir()
+        assert left.stem == both.sha256
