@@ -1,11 +1,40 @@
-"""Know what "number 2" means, without a model: references to earlier tool results, from the message history
-alone.
+"""Know what "number 2" means, without a model: references to earlier tool results, from the message history alone.
+
+    from langmem_plugin.references import describe, resolve
+
+    found = resolve("save number 2", messages)      # LangChain messages, newest last, without the utterance
+    found.references                                # each with .items, .words, .reason, .confidence, .numbers, .part
+    found.items                                     # every item meant: the tool's own dicts, untouched
+    found.item("recipe")                            # the one item of that type, or None
+    found.question                                  # set when several are equally meant: ask it (.candidates)
+    found.followup                                  # "choose", "refer", "revise", "confirm" or "new"
+    found.previous_call                             # the tool and arguments an utterance revises, or None
+    describe(found)                                 # one prompt block; "" when there is nothing to say
+    argument("get_recipe", "recipe_id", "tell me about number 2", messages)   # the value, or None
+
+Items come from JSON of any nesting, artifacts, MCP structured content, markdown tables and numbered or bulleted text;
+an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are those the person saw in the reply.
+English, Hebrew and Spanish; a language is a table in words/. Pure and deterministic: no I/O, no model, and no state but
+a bounded memory of conversations read (`clear_cache` empties it).
+
+How it is made: payload and listing read results, ledger keeps what was shown and how, lexicon and phrases read the
+utterance, and resolver (selecting, describing, pointing, choosing) decides what is meant.
 """
 
 from .arguments import argument
 from .choosing import Closeness
 from .reading import clear_cache, resolve
-from .resolution import PreviousCall, Reference, Resolution
+from .resolution import Followup, PreviousCall, Reference, Resolution
 from .wording import describe
 
-__all__ = ["Closeness", "PreviousCall", "Reference", "Resolution", "argument", "clear_cache", "describe", "resolve"]
+__all__ = [
+    "Closeness",
+    "Followup",
+    "PreviousCall",
+    "Reference",
+    "Resolution",
+    "argument",
+    "clear_cache",
+    "describe",
+    "resolve",
+]

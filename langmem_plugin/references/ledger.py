@@ -107,6 +107,11 @@ class Ledger:
     utterances: list[str] = field(default_factory=list)
     results: list[tuple[str, Any]] = field(default_factory=list)
 
+    @property
+    def size(self) -> int:
+        """Items held."""
+        return 1 + sum(len(listing.entries) for listing in self.listings)
+
     def copy(self) -> "Ledger":
         return Ledger(
             list(self.views),

@@ -17,7 +17,8 @@ from .resolution import PreviousCall, Reference, Resolution
 from .resolver import decide
 from .wording import ask
 
-MAX_KEPT = 64
+MAX_ITEMS_KEPT = 20_000
+"""Items of conversations kept in memory, over all conversations; the least recently used go first."""
 _kept: OrderedDict[Hashable, Ledger] = OrderedDict()
 _lock = Lock()
 
@@ -75,9 +76,12 @@ def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
             else:
                 ledger.read(message)
         with _lock:
+            if done:
+                _kept.pop((done, states[done - 1]), None)
             _kept[len(messages), states[-1] if states else ()] = ledger
-            while len(_kept) > MAX_KEPT:
-                _kept.popitem(last=False)
+            size = sum(kept.size for kept in _kept.values())
+            while size > MAX_ITEMS_KEPT and len(_kept) > 1:
+                size -= _kept.popitem(last=False)[1].size
     settled = ledger.copy()
     settled.settle()
     return settled
