@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -37,7 +37,13 @@ from langmem_plugin.settings import Settings
 
 log = logging.getLogger(__name__)
 
-Node = Callable[[Any], dict[str, Any]]
+
+class Node(Protocol):
+    """A node of a graph: called with the state, returns what it changes of it."""
+
+    def __call__(self, state: Any) -> dict[str, Any]: ...
+
+
 EMPTY = "I got an empty message. Write me what you need, or /help."
 NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
 """What a person is answered when the model cannot be reached."""

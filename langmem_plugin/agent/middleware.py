@@ -16,7 +16,7 @@ class RememberingState(AgentState[Any]):
     recalled: NotRequired[list[tuple[str, float]]]
 
 
-class MemoryMiddleware(AgentMiddleware[RememberingState, Any, Any]):
+class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     """Made by `PhoneMemory.middleware()`. The agent's own system prompt comes first in what the model is given."""
 
     state_schema = RememberingState
