@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from langmem_plugin.references import clear_cache, describe, resolve
 
+from . import more_scenes  # noqa: F401 - adds to SCENES
 from .scenes import SCENES, used
 
 WORDS = [
