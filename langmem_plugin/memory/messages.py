@@ -13,6 +13,7 @@ from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores
 from langmem_plugin.memory.search import Hit, Query, match_type
+from langmem_plugin.memory.vectors import cosines
 
 _WORDS = 2.0
 _SESSION = 1.0
@@ -48,7 +49,7 @@ def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> l
     score = np.zeros(len(corpus.ids), dtype=np.float32)
     if query.vector is not None:
         said["semantic"], spread = ranking.semantic(
-            corpus.vectors @ query.vector, calibration, live & corpus.columns["embedded"]
+            cosines(corpus.vectors, query.vector), calibration, live & corpus.columns["embedded"]
         )
         score += spread
     if query.mode != "semantic":

@@ -24,7 +24,7 @@ from langmem_plugin.memory.records import (
     validated,
 )
 from langmem_plugin.memory.vector_rows import VectorRows, matrix, parts
-from langmem_plugin.memory.vectors import Vector
+from langmem_plugin.memory.vectors import Vector, cosines
 
 LIVE: tuple[Status, ...] = ("active", "pending")
 
@@ -220,9 +220,9 @@ class MemoryRepository(VectorRows):
         ).all()
         if not rows:
             return []
-        cosines = matrix([row.vector for row in rows]) @ vector
-        best = np.argsort(-cosines, kind="stable")[:limit]
-        cosine_of = {rows[row].memory_id: float(cosines[row]) for row in best}
+        compared = cosines(matrix([row.vector for row in rows]), vector)
+        best = np.argsort(-compared, kind="stable")[:limit]
+        cosine_of = {rows[row].memory_id: float(compared[row]) for row in best}
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
 
     def changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:

@@ -10,7 +10,7 @@ from langmem_plugin.memory.corpus import Corpus, best, microseconds
 from langmem_plugin.memory.embedder import Calibration, Embedder
 from langmem_plugin.memory.languages import asked
 from langmem_plugin.memory.models import Filter, MatchType, Mode
-from langmem_plugin.memory.vectors import Vector
+from langmem_plugin.memory.vectors import Vector, cosines
 
 _AS_LIKELY_AS_NOT = 0.5
 
@@ -68,7 +68,7 @@ def ranked(
     relevance = spread = coverage = None
     if query.vector is not None:
         relevance, spread = ranking.semantic(
-            corpus.vectors @ query.vector if corpus.holds_vectors else corpus.cosines(nearest),
+            cosines(corpus.vectors, query.vector) if corpus.holds_vectors else corpus.cosines(nearest),
             calibration,
             fits & corpus.columns["embedded"],
         )

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_index, memory_owner, memory_vector
-from langmem_plugin.memory.vectors import Matrix, Vector, from_bytes, to_bytes
+from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes, to_bytes
 
 _AT_ONCE = 500  # ids in one IN list
 
@@ -66,7 +66,7 @@ class VectorRows:
             held.extend((row.memory_id, row.vector) for row in rows)
         if not held:
             return []
-        found = matrix([stored for _, stored in held]) @ vector
+        found = cosines(matrix([stored for _, stored in held]), vector)
         return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
 
     def mark_index(self, connection: Connection, owner: str, *, change: int, generation: int) -> None:
