@@ -22,9 +22,10 @@ from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.media import Media, image_block
-from langmem_plugin.conversation.saver import ConversationSaver, quarter_of_length
+from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Silence
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database

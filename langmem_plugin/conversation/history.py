@@ -78,6 +78,13 @@ class History:
         found = self.connection.execute(_NEWEST if checkpoint_id is None else _BY_ID, parameters).first()
         return None if found is None else self._decode(namespace, *found)
 
+    def check(self) -> None:
+        """Raises DamagedSession if the newest root checkpoint or a message it lists cannot be read."""
+        newest = self.load("", None)
+        for held in newest.channels.values() if newest else ():
+            if isinstance(held, MessageList):
+                self.rows.check(held.rows)
+
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first."""
         query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(

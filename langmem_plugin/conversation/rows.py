@@ -219,6 +219,10 @@ class Rows:
         with _without_collection():
             return [copied(message) for message in line.messages]
 
+    def check(self, rows: codec.Rows) -> None:
+        """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
+        self._line(rows)
+
     def refer(self, stored: Any) -> None:
         """Notes the files that a value refers to, as long as the session lives."""
         self._files.update(each.sha256 for each in references_in(stored) if each.sha256 and each.path)
@@ -424,7 +428,12 @@ def _fresh(value: Any) -> Any:
         return {key: _fresh(part) for key, part in value.items()} if value else {}
     if kind is list:
         return [_fresh(part) for part in value] if value else []
-    return deepcopy(value)
+    try:
+        return deepcopy(value)
+    except TypeError as error:
+        raise NotSerializable(
+            f"a message holds something that cannot be stored ({error}): keep it out of its artifact"
+        ) from error
 
 
 _UNCHANGING = {str, int, float, bool, bytes, type(None)}
