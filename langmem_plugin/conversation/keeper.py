@@ -17,10 +17,11 @@ from sqlalchemy import Connection, select
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.media import Media
-from langmem_plugin.conversation.rows import CountTokens, Rows, VersionCache
+from langmem_plugin.conversation.rows import CountTokens, Rows
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
 from langmem_plugin.conversation.turns import Turn, Turns
+from langmem_plugin.conversation.versions import VersionCache
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table

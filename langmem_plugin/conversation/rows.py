@@ -1,15 +1,10 @@
-"""The message rows of sessions: which row a message is, and the message of a row, cached and copied.
+"""The message rows of a session in the database: which row a message is, and the message of a row.
 
 A row is immutable but for its message id, which is filled in once. Whoever reads gets copies, so that a node
 that changes a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
-import gc
-import threading
-from collections import OrderedDict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from copy import deepcopy
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,130 +16,23 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.versions import (
+    NOTHING,
+    Conversation,
+    Line,
+    Version,
+    VersionCache,
+    copied,
+    same,
+    unnamed,
+    weight,
+    without_collection,
+)
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
-_MOST_EXPECTED = 64
-_MOST_SESSIONS = 1_024
-_MOST_IN_LINES = 20_000
-
 CountTokens = Callable[[BaseMessage], int]
-Conversation = tuple[str, int]
-"""A thread and the number of its session. The number alone is not unique: two phones may begin at one instant."""
-
-
-@dataclass(slots=True)
-class Version:
-    """One row, decoded. `written` is what the graph handed over where decoding gives something else."""
-
-    row: int
-    message: BaseMessage
-    written: BaseMessage | None
-    size: int
-
-    def is_version_of(self, message: BaseMessage) -> bool:
-        return same(self.message, message) or (self.written is not None and same(self.written, message))
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
-
-    rows: tuple[int, ...]
-    versions: list[Version]
-    messages: list[BaseMessage]  # as listed: without an id where the row is negative
-    fields: list[dict[str, Any]]  # their fields
-    kinds: list[type]
-
-    @classmethod
-    def of(cls, rows: Sequence[int], versions: list[Version]) -> "Line":
-        messages = [
-            version.message if row > 0 or version.message.id is None else _anonymous(version.message)
-            for row, version in zip(rows, versions, strict=True)
-        ]
-        return cls(tuple(rows), versions, messages, [m.__dict__ for m in messages], [type(m) for m in messages])
-
-    def begins(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether `messages` starts with this whole line, nothing changed."""
-        head = messages[: len(self.rows)]
-        try:
-            return [type(m) for m in head] == self.kinds and [m.__dict__ for m in head] == self.fields
-        except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
-            return False
-
-
-_NOTHING = Line((), [], [], [], [])
-
-
-class VersionCache:
-    """Decoded rows and lists of all sessions, the least recently used dropped beyond `limit` bytes of rows."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._size = 0
-        self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
-        self._lines: OrderedDict[tuple[Conversation, tuple[int, ...]], Line] = OrderedDict()
-        self._in_lines = 0
-        self._expected: OrderedDict[Conversation, tuple[int, deque[int]]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
-        """Those of `rows` that are here."""
-        found = {}
-        with self._lock:
-            for row in rows:
-                if (version := self._entries.get((session, row))) is not None:
-                    self._entries.move_to_end((session, row))
-                    found[row] = version
-        return found
-
-    def put(self, session: Conversation, versions: Iterable[Version]) -> None:
-        with self._lock:
-            for version in versions:
-                if (known := self._entries.pop((session, version.row), None)) is not None:
-                    self._size -= known.size
-                self._entries[session, version.row] = version
-                self._size += version.size
-            while self._size > self._limit and self._entries:
-                self._size -= self._entries.popitem(last=False)[1].size
-
-    def line(self, session: Conversation, rows: tuple[int, ...]) -> Line | None:
-        with self._lock:
-            if (line := self._lines.get((session, rows))) is not None:
-                self._lines.move_to_end((session, rows))
-            return line
-
-    def put_line(self, session: Conversation, line: Line) -> None:
-        with self._lock:
-            if self._lines.pop((session, line.rows), None) is None:
-                self._in_lines += len(line.rows)
-            self._lines[session, line.rows] = line
-            while self._in_lines > _MOST_IN_LINES and len(self._lines) > 1:
-                self._in_lines -= len(self._lines.popitem(last=False)[1].rows)
-
-    def expect(self, session: Conversation, rows: Iterable[int], *, since: int, until: int) -> None:
-        """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list.
-
-        The session's next row was `since` when they were read or added, and is `until` now.
-        """
-        with self._lock:
-            known_at, noted = self._expected.get(session, (since, deque(maxlen=_MOST_EXPECTED)))
-            if known_at > until:
-                return
-            if known_at != since:
-                noted.clear()
-            noted.extend(rows)
-            self._expected[session] = (until, noted)
-            self._expected.move_to_end(session)
-            if len(self._expected) > _MOST_SESSIONS:
-                self._expected.popitem(last=False)
-
-    def expected(self, session: Conversation, at: int) -> list[int]:
-        """None if the session's next row is another by now: somebody else has added rows, or deleted some."""
-        with self._lock:
-            known_at, noted = self._expected.get(session, (at, ()))
-            return list(noted) if known_at == at else []
 
 
 @dataclass
@@ -186,7 +74,7 @@ class Rows:
 
         `previous` are the rows of the list this one grew from: most messages are where they were.
         """
-        before = self._line(previous) if previous else _NOTHING
+        before = self._line(previous) if previous else NOTHING
         if before.begins(messages):
             rows, versions = list(before.rows), before.versions[:]
         else:
@@ -216,7 +104,7 @@ class Rows:
         Raises DamagedSession if a row is missing or its bytes are not those that were stored.
         """
         line = self._line(rows)
-        with _without_collection():
+        with without_collection():
             return [copied(message) for message in line.messages]
 
     def check(self, rows: codec.Rows) -> None:
@@ -274,7 +162,7 @@ class Rows:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
         if self._recent is None:
             self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation, self._began_at))
-        anonymous = _anonymous(message)
+        anonymous = unnamed(message)
         for version in reversed(self._recent.values()):
             if version.is_version_of(message):
                 return version
@@ -284,7 +172,7 @@ class Rows:
             for version, listed in zip(before.versions, before.messages, strict=True):
                 self._by_id.setdefault(listed.id, []).append(version)
         for version in self._by_id.get(message.id, ()):
-            if version.is_version_of(message) or (message.id is None and same(_anonymous(version.message), message)):
+            if version.is_version_of(message) or (message.id is None and same(unnamed(version.message), message)):
                 return version
         return None
 
@@ -307,7 +195,7 @@ class Rows:
     def _add(self, message: BaseMessage) -> Version:
         assert self.now is not None and self.count_tokens is not None  # noqa: S101, PT018 - a reader adds nothing
         row, self.next_row = self.next_row, self.next_row + 1
-        anonymous = _anonymous(message)
+        anonymous = unnamed(message)
         kind, payload = codec.dump(self.serde, anonymous)
         decoded = self.serde.loads_typed((kind, payload))
         if not isinstance(decoded, BaseMessage):
@@ -327,7 +215,7 @@ class Rows:
                 "payload": codec.compress(kind, payload),
             }
         )
-        return self._remember(Version(row, decoded, written, _weight(payload)))
+        return self._remember(Version(row, decoded, written, weight(payload)))
 
     def _remember(self, version: Version) -> Version:
         if self._recent is None:
@@ -346,7 +234,7 @@ class Rows:
                 kind, framed = codec.decompress(payload)
                 message = self.serde.loads_typed((kind, framed))
                 message.id = message_id
-                loaded[row] = Version(row, message, None, _weight(framed))
+                loaded[row] = Version(row, message, None, weight(framed))
         if missing := rows - loaded.keys():
             raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded
@@ -371,74 +259,3 @@ _NAME_ROW = (
     )
     .values(message_id=bindparam("new_id"))
 )
-
-
-def same(left: BaseMessage, right: BaseMessage) -> bool:
-    """Whether two messages are equal in every field, their ids included."""
-    if type(left) is not type(right):
-        return False
-    try:
-        return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array: store it anew
-        return False
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """For copying a long list: thousands of small objects, none of them garbage.
-
-    Looking for some among them, and in all modules on the way, takes four times as long as the copies themselves.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-def copied(message: BaseMessage) -> BaseMessage:
-    """A copy that shares nothing that can change with the original; far faster than pydantic's deep copy."""
-    fields = message.__dict__.copy()
-    for key, value in fields.items():
-        if type(value) not in _UNCHANGING:
-            fields[key] = _fresh(value)
-    twin = object.__new__(type(message))
-    object.__setattr__(twin, "__dict__", fields)
-    extra = message.__pydantic_extra__
-    object.__setattr__(twin, "__pydantic_extra__", _fresh(extra) if extra else extra)
-    # Every field of a stored message counts as set, so this never changes and may be shared.
-    object.__setattr__(twin, "__pydantic_fields_set__", message.__pydantic_fields_set__)
-    object.__setattr__(twin, "__pydantic_private__", message.__pydantic_private__)
-    return twin
-
-
-def _anonymous(message: BaseMessage) -> BaseMessage:
-    twin = copied(message)
-    twin.id = None
-    return twin
-
-
-def _fresh(value: Any) -> Any:
-    kind = type(value)
-    if kind in _UNCHANGING:
-        return value
-    if kind is dict:
-        return {key: _fresh(part) for key, part in value.items()} if value else {}
-    if kind is list:
-        return [_fresh(part) for part in value] if value else []
-    try:
-        return deepcopy(value)
-    except TypeError as error:
-        raise NotSerializable(
-            f"a message holds something that cannot be stored ({error}): keep it out of its artifact"
-        ) from error
-
-
-_UNCHANGING = {str, int, float, bool, bytes, type(None)}
-
-
-def _weight(payload: bytes) -> int:
-    """A decoded message takes about this many bytes of memory."""
-    return 3 * len(payload) + 1_500

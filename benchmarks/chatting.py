@@ -1,0 +1,63 @@
+"""The conversation that the checkpointer benchmarks play: four messages a turn, a search result of five items in each."""
+
+import json
+import random
+
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode
+
+PHONE = "+972501234567"
+
+
+class Chatting:
+    """A graph on a checkpointer, and texts to send it; the same ones for every checkpointer."""
+
+    def __init__(self, saver, *, seed=1):
+        self._random = random.Random(seed)
+        letters = "abcdefghijklmnopqrstuvwxyz"
+        self._words = ["".join(self._random.choices(letters, k=self._random.randint(3, 9))) for _ in range(2_000)]
+        self._calls = 0
+        self.graph = (
+            StateGraph(MessagesState)
+            .add_node("agent", self._agent)
+            .add_node("tools", ToolNode([self.search]))
+            .add_edge(START, "agent")
+            .add_conditional_edges("agent", self._next, ["tools", "__end__"])
+            .add_edge("tools", "agent")
+            .compile(checkpointer=saver)
+        )
+
+    def turn(self, phone=PHONE, durability="async"):
+        text = "find me " + self._some(4)
+        self.graph.invoke(
+            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": phone}}, durability=durability
+        )
+
+    def search(self, query: str) -> str:
+        """Search."""
+        return json.dumps([self._item(query) for _ in range(5)])
+
+    def _item(self, _query):
+        chosen = self._random
+        return {
+            "id": f"r{chosen.randint(1, 99_999)}",
+            "title": self._some(4),
+            "minutes": chosen.randint(5, 90),
+            "price": chosen.randint(100, 9_999) / 100,
+            "description": self._some(12),
+        }
+
+    def _agent(self, state):
+        last = state["messages"][-1]
+        if isinstance(last, ToolMessage):
+            return {"messages": [AIMessage("Here is what I found: " + self._some(25))]}
+        self._calls += 1
+        call = {"name": "search", "args": {"query": last.text}, "id": f"call_{self._calls}"}
+        return {"messages": [AIMessage("", tool_calls=[call])]}
+
+    def _next(self, state):
+        return "tools" if state["messages"][-1].tool_calls else "__end__"
+
+    def _some(self, count):
+        return " ".join(self._random.choices(self._words, k=count))

