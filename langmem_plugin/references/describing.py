@@ -1,5 +1,5 @@
 """Items named or described: by full name, by part of a name, by a value, or as the answer to a choice."""
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
+# ruff: noqa: PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from .choosing import best_fit, choices, turned_down
 from .entries import DAYPARTS, Entry
@@ -19,7 +19,11 @@ class Describing(Said):
         latest = self.ledger.views[-1]
         pool += [entry for entry in latest.entries if not any(entry is other for other in pool)]
         mentions = named_in(self.utterance, self._by_recency(pool))
-        whole = [mention.entry for mention in mentions if self._tells(mention.entry, latest)]
+        whole = [
+            mention.entry
+            for mention in mentions
+            if self._tells(mention.entry, latest) and not self._sought(mention.entry)
+        ]
         if whole:
             return Meaning(
                 [*whole, *self._also(whole)],
@@ -29,6 +33,13 @@ class Describing(Said):
                 self.view_of(whole[0]),
             )
         return self.by_description(0.3)
+
+    def _sought(self, entry: Entry) -> bool:
+        """Whether a name of one word stands behind "a": "a dentist appointment" is a new one."""
+        for place, mark in enumerate(self.marks[1:], 1):
+            if self.marks[place - 1].has("indefinite") and " ".join(words_of(mark.text)) in entry.name_text:
+                return True
+        return False
 
     def _also(self, whole: list[Entry]) -> list[Entry]:
         """Items of the same list named in part beside one named in full: "the tortilla and the gazpacho"."""
@@ -93,7 +104,9 @@ class Describing(Said):
         if entry is None:
             return None
         sort = "chosen" if how > 0.5 else "perhaps chosen"
-        if turned_down(self.utterance):
+        wanted = {stem(word) for mark in self.pointing.marks for word in words_of(mark.text)}
+        named_wanted = len(named) == 1 and any(words & wanted for words in entry.name_words)
+        if turned_down(self.utterance) and not named_wanted:
             rest = [other for other in view.entries if other is not entry]
             if len(rest) != 1:
                 return None
@@ -157,8 +170,8 @@ class Describing(Said):
         names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
         if view.captions:
             names |= view.said[view.entries.index(entry)]
-        named = [word for word in evidence if word in names and word not in NO_TYPE]
-        plain = [word for word in evidence if ":" not in word]
+        named = [word for word in evidence if word in names and word not in NO_TYPE and ":" not in word]
+        plain = [word for word in evidence if ":" not in word and word not in DAYPARTS]
         before = [mark for mark in self.marks if stem(mark.text) in evidence or mark.text in evidence]
         places = [self.marks.index(mark) for mark in before]
         plain_place = any(place and self.marks[place - 1].has("preposition", "of", "range") for place in places)
@@ -178,8 +191,13 @@ class Describing(Said):
         if new or (self.pointing.asks_slot and not named):
             return False
         most = min(map(len, entry.name_words), default=1)
-        if named and (
-            anchored or len(view.entries) > 1 or len(named) * 2 > most or (len(named) * 2 == most and not plain_place)
+        short = len(words_of(self.utterance)) <= 4
+        if named and (anchored or len(named) * 2 > most or (len(named) * 2 == most and not plain_place)):
+            return True
+        if (
+            named
+            and len(view.entries) > 1
+            and (len(named) * 2 >= most or short or any(len(word) > 4 for word in named))
         ):
             return True
         if len(view.entries) == 1:
@@ -187,4 +205,10 @@ class Describing(Said):
         if any(mark.has("one") or (mark.has("weekday") and mark.text.endswith("'s")) for mark in self.marks):
             return True
         typed = any(stem(word) in GROUPS or word in entry.kind_words for word in plain)
+        valued = any(
+            mark.has("value") and place and self.marks[place - 1].has("the") for place, mark in enumerate(self.marks)
+        )
+        of_type = any(self.kinds(nouns) & entry.kind_words for nouns in self.pointing.definite_nouns())
+        if valued or of_type:
+            return True  # "the 12:30", "the flight for 75"
         return (anchored and (typed or len(self.said) <= 3)) or (bool(plain) and len(self.said) <= 2)

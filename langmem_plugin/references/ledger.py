@@ -267,7 +267,7 @@ class Ledger:
 
     def _speak_of_older(self, said: str) -> None:
         """A reply without new results that names known items puts them in focus."""
-        recent = self.listings[-RECENT:]
+        recent = [listing for listing in self.listings[-RECENT:] if not listing.weak]
         said_words = atoms(said)
         if not said_words:
             return

@@ -116,6 +116,12 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
             entry, definite = _lookup(words, table, language)
             if entry is None and (size > 1 or not language.prefixes):
                 entry = fallback.get(words) if language.prefixes else None
+            if (
+                entry is not None
+                and language.name == "es"
+                and "á" in text[found[index].start : found[index].end].lower()
+            ):
+                entry = {kind: value for kind, value in entry.items() if kind != "this"}  # "está" is a verb
             if entry is not None:
                 marks.append(_mark(text, found[index], found[index + size - 1], entry, definite))
                 index += size

@@ -33,6 +33,9 @@ _READING = frozenset(
         "search|find|get|list|show|query|fetch|lookup|look|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
     )
 )
+_DONE = frozenset(
+    phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
+)
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 _COLLECTIVE = frozenset(
     phrases(
@@ -234,7 +237,9 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
             _walk(data[key], nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if named or (len(scalars) > 3 and not tables):
-        found.append(_list([data], nouns, tool))
+        listing = _list([data], nouns, tool)
+        listing.weak = not titled and not reads(tool) and _acknowledges(scalars)
+        found.append(listing)
         return
     if tables:
         for key, value in tables.items():
@@ -265,6 +270,16 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
                 found.extend(text_lists)
                 return
     found.append(listing)
+
+
+def _acknowledges(scalars: dict[str, Any]) -> bool:
+    """`{"status": "saved", "recipe_id": "r2"}` says that something was done; it is not a thing of its own."""
+    done = {
+        str(value).lower()
+        for key, value in scalars.items()
+        if set(key_words(key)) & {"status", "success", "ok", "result", "message"}
+    }
+    return len(scalars) <= 3 and bool(done & _DONE)
 
 
 def _alike(values: list[dict[str, Any]]) -> bool:

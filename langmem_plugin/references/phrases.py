@@ -4,7 +4,7 @@ Kinds of a mark (from the language tables) are words such as `ordinal`, `marker`
 the resolver acts on: numbers, first, last, all, both, neither, all_but, comparison, other, another, previous, this,
 these, it, them, its, their, there.
 """
-# ruff: noqa: C901, PLR0911 - a grammar is a list of cases, and its small numbers count words
+# ruff: noqa: C901, PLR0911, PLR0912 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,6 +13,8 @@ from .counting import Counting
 from .cursor import Phrase, is_superlative
 from .lexicon import Mark
 from .words import Comparison
+
+_STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
 def read_phrases(marks: Sequence[Mark], language: str) -> list[Phrase]:
@@ -24,7 +26,7 @@ class _Reader(Counting):
     def read(self) -> list[Phrase]:
         while self.index < len(self.marks):
             mark = self.marks[self.index]
-            if mark.has("idiom"):
+            if mark.has("idiom", "greeting"):
                 self.index += 1
                 continue
             for reader in (self._all_but, self.numbers, self.ordinals, self._comparison, self._groups, self._deictic):
@@ -187,6 +189,12 @@ class _Reader(Counting):
         ):
             self.index += 1
             return Phrase("previous", *self.span(start, self.index), nouns=self.nouns(self.index))
+        if mark.has("this") and self.at(start + 1).text in _STATES and self.at(start + 2).text != "one":
+            return None  # "that is fine" agrees or chats; it picks nothing by itself
+        if mark.text == "it's" and not self.at(start + 1).has("attribute"):
+            return None
+        if mark.has("there") and (self.at(start - 1).text in _STATES or self.at(start + 1).text in _STATES):
+            return None  # "is there", "there are"
         if mark.has("this"):
             self.index += 1
             if self.at(self.index).has("one"):

@@ -236,7 +236,10 @@ class Pointing:
     def asked_field(self, entry: Entry, nouns: Sequence[str] | None = None) -> str | None:
         """The field of an entry that the utterance (or these nouns) asks for."""
         marks = self.marks if nouns is None else [mark for mark in self.all_marks if mark.text in nouns]
-        for mark in marks:
+        marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("cardinal"))]
+        for place, mark in enumerate(marks):
+            if any(later.has("indefinite") for later in marks[place + 1 : place + 3]):
+                continue  # "how much is a dollar"
             names = mark.values.get("attribute")
             if isinstance(names, tuple):
                 for wanted in names:
@@ -266,7 +269,7 @@ class Pointing:
         if view.tool and not reads(view.tool):
             return None
         words = [word for mark in self.marks for word in mark.text.split()]
-        if any(mark.has("search") for mark in self.all_marks):
+        if any(mark.has("search", "greeting") for mark in self.all_marks):
             return None
         if self.offers and self.ledger.turn - view.turn <= 3 and words[:1] and words[0] in _AGREED:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")

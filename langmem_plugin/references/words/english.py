@@ -115,6 +115,9 @@ ENGLISH = Words(
         "from_end": phrases("from the end|from last|from the last|from the bottom|to last|from the back"),
         "most": phrases("most|maximum|greatest"),
         "least": phrases("least|fewest|minimum"),
+        "greeting": phrases(
+            "good night|good morning|good evening|good afternoon|good luck|goodnight|gn|get back to you|let me think|think about it|thinking about it|sleep on it|haha|lol|hahaha|good day|good to know"
+        ),
         "found": phrases(
             "you found|we found|i found|we searched|you showed|we talked about|earlier|from before|i liked|i like|we looked at|we discussed|you mentioned|i searched|you recommended|you suggested|from earlier|we saw|found|before|previously|i was looking at|i looked at"
         ),
@@ -230,7 +233,7 @@ ENGLISH = Words(
             ("address", "location", "street", "city", "area", "venue", "place"),
         ),
         **dict.fromkeys(
-            phrases("phone|number|phone number|call|telephone|contact"), ("phone", "telephone", "number", "contact")
+            phrases("phone|number|phone number|telephone|contact"), ("phone", "telephone", "number", "contact")
         ),
         **dict.fromkeys(phrases("rating|rated|stars|reviews|review|score|star"), RATING),
         **dict.fromkeys(phrases("how long|duration|takes|length"), DURATION),

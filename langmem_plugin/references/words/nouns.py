@@ -12,7 +12,7 @@ _GROUPS = (
     "doctor|physician|dentist|provider|specialist|clinic|dermatologist|practitioner|appointment|surgeon|medical|visit",
     "therapist|psychologist|psychiatrist|counselor|provider|appointment|doctor",
     "salon|stylist|hairdresser|barber|haircut|hair|provider|appointment",
-    "restaurant|table|diner|eatery|cafe|bistro|dinner|lunch|food|dining|bar|pizzeria|meal|eat|pub",
+    "restaurant|table|diner|eatery|cafe|bistro|dinner|lunch|food|dining|bar|pizzeria|meal|pub",
     "hotel|room|inn|hostel|motel|accommodation|guesthouse|lodging|stay|house|resort",
     "apartment|house|property|flat|condo|home|unit|rental|visit",
     "car|vehicle|rental|auto|suv|truck",

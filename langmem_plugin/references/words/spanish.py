@@ -88,6 +88,9 @@ SPANISH = Words(
         "from_end": phrases("desde el final|del final|empezando por el final"),
         "most": phrases("mas|mayor|mayor numero de"),
         "least": phrases("menos|menor|menor numero de"),
+        "greeting": phrases(
+            "buenas noches|buenos dias|buenas tardes|lo pienso|lo voy a pensar|lo pensare|jaja|jajaja|buena suerte"
+        ),
         "found": phrases(
             "que encontraste|que encontramos|que mostraste|de antes|que vimos|anterior|que me gusto|que mencionaste"
         ),
