@@ -16,7 +16,8 @@ from langmem_plugin.errors import ConfigurationError, DataDirectoryError, Storag
 
 _WAL_LIMIT_BYTES = 400_000
 _BUSY_SECONDS = 30
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR}
+# CANTOPEN is what a file system that became read-only answers to a new connection.
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
 _POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 
