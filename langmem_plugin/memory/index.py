@@ -1,7 +1,7 @@
 """An approximate index for owners with very many memories: derived from the database, behind it at worst.
 
 Any LangChain VectorStore serves. It holds vectors under memory ids and no text; what it does not know yet is
-compared exactly, and when it fails, or knows nothing, everything is.
+compared exactly, and so is what is private; when it fails, or knows nothing, everything is.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
-from sqlalchemy import Connection, and_, select, tuple_
+from sqlalchemy import Connection, and_, or_, select, tuple_
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
@@ -95,7 +95,9 @@ class VectorIndex:
             log.warning("index.empty")
             return None
         unseen = connection.execute(
-            select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > standing.indexed)
+            select(memory.c.memory_id).where(
+                memory.c.owner == owner, or_(memory.c.change > standing.indexed, memory.c.private)
+            )
         )
         return list(dict.fromkeys([*(document.page_content for document in found), *unseen.scalars()]))
 
@@ -136,6 +138,15 @@ class VectorIndex:
             with self._writing:
                 self._tried(owner, self._name(owner, standing), _Replacement({}, list(memory_ids)))
 
+    def erase(self, owner: str) -> None:
+        """Deletes the owner's collection, before the owner is deleted from the database."""
+        with self._database.read() as connection:
+            standing = self._standing(connection, owner)
+            held = connection.execute(select(memory.c.memory_id).where(memory.c.owner == owner)).scalars().all()
+        if standing is not None and standing.generation:
+            self.remove(owner, held)
+            self._drop(self._name(owner, standing))
+
     def _standing(self, connection: Connection, owner: str) -> _Standing | None:
         row = connection.execute(
             select(
@@ -159,9 +170,14 @@ class VectorIndex:
         return _Standing(row.change, row.rebuild, row.salt, row.indexed or 0, row.generation or 0)
 
     def _changed(self, owner: str, after: tuple[int, str]) -> list[tuple[str, int, Vector | None]]:
-        """(id, change, vector) in the order of change; no vector where the memory is not active."""
+        """(id, change, vector) in the order of change; no vector of what is private or not active."""
         statement = (
-            select(memory.c.memory_id, memory.c.change, memory.c.status, memory_vector.c.vector)
+            select(
+                memory.c.memory_id,
+                memory.c.change,
+                and_(memory.c.status == "active", ~memory.c.private).label("kept"),
+                memory_vector.c.vector,
+            )
             .outerjoin(
                 memory_vector,
                 and_(
@@ -179,7 +195,7 @@ class VectorIndex:
                 (
                     row.memory_id,
                     row.change,
-                    from_bytes(row.vector) if row.status == "active" and row.vector is not None else None,
+                    from_bytes(row.vector) if row.kept and row.vector is not None else None,
                 )
                 for row in connection.execute(statement)
             ]

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import and_, insert, or_, select
+from sqlalchemy import and_, delete, func, insert, or_, select
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.database.memory_tables import memory, memory_access, memory_owner, standing_instruction
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.repository import MemoryRepository
@@ -72,6 +72,17 @@ class Retention:
                 now=self.now(),
                 statuses=("forgotten", "archived", "superseded"),
             )
+
+    def erase(self, owner: str) -> int:
+        """Deletes for good, at once, everything of the owner that is kept here; how many memories there were."""
+        if self.index is not None:
+            self.index.erase(owner)
+        with self.database.write() as connection:
+            counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
+            held = int(connection.execute(counted).scalar_one())
+            for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
+                connection.execute(delete(table).where(table.c.owner == owner))
+        return held
 
     def purge(self) -> int:
         """Deletes for good what was forgotten 30 days ago or expired a year ago, of every owner; how many."""

@@ -59,7 +59,7 @@ class MemoryService(SessionCollections, Retention):
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = 10_000,
         open_collection: OpenCollection | None = None,
-        index_after: int = 50_000,
+        index_after: int = 100_000,
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database

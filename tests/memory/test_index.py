@@ -130,6 +130,17 @@ def test_the_index_holds_no_text_and_no_owner_and_purged_memories_leave_it(memor
     assert found(memory, "which food is dangerous for Dana?") == ["Dana is allergic to peanuts"]
 
 
+@pytest.mark.spec("P-1")
+def test_a_private_memory_is_in_no_index_and_is_found_all_the_same(memory, many, stores):
+    secret = memory.remember(ANNA, "The safe in the bedroom opens with 4711", private=True)
+    memory.update(ANNA, many[0].id, private=True)
+    memory.reindex(ANNA)
+    assert not {secret.id, many[0].id} & {key for store in stores.opened.values() for key in store.store}
+    assert found(memory, "how do I open the safe?") == [secret.text]
+    assert found(memory) == ["My assistant is David"]
+    assert stores.asked == 2
+
+
 def test_without_an_index_reindexing_says_what_is_missing(database_url, offline_model):
     with MemoryService(database_url, embeddings=offline_model) as memory, pytest.raises(ConfigurationError):
         memory.reindex(ANNA)

@@ -4,8 +4,10 @@ import pytest
 from sqlalchemy import select
 
 from langmem_plugin.database.memory_tables import memory_access
+from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.history import Said
 
 ANNA = "+972501234567"
 
@@ -112,3 +114,27 @@ def test_above_the_limit_the_oldest_are_archived(database_url, clock, offline_mo
         archived = memory.list_memories(ANNA, statuses=["archived"])
         assert [each.text for each in archived] == ["note number 1", "note number 0"]
         assert len(memory.search(ANNA, "note number 0", min_relevance=0.0)) == 3
+
+
+@pytest.mark.spec("P-4")
+def test_erasing_an_owner_leaves_no_row_in_any_table_and_nobody_else_loses_one(memory, clock):
+    ben = "+972507654321"
+    for owner in (ANNA, ben):
+        stored = memory.remember(owner, "I park on level 3", session_id="s1")
+        memory.note_access(owner, {stored.id: 1.0}, "cited")
+        memory.create_memory("s2", "an entry", owner=owner)
+        memory.delete_collection("s2", owner=owner)
+        memory.history.add(owner, [Said("m1", "s1", "user", "where is my car?", clock())])
+        memory.instructions.add(owner, "Be brief")
+        memory.recall(owner, "where do I park?")
+    assert memory.erase(ANNA) == 2
+    tables = [table for table in metadata.sorted_tables if "owner" in table.c]
+    with memory.database.read() as connection:
+        for table in tables:
+            owners = set(connection.execute(select(table.c.owner)).scalars())
+            assert ANNA not in owners
+            assert owners <= {ben}
+    assert memory.recall(ANNA, "where do I park?") == []
+    assert memory.history.search(ANNA, "car") == []
+    assert memory.recall(ben, "where do I park?")
+    assert memory.erase(ANNA) == 0
