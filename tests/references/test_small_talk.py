@@ -121,4 +121,4 @@ TALK = [
 @pytest.mark.spec("R-4")
 @pytest.mark.parametrize("utterance", TALK)
 def test_small_talk_and_new_topics_point_at_nothing(utterance: str) -> None:
-    assert {scene: resolve(utterance, SCENES[scene]).items for scene in FOCUSED} == dict.fromkeys(FOCUSED, [])
+    assert not [(scene, items) for scene in FOCUSED if (items := resolve(utterance, SCENES[scene]).items)]
