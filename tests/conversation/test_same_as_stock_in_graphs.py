@@ -260,13 +260,15 @@ TALKS = {
 }
 
 
-@pytest.fixture(params=["sync", "async", "exit"])
-def durability(request):
-    return request.param
+MANNERS = pytest.mark.parametrize(
+    ("durability", "in_async"),
+    [("sync", False), ("async", True), ("exit", False)],
+    ids=["invoke", "ainvoke in the background", "invoke saving at the end"],
+)
 
 
 @pytest.mark.spec("C-2", "C-5")
-@pytest.mark.parametrize("in_async", [False, True], ids=["invoke", "ainvoke"])
+@MANNERS
 @pytest.mark.parametrize("name", TALKS)
 def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_async):
     build, happen = TALKS[name]
@@ -283,7 +285,7 @@ def test_a_graph_leaves_the_same_history_behind(fresh, name, durability, in_asyn
 
 
 @pytest.mark.spec("C-2")
-@pytest.mark.parametrize("in_async", [False, True], ids=["invoke", "ainvoke"])
+@MANNERS
 @pytest.mark.parametrize("happen", [three_turns, travel])
 def test_a_delta_channel_is_rebuilt_the_same(fresh, durability, in_async, happen):
     stock, ours = (Talk(delta(saver), durability, in_async) for saver in (InMemorySaver(), fresh()))
