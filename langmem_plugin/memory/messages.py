@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory import ranking
+from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.corpus import Corpus, best
-from langmem_plugin.memory.embedder import Calibration
 from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores

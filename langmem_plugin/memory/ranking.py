@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedder import Calibration
+from langmem_plugin.memory.calibration import Calibration
 
 Scores = NDArray[np.float32]  # one per row
 

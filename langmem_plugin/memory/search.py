@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Self
 
 from langmem_plugin.memory import ranking
+from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.corpus import Corpus, best, microseconds
-from langmem_plugin.memory.embedder import Calibration, Embedder
+from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.languages import asked
 from langmem_plugin.memory.models import Filter, MatchType, Mode
 from langmem_plugin.memory.vectors import Vector, cosines

@@ -11,9 +11,10 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory.cache import CorpusCache
+from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
 from langmem_plugin.memory.corpus import Corpus
-from langmem_plugin.memory.embedder import Calibration, Embedder
+from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.index import OpenCollection, VectorIndex
@@ -41,11 +42,11 @@ class MemoryService(SessionCollections, Retention):
     """Long-term memory in one database. `owner` is the caller's key of a person or of a shared scope.
 
     `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
-    cosines mean where that is not known. Above `owner_limit` active memories an owner's oldest are archived.
-    With `open_collection`, an owner above `index_after` memories is searched through a vector index, which
-    holds their vectors instead of this process; `chroma(directory)` of memory/index.py is one.
-    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database
-    may raise StoreUnavailable.
+    cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
+    Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
+    `index_after` memories is searched through a vector index, which holds their vectors instead of this
+    process; `chroma(directory)` of memory/index.py is one. Whatever needs an embedding raises
+    EmbeddingUnavailable after its retries; whatever touches the database may raise StoreUnavailable.
     """
 
     def __init__(
