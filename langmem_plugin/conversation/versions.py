@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langmem_plugin.errors import NotSerializable
 
@@ -140,8 +141,18 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array: store it anew
+    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
+        return _same_bytes(left, right)
+
+
+def _same_bytes(left: BaseMessage, right: BaseMessage) -> bool:
+    try:
+        return _PLAIN.dumps_typed(left.__dict__) == _PLAIN.dumps_typed(right.__dict__)
+    except (TypeError, ValueError):  # it cannot be stored either: left to the serializer to refuse
         return False
+
+
+_PLAIN = JsonPlusSerializer()
 
 
 @contextmanager

@@ -21,7 +21,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 from langgraph.types import Send
 from pydantic import BaseModel
+from sqlalchemy import select
 
+from langmem_plugin.database.conversation_tables import message as message_table
 from tests.conversation.conftest import facts, history
 
 THREAD, AGAIN = itertools.count(), itertools.count()
@@ -390,3 +392,21 @@ def test_every_checkpoint_reads_back_as_from_the_stock_saver(fresh, taken):
         both.take(step)
     if both.made:
         both.compare()
+
+
+@pytest.mark.spec("C-2")
+@pytest.mark.parametrize(
+    "artifact",
+    [{"rows": [1, 2]}, (1, Price(2)), Dish(name="soup", minutes=1), np.array([1.0, 2.0]), float("nan")],
+    ids=["a dict", "a tuple", "a model", "an array", "not a number"],
+)
+def test_a_message_is_stored_once_whatever_it_carries(fresh, artifact):
+    both = Both(fresh)
+    result = ToolMessage("found", tool_call_id="t", id="a", artifact=artifact)
+    for number in range(6):
+        both.take(say(result if number == 0 else HumanMessage(f"{number}", id=f"h{number}")))
+        both.take(Restart() if number == 3 else ChangeInPlace(0, 6, told=True))
+    both.compare()
+    with both.ours.database.read() as connection:
+        rows = connection.execute(select(message_table.c.row).where(message_table.c.thread == both.thread)).all()
+    assert len(rows) == 6
