@@ -114,7 +114,7 @@ class MessageHistory:
         )
         with self._database.read() as connection:
             with self._messages.corpus(connection, owner) as corpus:
-                hits = ranked_messages(corpus, asked, self._embedder.calibration)
+                hits = ranked_messages(corpus, asked)
             said = self._by_ids(connection, owner, [hit.id for hit in hits])
         return [
             FoundMessage(said[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)

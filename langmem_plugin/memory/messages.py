@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory import ranking
-from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.corpus import Corpus, best
 from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
@@ -35,7 +34,7 @@ _PERSONS = {
 }
 
 
-def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> list[Hit]:
+def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
     to two, by how much of the question its whole session covers, and more if the one speaker who is named
     said it. A speaker's name is no search word: the others use it when they address them.
@@ -47,9 +46,9 @@ def ranked_messages(corpus: Corpus, query: Query, calibration: Calibration) -> l
     sessions = corpus.columns["session"]
     said: dict[str, Scores] = {}
     score = np.zeros(len(corpus.ids), dtype=np.float32)
-    if query.vector is not None:
+    if query.meaning is not None:
         said["semantic"], spread = ranking.semantic(
-            cosines(corpus.vectors, query.vector), calibration, live & corpus.columns["embedded"]
+            cosines(corpus.vectors, query.meaning.vector), query.meaning.calibration, live & corpus.columns["embedded"]
         )
         score += spread
     if query.mode != "semantic":

@@ -17,11 +17,19 @@ _AS_LIKELY_AS_NOT = 0.5
 
 
 @dataclass(frozen=True)
+class Meaning:
+    """The vector of a question, and what cosines with it mean."""
+
+    vector: Vector
+    calibration: Calibration
+
+
+@dataclass(frozen=True)
 class Query:
-    """What is asked. `vector` is None where meaning is not to be compared: by mode, or by language."""
+    """What is asked. `meaning` is None where meaning is not to be compared: by mode, or by language."""
 
     text: str
-    vector: Vector | None
+    meaning: Meaning | None
     mode: Mode
     limit: int
     min_relevance: float
@@ -42,8 +50,8 @@ class Query:
     ) -> Self:
         """Embeds `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
         by_meaning = mode != "text" and embedder.understands(text)
-        vector = embedder.query(text) if by_meaning else None
-        return cls(text, vector, mode, limit, min_relevance, where, now)
+        meaning = Meaning(embedder.query(text), embedder.calibration) if by_meaning else None
+        return cls(text, meaning, mode, limit, min_relevance, where, now)
 
 
 @dataclass(frozen=True)
@@ -57,9 +65,7 @@ class Hit:
     signals: dict[str, float]
 
 
-def ranked(
-    corpus: Corpus, query: Query, calibration: Calibration, nearest: Sequence[tuple[str, float]] = ()
-) -> list[Hit]:
+def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = ()) -> list[Hit]:
     """Best first, at most `query.limit`, none below `query.min_relevance`.
 
     `nearest` are the cosines that are known, by id, where the corpus holds no vectors.
@@ -67,10 +73,10 @@ def ranked(
     rows = len(corpus.ids)
     fits = corpus.fitting(query.where, query.now)
     relevance = spread = coverage = None
-    if query.vector is not None:
+    if query.meaning is not None:
         relevance, spread = ranking.semantic(
-            cosines(corpus.vectors, query.vector) if corpus.holds_vectors else corpus.cosines(nearest),
-            calibration,
+            cosines(corpus.vectors, query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest),
+            query.meaning.calibration,
             fits & corpus.columns["embedded"],
         )
     if query.mode != "semantic":

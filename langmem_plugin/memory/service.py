@@ -166,7 +166,7 @@ class MemoryService(SessionCollections, Retention):
         with self.database.read() as connection:
             with self._facts.corpus(connection, owner) as corpus:
                 nearest = () if corpus.holds_vectors else self._nearest(connection, owner, asked)
-                hits = ranked(corpus, asked, self.embedder.calibration, nearest)
+                hits = ranked(corpus, asked, nearest)
             memories = {
                 found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
             }
@@ -278,15 +278,15 @@ class MemoryService(SessionCollections, Retention):
 
     def _nearest(self, connection: Connection, owner: str, asked: Query) -> list[tuple[str, float]]:
         """Through the index where it can be trusted with the question; exactly, from the database, otherwise."""
-        if asked.vector is None:
+        if asked.meaning is None:
             return []
         limit = max(_CANDIDATES, 10 * asked.limit)
         if self.index is not None and asked.where == EVERYTHING:  # a filter after the nearest would lose some
-            ids = self.index.nearest(connection, owner, asked.vector, limit)
+            ids = self.index.nearest(connection, owner, asked.meaning.vector, limit)
             if ids is not None:
-                return self.repository.cosines(connection, owner, asked.vector, ids)
+                return self.repository.cosines(connection, owner, asked.meaning.vector, ids)
         found = self.repository.query_similar_by_embedding(
-            connection, owner, asked.vector, where=asked.where, valid_at=asked.now, limit=limit
+            connection, owner, asked.meaning.vector, where=asked.where, valid_at=asked.now, limit=limit
         )
         return [(each.id, cosine) for each, cosine in found]
 
