@@ -1,16 +1,23 @@
-# Every target makes its own virtual environment first; nothing but Python 3.11+ is needed.
+# Every target makes the virtual environment it needs; nothing but Python 3.11+ is needed before.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo chat test check bench dev
+.PHONY: demo chat dev test check bench
 .DEFAULT_GOAL := demo
 
-$(VENV)/installed: pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+
+$(VENV)/installed: $(BIN)/python pyproject.toml
+	$(PIP) --editable '.[cli]'
 	touch $@
+
+$(VENV)/installed-dev: $(BIN)/python pyproject.toml
+	$(PIP) --editable '.[dev]'
+	touch $@ $(VENV)/installed
 
 demo: $(VENV)/installed  ## a texted conversation, killed in the middle and taken up again
 	$(BIN)/python -m graphs.demo
@@ -18,19 +25,19 @@ demo: $(VENV)/installed  ## a texted conversation, killed in the middle and take
 chat: $(VENV)/installed  ## text the assistant yourself
 	$(BIN)/python -m graphs.chat
 
-test: $(VENV)/installed  ## all the tests
+dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
+	$(BIN)/langgraph dev --no-browser
+
+test: $(VENV)/installed-dev  ## all the tests
 	$(BIN)/python -m pytest
 
-check: $(VENV)/installed  ## lint, types, layers
+check: $(VENV)/installed-dev  ## lint, types, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-dev: $(VENV)/installed  ## LangGraph Studio's server with both graphs
-	$(BIN)/langgraph dev --no-browser
-
-bench: $(VENV)/installed  ## every benchmark that needs no data from outside
+bench: $(VENV)/installed-dev  ## the benchmarks that need no data from outside
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.conversation
 	$(BIN)/python -m benchmarks.recall
