@@ -78,7 +78,7 @@ class Counting(Ordinals):
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
             return False
         place = index + 1
-        while self.at(place).has("digit"):
+        while self.at(place).has("digit") or (self.at(place).text == "a" and self.at(place + 1).has("digit")):
             place += 1
         while (
             self.at(place).has("and", "range") or self.at(place).text in (",", "-", "–", "y el", "y la")
@@ -108,6 +108,13 @@ class Counting(Ordinals):
             return True
         if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
             return True
+        if (
+            mark.has("digit")
+            and before.text in ("in", "about")
+            and self.at(index - 2).has("question")
+            and closing.has("end")
+        ):
+            return True
         if mark.has("digit") and (
             (before.text in ("with", "con", "what about", "how about", "on", "between", "entre") and closing.has("end"))
             or (before.has("question") and len(self.marks) <= 6)
@@ -134,8 +141,11 @@ class Counting(Ordinals):
     def number_list(self, index: int, first: int) -> Phrase:
         numbers: list[int] = []
         last = index
+        lettered = is_letter(self.at(index))
         while True:
             mark = self.at(index)
+            if is_letter(mark) and not lettered:
+                break
             if mark.has("marker") and self.at(index + 1).has("cardinal", "label"):
                 index += 1
                 mark = self.at(index)
@@ -146,7 +156,7 @@ class Counting(Ordinals):
             last = index + 1
             index += 1
             if (
-                self.at(index).has("range")
+                (self.at(index).has("range") or self.at(index).text == "a")
                 and self.at(index).text != ","
                 and self._value(self._past_marker(index + 1)) is not None
             ):

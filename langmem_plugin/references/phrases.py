@@ -76,7 +76,7 @@ class _Reader(Counting):
         if bare:
             first = rest.marks[0]
             numbers = [Phrase("numbers", first.start, first.end, (first.number("cardinal"),))]
-        if not rest.marks:
+        if not rest.marks or (mark.text == "skip" and not any(later.text == "rest" for later in rest.marks)):
             return None
         start = before[group[0]].start if group else mark.start
         end = rest.marks[-1].end
@@ -175,6 +175,8 @@ class _Reader(Counting):
 
     def _deictic(self, mark: Mark) -> Phrase | None:
         start = self.index
+        if mark.has("them", "these") and self.at(start - 1).has("of"):
+            return None  # "half of them": which half is not said
         if mark.has("these"):
             self.index += 1
             count = 0
@@ -201,8 +203,6 @@ class _Reader(Counting):
                 self.index += 1
                 return Phrase("this", *self.span(start, self.index), nouns=self.nouns(self.index), one=True)
             return Phrase("this", *self.span(start, self.index), nouns=self.nouns(self.index))
-        if mark.has("them") and self.at(start - 1).has("of") and self.at(start - 2).has("cardinal"):
-            return None
         for kind in ("its", "their", "there", "them", "it"):
             if mark.has(kind):
                 self.index += 1
