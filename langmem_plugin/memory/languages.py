@@ -74,9 +74,11 @@ def _spoken(text: str) -> list[tuple[str, str]]:
 
 
 def _words(text: str) -> list[str]:
-    text = unicodedata.normalize("NFKC", text).casefold()
-    text = _DIGIT_GROUPS.sub("", _HEBREW_POINTS.sub("", text))
-    return _WORD.findall(text)
+    if text.isascii():
+        text = text.casefold()
+    else:
+        text = _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(_DIGIT_GROUPS.sub("", text))
 
 
 def _latin_language(words: list[str]) -> str:
