@@ -2,6 +2,7 @@
 
 import logging
 import re
+from functools import lru_cache
 
 import phonenumbers
 
@@ -45,6 +46,7 @@ def masked(phone: str) -> str:
     return f"…{name[-3:]}{at}{kind}" if len(name) > 6 else "…"  # noqa: PLR2004 - a short key would be shown whole
 
 
+@lru_cache(maxsize=10_000)  # asked at every step of every run
 def _number(text: str, region: str | None) -> str | None:
     if person := _PERSON.match(text):
         text = f"+{person[1]}"

@@ -226,7 +226,7 @@ def is_interrupted(connection: Connection, found: Session) -> bool:
 
 
 def _session(connection: Connection, query: Select[Any], parameters: dict[str, Any], lock: bool) -> Session | None:
-    row = connection.execute(query.with_for_update(of=session) if lock else query, parameters).first()
+    row = connection.execute(_LOCKING[query] if lock else query, parameters).first()
     return None if row is None else Session(*row)
 
 
@@ -289,3 +289,4 @@ _INTERRUPTED = select(pending.c.task_id).where(
     pending.c.checkpoint_id == _HEAD,
     pending.c.interrupt,
 )
+_LOCKING = {query: query.with_for_update(of=session) for query in (_NEWEST, _BY_ID, _WITH_CHECKPOINT)}

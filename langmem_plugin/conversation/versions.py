@@ -14,7 +14,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from langmem_plugin.errors import NotSerializable
 
-_MOST_EXPECTED = 64
+_MOST_EXPECTED = 32
 _MOST_SESSIONS = 1_024
 _MOST_IN_LINES = 20_000
 
