@@ -8,8 +8,9 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
+from .decoding import plain, structured
 from .ledger import text_of
-from .payload import plain, structured, tool_nouns
+from .payload import tool_nouns
 from .reading import resolve
 from .resolution import Resolution
 from .text import key_words, normal, stem, words_of

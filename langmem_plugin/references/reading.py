@@ -8,11 +8,11 @@ from threading import Lock
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from .choosing import Closeness
+from .decoding import plain
 from .entries import Entry
 from .followup import changes, label
 from .ledger import Ledger, text_of
 from .meaning import Decision, Meaning
-from .payload import plain
 from .resolution import PreviousCall, Reference, Resolution
 from .resolver import decide
 from .wording import ask

@@ -139,7 +139,7 @@ TABLE = [
     ("one", "what's its address", "5"),
     ("one", "book it", "5"),
     ("one", "yes please", "5"),
-    ("one", "what's the phone number?", "5"),
+    ("one", "whats the phone nr", "5"),
     ("one", "sounds good", "5"),
     ("one", "how do i get there", "5"),
     ("one", "that place", "5"),
