@@ -74,10 +74,7 @@ def _spoken(text: str) -> list[tuple[str, str]]:
 
 
 def _words(text: str) -> list[str]:
-    if text.isascii():
-        text = text.casefold()
-    else:
-        text = _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
     return _WORD.findall(_DIGIT_GROUPS.sub("", text))
 
 
