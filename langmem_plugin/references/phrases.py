@@ -175,7 +175,9 @@ class _Reader(Counting):
 
     def _deictic(self, mark: Mark) -> Phrase | None:
         start = self.index
-        if mark.has("them", "these") and self.at(start - 1).has("of"):
+        counted = self.at(start - 2)
+        some = counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
+        if mark.has("them", "these") and self.at(start - 1).has("of") and some:
             return None  # "half of them": which half is not said
         if mark.has("these"):
             self.index += 1
@@ -211,7 +213,7 @@ class _Reader(Counting):
                     *self.span(start, self.index),
                     nouns=self.nouns(self.index) if kind in ("its", "their") else (),
                 )
-        counted = self.at(start + 1)
+        following = self.at(start + 1)
         if (
             mark.has("the")
             and counted.has("cardinal")
