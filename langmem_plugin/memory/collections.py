@@ -10,7 +10,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.embedder import Embedder
-from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory
+from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory, worded
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.vectors import Vector, unit
 
@@ -44,8 +44,7 @@ class SessionCollections:
 
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
-        if not text.strip():
-            raise InvalidInput("a memory needs a text")
+        text = worded(text)
         vector = self.embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         said = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
         with self.database.write() as connection:

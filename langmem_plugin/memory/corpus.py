@@ -169,6 +169,8 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
     """The rows of the highest scores among those that fit, best first; equal scores keep their order."""
+    if limit <= 0:
+        return []
     rows = np.flatnonzero(fits)
     if len(rows) > limit:
         bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]

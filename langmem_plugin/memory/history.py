@@ -1,7 +1,7 @@
 """Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
@@ -13,7 +13,7 @@ from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.corpus import Corpus, Entry
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.messages import ranked_messages
-from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode
+from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.vectors import to_bytes
@@ -65,7 +65,7 @@ class MessageHistory:
 
     def add(self, owner: str, messages: Sequence[Said]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
-        worded = {each.message_id: each for each in messages if each.text.strip()}
+        worded = {each.message_id: replace(each, text=storable(each.text)) for each in messages if each.text.strip()}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
         fresh = [each for each in worded.values() if each.message_id not in known]

@@ -13,6 +13,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
 from langmem_plugin.memory.conditions import Situation, parsed
+from langmem_plugin.memory.models import storable
 
 _IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
@@ -171,8 +172,8 @@ def stated(instructions: Sequence[Instruction]) -> str:
 
 
 def _validated(values: Mapping[str, Any]) -> Instruction:
-    if not str(values["text"]).strip():
-        raise InvalidInput("an instruction needs a text")
+    if not str(values["text"]).strip() or storable(str(values["text"])) != values["text"]:
+        raise InvalidInput("an instruction needs a text, without NULs and halves of characters")
     if values["condition"] is not None:
         parsed(values["condition"])
     try:

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypedDict, get_args
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from langmem_plugin.errors import InvalidInput
+
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
 ]
@@ -97,6 +99,11 @@ class Filter:
     created_after: datetime | None = None
     created_before: datetime | None = None
 
+    def __post_init__(self) -> None:
+        for instant in (self.created_after, self.created_before):
+            if instant is not None and instant.tzinfo is None:
+                raise InvalidInput("a date to filter by needs a time zone")
+
 
 EVERYTHING = Filter()
 
@@ -114,6 +121,20 @@ class Found:
     similarity: float
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
+
+
+def worded(text: str) -> str:
+    """The text without the space around it. Raises InvalidInput when nothing is left or it cannot be stored."""
+    if not text.strip():
+        raise InvalidInput("a memory needs a text")
+    if storable(text) != text:
+        raise InvalidInput("the text holds a NUL or half a character, which no database stores")
+    return text.strip()
+
+
+def storable(text: str) -> str:
+    """The text without NULs, and with a question mark for each half of a character."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def as_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -168,7 +168,7 @@ class MemoryRepository(VectorRows):
             select(*STORED)
             .where(*conditions(owner, where, statuses, valid_at))
             .order_by(*order)
-            .limit(limit)
+            .limit(max(limit, 0))
             .offset(offset)
         )
         return [as_memory(row) for row in rows]

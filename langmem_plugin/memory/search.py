@@ -10,7 +10,7 @@ from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.corpus import Corpus, best, microseconds
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.languages import asked
-from langmem_plugin.memory.models import Filter, MatchType, Mode
+from langmem_plugin.memory.models import Filter, MatchType, Mode, storable
 from langmem_plugin.memory.vectors import Vector, cosines
 
 _AS_LIKELY_AS_NOT = 0.5
@@ -49,6 +49,7 @@ class Query:
         now: datetime,
     ) -> Self:
         """Embeds `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
+        text = storable(text)
         by_meaning = mode != "text" and embedder.understands(text)
         meaning = Meaning(embedder.query(text), embedder.calibration) if by_meaning else None
         return cls(text, meaning, mode, limit, min_relevance, where, now)

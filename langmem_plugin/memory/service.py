@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
@@ -28,6 +28,7 @@ from langmem_plugin.memory.models import (
     MemoryFields,
     Mode,
     Status,
+    worded,
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
@@ -289,10 +290,3 @@ class MemoryService(SessionCollections, Retention):
             connection, owner, asked.meaning.vector, where=asked.where, valid_at=asked.now, limit=limit
         )
         return [(each.id, cosine) for each, cosine in found]
-
-
-def worded(text: str) -> str:
-    """The text without the space around it. Raises InvalidInput when nothing is left."""
-    if not text.strip():
-        raise InvalidInput("a memory needs a text")
-    return text.strip()

@@ -145,7 +145,14 @@ def test_a_condition_that_cannot_be_read_says_where_and_what_was_expected(condit
 
 @pytest.mark.spec("I-1", "I-3")
 def test_a_wrong_field_is_refused_and_nothing_is_stored(memory):
-    wrong = ({"priority": 0}, {"priority": 11}, {"text": " "}, {"expires_at": "soon"}, {"condition": "if so"})
+    wrong = (
+        {"priority": 0},
+        {"priority": 11},
+        {"text": " "},
+        {"text": "\x00"},
+        {"expires_at": "soon"},
+        {"condition": "if so"},
+    )
     for field in wrong:
         with pytest.raises(InvalidInput):
             memory.instructions.add(ANNA, **({"text": "Be brief"} | field))

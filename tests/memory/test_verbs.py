@@ -1,9 +1,12 @@
 """The five verbs: remember, recall, search, list, forget."""
 
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import Filter, MemoryService
+from langmem_plugin.memory.models import plain
 
 ANNA, BEN = "+972501234567", "+972507654321"
 
@@ -162,3 +165,30 @@ def test_metadata_that_json_cannot_hold_is_left_out_with_a_warning(memory, clock
     assert stored.metadata == {"chat": "c1", "when": clock().isoformat()}
     assert memory.get(ANNA, [stored.id]) == [stored]
     assert "memory.metadata_dropped" in caplog.messages
+
+
+@pytest.mark.spec("M-1")
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet=st.characters(), max_size=30))
+@example("\x00")
+@example("half \ud83d a smile")
+@example("👩‍👧 e\u0301 \u202e'; DROP TABLE memory; --")
+def test_any_text_is_stored_as_it_is_or_refused(memory, text):
+    memory.search(ANNA, text)
+    try:
+        stored = memory.remember(ANNA, text)
+    except InvalidInput:
+        assert not text.strip() or "\x00" in text or any("\ud800" <= each <= "\udfff" for each in text)
+        return
+    assert memory.get(ANNA, [stored.id]) == [stored]
+    assert plain(stored.text) == plain(text)
+
+
+@pytest.mark.spec("M-5")
+def test_odd_limits_and_dates_without_a_zone_are_no_surprise(memory, clock):
+    memory.remember(ANNA, "I park on level 3")
+    for limit in (0, -1):
+        assert memory.search(ANNA, "where do I park?", limit=limit) == []
+        assert memory.list_memories(ANNA, limit=limit) == []
+    with pytest.raises(InvalidInput, match="time zone"):
+        Filter(created_after=clock().replace(tzinfo=None))
