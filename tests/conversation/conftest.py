@@ -3,6 +3,7 @@
 import dataclasses
 import os
 import re
+import shutil
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from enum import Enum
@@ -20,6 +21,7 @@ from pydantic import BaseModel
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.database import Database
+from langmem_plugin.database.schema import metadata
 
 settings.register_profile(
     "suite",
@@ -32,6 +34,34 @@ settings.register_profile(
     database=None,
 )
 settings.load_profile("suite")
+
+
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("migrated") / "langmem.db"
+    Database(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def shared_postgresql(postgresql_server):
+    """One database for all: to create one takes longer than most tests here."""
+    postgresql_server.psql("CREATE DATABASE conversations TEMPLATE migrated;")
+    with Database(postgresql_server.get_uri(database="conversations")) as opened:
+        yield opened
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request, tmp_path):
+    """An empty database, on each engine in turn."""
+    if request.param == "sqlite":
+        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
+        return f"sqlite:///{tmp_path}/langmem.db"
+    shared = request.getfixturevalue("shared_postgresql")
+    with shared.write() as connection:
+        for table in reversed(metadata.sorted_tables):
+            connection.execute(table.delete())
+    return shared.url.render_as_string(hide_password=False)
 
 
 @pytest.fixture

@@ -170,10 +170,10 @@ saver.close()
 
 
 @pytest.mark.spec("C-2")
-def test_under_strict_msgpack_the_types_a_graph_declares_come_back_and_others_do_not(database_url):
+def test_under_strict_msgpack_the_types_a_graph_declares_come_back_and_others_do_not():
     environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true"}
     done = subprocess.run(
-        [sys.executable, "-c", STRICT, database_url], env=environment, capture_output=True, text=True, check=False
+        [sys.executable, "-c", STRICT, "sqlite://"], env=environment, capture_output=True, text=True, check=False
     )
     assert done.stdout.split(maxsplit=2) == ["dict", "Price", "True\n"], done.stderr
 

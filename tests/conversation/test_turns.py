@@ -1,10 +1,9 @@
 """One turn at a time per phone, first come first served: threads, tasks and processes, and what a crash leaves."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -234,50 +233,56 @@ def test_a_task_cancelled_while_its_ticket_is_being_drawn_leaves_none_behind(pho
     until(lambda: phones.waiting(MOM) == 0)
 
 
-# Processes. Each is a fresh interpreter told what to do by its standard input and telling by its output.
+# Processes, forked from a clean one that has imported all they need
 
-WORKER = """
-import sys, time
-from tests.conversation.test_turns import Phones
-phones = Phones(sys.argv[1])
-print("ready", flush=True)
-for line in sys.stdin:
-    with phones.turn(line.strip()):
-        print("holds", flush=True)
-        sys.stdin.readline()
-    print("free", flush=True)
-phones.close()
-"""
+
+def work(url: str, told) -> None:
+    """Holds the turn of each phone it is told, until it is told to go on."""
+    phones = Phones(url)
+    told.send("ready")
+    while True:
+        with phones.turn(told.recv()):
+            told.send("holds")
+            told.recv()
+        told.send("free")
 
 
 class Worker:
-    def __init__(self, url: str) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+    def __init__(self, processes, url: str) -> None:
+        self.pipe, its_end = processes.Pipe()
+        self.process = processes.Process(target=work, args=[url, its_end], daemon=True)
+        self.process.start()
+        its_end.close()
 
     def says(self, word: str) -> None:
-        assert self.process.stdout.readline().strip() == word
+        assert self.pipe.poll(20), f"it never said {word!r}"
+        assert self.pipe.recv() == word
 
     def tell(self, line: str) -> None:
-        self.process.stdin.write(f"{line}\n")
-        self.process.stdin.flush()
+        self.pipe.send(line)
 
     def signal(self, number: int) -> None:
         os.kill(self.process.pid, number)
 
     def end(self) -> None:
         self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
+        self.process.join()
+        self.pipe.close()
+
+
+@pytest.fixture(scope="module")
+def processes():
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    return context
 
 
 @pytest.fixture
-def workers(database_url, phones):
-    started = [Worker(database_url) for _ in range(2)]
-    for worker in started:
-        worker.says("ready")
+def workers(processes, database_url, phones):
+    started = []
+    for _ in range(2):
+        started.append(Worker(processes, database_url))
+        started[-1].says("ready")
     yield started
     for worker in started:
         worker.end()
