@@ -216,8 +216,8 @@ class _Reader(Counting):
         following = self.at(start + 1)
         if (
             mark.has("the")
-            and counted.has("cardinal")
-            and not counted.has("one", "unit")
+            and following.has("cardinal")
+            and not following.has("one", "unit")
             and (self.language == "en" or mark.text in ("los", "las"))
             and not self.at(start - 1).has("preposition")
         ):
