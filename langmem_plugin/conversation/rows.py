@@ -52,9 +52,8 @@ class Rows:
     now: datetime | None = None
     count_tokens: CountTokens | None = None
     _added: dict[int, Version] = field(default_factory=dict)
-    _stored: list[tuple[list[int], list[Version], int]] = field(default_factory=list)
+    _stored: list[tuple[Line, codec.Rows, list[Version]]] = field(default_factory=list)
     _recent: dict[int, Version] | None = None
-    _by_id: dict[str | None, list[Version]] = field(default_factory=dict)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
     _files: set[str] = field(default_factory=set)
 
@@ -75,11 +74,10 @@ class Rows:
         `previous` are the rows of the list this one grew from: most messages are where they were.
         """
         before = self._line(previous) if previous else NOTHING
-        if before.begins(messages):
-            rows, versions = list(before.rows), before.versions[:]
-        else:
-            rows, versions = [], []
-        for index in range(len(rows), len(messages)):
+        known = before if before.begins(messages) else NOTHING
+        rows: codec.Rows = []  # of what comes after the known beginning
+        versions: list[Version] = []
+        for index in range(len(known.rows), len(messages)):
             message = messages[index]
             if codec.is_automated(message):
                 continue
@@ -95,8 +93,8 @@ class Rows:
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
             versions.append(version)
-        self._stored.append((rows, versions, len(before.rows)))
-        return rows[:]
+        self._stored.append((known, rows, versions))
+        return [*known.rows, *rows]
 
     def messages(self, rows: codec.Rows) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
@@ -132,16 +130,16 @@ class Rows:
         """Lets later transactions find what this one added; only after it is on disk."""
         self.cache.put(self._conversation, self._added.values())
         self.cache.expect(self._conversation, self._added, since=self._began_at, until=self.next_row)
-        for rows, versions, start in self._stored:
+        for known, rows, versions in self._stored:
             # A row named later in this transaction has another version by now.
-            versions[start:] = [self._added.get(version.row, version) for version in versions[start:]]
-            self.cache.put_line(self._conversation, Line.of(rows, versions))
+            latest = [self._added.get(version.row, version) for version in versions]
+            self.cache.put_line(self._conversation, known.extended(rows, latest))
 
     def _line(self, rows: Sequence[int]) -> Line:
         line = self.cache.line(self._conversation, tuple(rows))
         if line is None:
             versions = self._read(rows)
-            line = Line.of(rows, [versions[abs(row)] for row in rows])
+            line = NOTHING.extended(rows, [versions[abs(row)] for row in rows])
             self.cache.put_line(self._conversation, line)
         return line
 
@@ -168,13 +166,7 @@ class Rows:
                 return version
             if version.message.id is None and version.is_version_of(anonymous) and self._name(version, message):
                 return self._added[version.row]
-        if not self._by_id:
-            for version, listed in zip(before.versions, before.messages, strict=True):
-                self._by_id.setdefault(listed.id, []).append(version)
-        for version in self._by_id.get(message.id, ()):
-            if version.is_version_of(message) or (message.id is None and same(unnamed(version.message), message)):
-                return version
-        return None
+        return before.find(message)
 
     def _name(self, version: Version, message: BaseMessage) -> bool:
         """The graph has given an id to a message stored before without one. False if it has another id by now."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -44,25 +45,43 @@ class Line:
     messages: list[BaseMessage]  # as listed: without an id where the row is negative
     fields: list[dict[str, Any]]  # their fields
     kinds: list[type]
+    ids: list[str | None]
 
-    @classmethod
-    def of(cls, rows: Sequence[int], versions: list[Version]) -> "Line":
+    def extended(self, rows: Sequence[int], versions: list[Version]) -> "Line":
+        """The line with more at its end."""
         messages = [
             version.message if row > 0 or version.message.id is None else unnamed(version.message)
             for row, version in zip(rows, versions, strict=True)
         ]
-        return cls(tuple(rows), versions, messages, [m.__dict__ for m in messages], [type(m) for m in messages])
+        return Line(
+            (*self.rows, *rows),
+            self.versions + versions,
+            self.messages + messages,
+            self.fields + list(map(_FIELDS, messages)),
+            self.kinds + list(map(type, messages)),
+            self.ids + [message.id for message in messages],
+        )
+
+    def find(self, message: BaseMessage) -> Version | None:
+        """The version in this line, wherever it stands, that is the message."""
+        at = -1
+        for _ in range(self.ids.count(message.id)):
+            at = self.ids.index(message.id, at + 1)
+            if same(self.messages[at], message) or self.versions[at].is_version_of(message):
+                return self.versions[at]
+        return None
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether `messages` starts with this whole line, nothing changed."""
         head = messages[: len(self.rows)]
         try:
-            return [type(m) for m in head] == self.kinds and [m.__dict__ for m in head] == self.fields
+            return list(map(type, head)) == self.kinds and list(map(_FIELDS, head)) == self.fields
         except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
             return False
 
 
-NOTHING = Line((), [], [], [], [])
+_FIELDS = attrgetter("__dict__")
+NOTHING = Line((), [], [], [], [], [])
 
 
 class VersionCache:
