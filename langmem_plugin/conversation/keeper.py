@@ -105,13 +105,14 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         thread, now = thread_key(thread_id, self.region), self.now()
         with self.database.read() as connection:
             session = sessions.newest(connection, thread)
-            if session and (
-                sessions.has_ended(connection, session, now, self.silence) or not self._is_readable(connection, session)
-            ):
-                session = None
-        if session is None:
+            goes_on = (
+                session is not None
+                and not sessions.has_ended(connection, session, now, self.silence)
+                and self._is_readable(connection, session)
+            )
+        if session is None or not goes_on:
             with self.database.write() as connection:
-                session = sessions.begin(connection, thread, now)
+                session = sessions.begin(connection, thread, now, over=session)
         return {"configurable": {"thread_id": thread, "session_id": session.session_id}}
 
     def end_session(self, thread_id: str) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Select, bindparam, delete, insert, select, text, update
 
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
 from langmem_plugin.errors import UnknownSession
@@ -87,9 +87,15 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
     return is_idle(found.last_active, now, silence.while_interrupted) or not is_interrupted(connection, found)
 
 
-def begin(connection: Connection, thread: str, now: datetime) -> Session:
-    """A new current session; the one before it, if it is still open, ends. Its client is the same."""
+def begin(connection: Connection, thread: str, now: datetime, *, over: Session | None = None) -> Session:
+    """A new current session in place of the one that is over; the client stays the same.
+
+    If somebody else has begun one meanwhile, it is that one.
+    """
+    one_at_a_time(connection, thread)
     latest = newest(connection, thread)
+    if latest is not None and latest.ended_at is None and (over is None or over.number != latest.number):
+        return latest
     client = client_of(connection, latest) if latest else Client()
     end(connection, thread, now)
     # Real time, whatever clock the caller set: a number is never used again, not even after everything is deleted.
@@ -110,6 +116,12 @@ def begin(connection: Connection, thread: str, now: datetime) -> Session:
     )
     _log("session.began", fresh)
     return fresh
+
+
+def one_at_a_time(connection: Connection, thread: str) -> None:
+    """Until the transaction ends nobody else passes here for this thread; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:thread, 0))"), {"thread": thread})
 
 
 def end(connection: Connection, thread: str, now: datetime, *, number: int | None = None) -> bool:

@@ -14,8 +14,9 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from sqlalchemy import ColumnElement, Connection, Float, delete, func, insert, literal_column, select, text, update
+from sqlalchemy import ColumnElement, Connection, Float, delete, func, insert, literal_column, select, update
 
+from langmem_plugin.conversation.sessions import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable, TurnTimeout
@@ -98,7 +99,7 @@ class Turns:
     def _take(self, thread: str) -> tuple[int, bool]:
         """A ticket, and whether it is the first in line."""
         with self._database.write() as connection:
-            _line_up(connection, thread)
+            one_at_a_time(connection, thread)
             connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.lease_ends < _clock(connection)))
             last = connection.execute(select(func.max(turn.c.ticket)).where(turn.c.thread == thread)).scalar()
             # Never a number used before: a holder that overslept its lease must not give back the place of another.
@@ -168,12 +169,6 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
 
     async def __aexit__(self, *raised: object) -> bool | None:
         return await self._held_by_task.__aexit__(*raised)  # type: ignore[arg-type]
-
-
-def _line_up(connection: Connection, thread: str) -> None:
-    """Numbers are given one at a time: SQLite has one writer anyway, PostgreSQL needs a lock per thread."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:thread, 0))"), {"thread": thread})
 
 
 def _clock(connection: Connection) -> ColumnElement[float]:

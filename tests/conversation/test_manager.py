@@ -190,7 +190,7 @@ def test_an_empty_chat_is_refused(manager):
 
 @pytest.mark.spec("C-3")
 def test_a_configured_timeout_of_a_day_is_kept(database_url, clock):
-    from langmem_plugin.conversation.sessions import Silence  # noqa: PLC0415
+    from langmem_plugin.conversation.sessions import Silence
 
     with ConversationSaver(database_url, now=clock, silence=Silence(timeout=timedelta(hours=24))) as saver:
         manager = SessionManager(saver)
@@ -203,12 +203,12 @@ def test_a_configured_timeout_of_a_day_is_kept(database_url, clock):
 
 @pytest.mark.spec("C-4", "C-8")
 def test_a_purged_session_takes_its_pictures_with_it_and_leaves_those_others_show(database_url, clock, tmp_path):
-    import os  # noqa: PLC0415
-    import time  # noqa: PLC0415
+    import os
+    import time
 
-    from langchain_core.messages import HumanMessage  # noqa: PLC0415
+    from langchain_core.messages import HumanMessage
 
-    from langmem_plugin.conversation.media import Media, image_block, references_in  # noqa: PLC0415
+    from langmem_plugin.conversation.media import Media, image_block, references_in
 
     def show(saver, phone, *pictures):
         blocks = [image_block(b"\x89PNG\r\n\x1a\n" + picture) for picture in pictures]
@@ -229,3 +229,13 @@ def test_a_purged_session_takes_its_pictures_with_it_and_leaves_those_others_sho
 
         [left] = (tmp_path / "media").iterdir()
         assert left.stem == both.sha256
+
+
+@pytest.mark.spec("C-9", "A-5")
+def test_two_that_begin_at_once_begin_one_session(saver):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(8) as pool:
+        opened = list(pool.map(lambda _: saver.open_session(ERIN)["configurable"]["session_id"], range(16)))
+
+    assert len(set(opened)) == 1
