@@ -21,7 +21,7 @@ from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
-from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.working import Recalled, WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.media import Media, image_block
@@ -31,7 +31,6 @@ from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StorageFull
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Settings
@@ -87,10 +86,9 @@ class PhoneMemory:
         )
         self.service = MemoryService(self.database, embeddings=embeddings, now=now)
         self.sessions = SessionManager(self.saver, self.settings)
-        self.instructions = StandingInstructions(self.database, now=now)
+        self.instructions = self.service.instructions
         self._working = WorkingMemory(
             service=self.service,
-            instructions=self.instructions,
             settings=self.settings,
             count_tokens=count_tokens,
             summaries=Summaries(summarise) if summarise else None,
@@ -123,9 +121,16 @@ class PhoneMemory:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
 
         def recall(state: Any) -> dict[str, Any]:
-            return {"recalled": self._working.recall(messages_of(state))}
+            return {"recalled": self.recall(state)}
 
         return recall
+
+    def recall(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> Recalled:
+        """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
+
+        Nothing, and a warning in the log, if the memory is down. Raises SessionExpired if there is no message.
+        """
+        return self._working.recall(messages_of(state), phone)
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""

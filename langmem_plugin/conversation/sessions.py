@@ -93,7 +93,7 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     If somebody else has begun one meanwhile, it is that one.
     """
     one_at_a_time(connection, thread)
-    latest = newest(connection, thread)
+    latest = newest(connection, thread, lock=True)
     if latest is not None and latest.ended_at is None and (over is None or over.number != latest.number):
         return latest
     client = client_of(connection, latest) if latest else Client()

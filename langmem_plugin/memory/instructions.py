@@ -163,14 +163,6 @@ def split(text: str) -> tuple[str, str | None]:
     return said["text"], said["condition"]
 
 
-def stated(instructions: Sequence[Instruction]) -> str:
-    """The instructions as a list for a prompt, in their order; "" when there are none."""
-    lines = [f"{number}. {' '.join(each.text.split())}" for number, each in enumerate(instructions, 1)]
-    if not lines:
-        return ""
-    return "\n".join(["Standing instructions; where two conflict, the earlier one wins:", *lines])
-
-
 def _validated(values: Mapping[str, Any]) -> Instruction:
     if not str(values["text"]).strip() or storable(str(values["text"])) != values["text"]:
         raise InvalidInput("an instruction needs a text, without NULs and halves of characters")

@@ -64,6 +64,15 @@ def _questions(said: Sequence[str]) -> list[tuple[str, float]]:
     return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]
 
 
+def get_for(service: MemoryService, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
+    """In the order asked for: what the person has, or may see of the shared scope, under these ids."""
+    found = {each.id: each for each in service.get(owner, memory_ids)}
+    if missing := [each for each in memory_ids if each not in found]:
+        shared = service.get(SHARED, missing)
+        found |= {each.id: each for each in shared if role == "godfather" or FOR_CLIENTS in each.tags}
+    return [found[each] for each in memory_ids if each in found]
+
+
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:
     """Stores `text` in the shared scope; clients see it only when told so."""
     return service.remember(SHARED, text, tags=[FOR_CLIENTS] if with_clients else [])

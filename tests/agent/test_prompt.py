@@ -7,6 +7,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langmem_plugin import InvalidInput, PhoneMemory, Settings
+from langmem_plugin.memory.scopes import share
 
 ERIN, JASON = "+972501234567", "+972501234568"
 RECIPES = '[{"id": "r1", "title": "Lemon chicken"}, {"id": "r2", "title": "Chicken soup"}]'
@@ -65,6 +66,27 @@ def test_standing_instructions_come_first_and_the_highest_priority_wins(memory, 
 
     block = model.system.split("<instructions>")[1]
     assert block.index("French") < block.index("briefly")
+    assert [each.usage_count for each in memory.instructions.list_instructions(ERIN)] == [1, 1]
+
+
+@pytest.mark.spec("M-16", "P-6")
+def test_the_godfather_sees_all_that_is_shared_and_a_client_what_is_for_clients(
+    database_url, clock, offline_model, scripted
+):
+    settings = Settings(godfather_phone=ERIN)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+        share(memory.service, "TestCorp is insolvent")
+        share(memory.service, "TestCorp closes at noon on Fridays", with_clients=True)
+        state = {"messages": [HumanMessage("What about TestCorp?")]}
+        seen = {}
+        for phone in (ERIN, JASON):
+            recalled = memory.recall(state, phone=phone)
+            seen[phone] = memory.prompt({**state, "recalled": recalled}, "S", phone=phone)[0].text
+
+    assert "insolvent" in seen[ERIN]
+    assert "closes at noon" in seen[ERIN]
+    assert "insolvent" not in seen[JASON]
+    assert "closes at noon" in seen[JASON]
 
 
 @pytest.mark.spec("M-12", "M-8")
@@ -184,7 +206,7 @@ def test_what_falls_out_of_the_window_is_summarised_once_for_many_turns(database
 
 @pytest.mark.spec("C-7")
 def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_model, scripted, caplog):
-    from langmem_plugin import ModelUnavailable  # noqa: PLC0415
+    from langmem_plugin import ModelUnavailable
 
     def down(_messages):
         raise ModelUnavailable("down")

@@ -142,7 +142,7 @@ def test_a_message_marked_automated_is_not_stored(memory, graph_of, scripted):
 
 @pytest.mark.spec("C-19")
 def test_a_bare_resume_of_a_conversation_that_is_over_raises(memory, graph_of, scripted):
-    from langgraph.types import Command  # noqa: PLC0415
+    from langgraph.types import Command
 
     with memory.turn(ERIN) as config, pytest.raises(SessionExpired, match="send a new message"):
         graph_of(scripted()).invoke(Command(resume="yes"), config)
@@ -168,7 +168,7 @@ def test_a_restart_in_the_middle_loses_nothing(database_url, clock, offline_mode
 
 @pytest.mark.spec("C-9")
 def test_a_turn_works_in_asynchronous_code_as_well(memory, graph_of, scripted):
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
     async def talk():
         graph = graph_of(scripted())

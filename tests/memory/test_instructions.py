@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
 from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.instructions import split, stated
+from langmem_plugin.memory.instructions import split
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SATURDAY_NIGHT = datetime(2026, 3, 7, 23, 30, tzinfo=UTC)
@@ -47,21 +47,14 @@ def test_instructions_of_another_owner_are_out_of_reach(memory):
 
 
 @pytest.mark.spec("I-2")
-def test_the_highest_priority_comes_first_and_the_prompt_says_that_it_wins(memory, clock):
+def test_the_highest_priority_comes_first(memory, clock):
     standing = memory.instructions
     for text, priority in (("Be formal", 2), ("Be funny", 9), ("Be casual", 2)):
         standing.add(ANNA, text, priority=priority)
         clock.forward(minutes=1)
     found = standing.applicable(ANNA, Situation(MONDAY_MORNING))
     assert [each.text for each in found] == ["Be funny", "Be casual", "Be formal"]
-    assert stated(found).splitlines() == [
-        "Standing instructions; where two conflict, the earlier one wins:",
-        "1. Be funny",
-        "2. Be casual",
-        "3. Be formal",
-    ]
     assert [each.text for each in standing.list_instructions(ANNA, priority_min=3)] == ["Be funny"]
-    assert stated([]) == ""
 
 
 @pytest.mark.spec("I-1")
