@@ -2,6 +2,8 @@
 
 import asyncio
 import operator
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Annotated, Any
 
@@ -211,6 +213,22 @@ def test_a_clock_set_back_neither_ends_a_conversation_nor_breaks_it(saver, clock
     assert len(say(graph, "third")) == 6
     clock.forward(minutes=30)
     assert len(say(graph, "fourth")) == 2
+
+
+@pytest.mark.spec("C-9")
+def test_first_messages_that_come_at_once_to_several_processes_begin_one_session(fresh):
+    graphs = [echo(fresh()) for _ in range(4)]
+    together = threading.Barrier(4)
+
+    def hello(graph):
+        together.wait(10)
+        return say(graph, "hello")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all("You said hello." in heard for heard in pool.map(hello, graphs))
+
+    with graphs[0].checkpointer.database.read() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM session").scalar() == 1
 
 
 # Turns
