@@ -68,8 +68,13 @@ checkpoint = Table(
     Column("run_id", String),
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
-    Index("checkpoint_of_run", "run_id"),
     sqlite_with_rowid=False,
+)
+Index(
+    "checkpoint_of_run",
+    checkpoint.c.run_id,
+    sqlite_where=checkpoint.c.run_id.is_not(None),
+    postgresql_where=checkpoint.c.run_id.is_not(None),
 )
 
 value = Table(  # a large channel value, stored once for all the checkpoints that hold it; numbered like messages

@@ -2,6 +2,7 @@
 
 import contextlib
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -129,9 +130,8 @@ def _private_file(url: URL) -> Path | None:
         with path.open("ab"):
             pass
         # The write-ahead log is made beside the file, so the directory must take new files too.
-        probe = path.with_name(f".{path.name}.probe")
-        probe.touch(mode=0o600)
-        probe.unlink()
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
     except OSError as error:
         raise DataDirectoryError(str(path.parent)) from error
     return path
