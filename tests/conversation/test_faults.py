@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,19 @@ def test_a_full_disk_is_told_the_person_loses_nothing_and_ends_with_the_next_tur
         assert memory.reply(graph, DAD, "hello") == "You said hello."
     with Database(f"sqlite:///{folder}/langmem.db") as database, database.read() as connection:
         assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+
+
+@pytest.mark.spec("C-14")
+def test_several_may_open_one_file_at_the_same_moment(tmp_path):
+    together = threading.Barrier(4)
+
+    def open_it(_):
+        together.wait(10)
+        Database(f"sqlite:///{tmp_path}/langmem.db").close()
+
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            list(pool.map(open_it, range(4)))
 
 
 # Damage
