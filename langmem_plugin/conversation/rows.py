@@ -101,9 +101,7 @@ class Rows:
 
         Raises DamagedSession if a row is missing or its bytes are not those that were stored.
         """
-        line = self._line(rows)
-        with without_collection():
-            return [copied(message) for message in line.messages]
+        return self._line(rows).copies()
 
     def check(self, rows: codec.Rows) -> None:
         """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
@@ -221,12 +219,13 @@ class Rows:
             _LOAD_ROWS,
             {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
         )
-        for row, message_id, payload in stored:
-            if row in rows:
-                kind, framed = codec.decompress(payload)
-                message = self.serde.loads_typed((kind, framed))
-                message.id = message_id
-                loaded[row] = Version(row, message, None, weight(framed))
+        with without_collection():
+            for row, message_id, payload in stored:
+                if row in rows:
+                    kind, framed = codec.decompress(payload)
+                    message = self.serde.loads_typed((kind, framed))
+                    message.id = message_id
+                    loaded[row] = Version(row, message, None, weight(framed))
         if missing := rows - loaded.keys():
             raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded

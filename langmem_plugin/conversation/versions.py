@@ -1,12 +1,13 @@
 """Messages as read from their rows: decoded once, compared quickly, handed out as copies."""
 
 import gc
+import sys
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
@@ -36,6 +37,25 @@ class Version:
         return same(self.message, message) or (self.written is not None and same(self.written, message))
 
 
+class Lent:
+    """Copies given to readers of a list. Whoever takes them has them alone, until they are given again."""
+
+    __slots__ = ("_copies", "_lock")
+
+    def __init__(self) -> None:
+        self._copies: list[BaseMessage] = []
+        self._lock = threading.Lock()
+
+    def take(self) -> list[BaseMessage]:
+        with self._lock:
+            copies, self._copies = self._copies, []
+        return copies
+
+    def give(self, copies: list[BaseMessage]) -> None:
+        with self._lock:
+            self._copies = copies
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
@@ -44,8 +64,10 @@ class Line:
     versions: list[Version]
     messages: list[BaseMessage]  # as listed: without an id where the row is negative
     fields: list[dict[str, Any]]  # their fields
+    extras: list[dict[str, Any] | None]
     kinds: list[type]
     ids: list[str | None]
+    lent: Lent = field(default_factory=Lent)  # shared with the lines it grows into
 
     def extended(self, rows: Sequence[int], versions: list[Version]) -> "Line":
         """The line with more at its end."""
@@ -58,9 +80,29 @@ class Line:
             self.versions + versions,
             self.messages + messages,
             self.fields + list(map(_FIELDS, messages)),
+            self.extras + list(map(_EXTRAS, messages)),
             self.kinds + list(map(type, messages)),
             self.ids + [message.id for message in messages],
+            self.lent if self.rows else Lent(),
         )
+
+    def copies(self) -> list[BaseMessage]:
+        """Messages for a reader who may change them.
+
+        A copy given out before is given again if nobody else has it any more and it is as it was: between two turns
+        of a conversation that is nearly all of them, and making them anew takes most of the time of a read.
+        """
+        before = self.lent.take()[: len(self.rows)]
+        counts = list(map(sys.getrefcount, before))
+        with without_collection():
+            if counts.count(_ALONE) != len(before) or not self._starts_with(before):
+                before = [
+                    copy if count == _ALONE and same(copy, message) else copied(message)
+                    for count, copy, message in zip(counts, before, self.messages, strict=False)
+                ]
+            copies = before + [copied(message) for message in self.messages[len(before) :]]
+        self.lent.give(copies)
+        return copies[:]
 
     def find(self, message: BaseMessage) -> Version | None:
         """The version in this line, wherever it stands, that is the message."""
@@ -74,14 +116,27 @@ class Line:
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether `messages` starts with this whole line, nothing changed."""
         head = messages[: len(self.rows)]
+        return len(head) == len(self.rows) and self._starts_with(head)
+
+    def _starts_with(self, head: Sequence[BaseMessage]) -> bool:
+        """Compared list by list, in C, because it is done at every step of a run with the whole conversation."""
+        end = len(head)
         try:
-            return list(map(type, head)) == self.kinds and list(map(_FIELDS, head)) == self.fields
+            return (
+                list(map(type, head)) == self.kinds[:end]
+                and list(map(_FIELDS, head)) == self.fields[:end]
+                and list(map(_EXTRAS, head)) == self.extras[:end]
+            )
         except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
             return False
 
 
 _FIELDS = attrgetter("__dict__")
-NOTHING = Line((), [], [], [], [], [])
+_EXTRAS = attrgetter("__pydantic_extra__")
+_ALONE = next(map(sys.getrefcount, [object()]))
+"""What the count of references is to an object that only one list holds."""
+
+NOTHING = Line((), [], [], [], [], [], [])
 
 
 class VersionCache:

@@ -1,22 +1,25 @@
 """Opens the database behind a URL: transactions, safe pragmas, private files, errors named for the caller."""
 
 import contextlib
+import math
 import sqlite3
 import tempfile
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Self
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import QueuePool, StaticPool
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
+from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable
 
 _WAL_LIMIT_BYTES = 400_000
 _BUSY_SECONDS = 30
+_RESTED_SECONDS = 2
 # CANTOPEN is what a file system that became read-only answers to a new connection.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
@@ -83,7 +86,9 @@ class Database:
 
     def _open(self) -> Engine:
         if not self.is_sqlite:
-            return create_engine(self.url, pool_size=16, max_overflow=16, pool_pre_ping=True)
+            engine = create_engine(self.url, pool_size=16, max_overflow=16)
+            _check_rested(engine)
+            return engine
         engine = create_engine(
             self.url,
             poolclass=QueuePool if self.path else StaticPool,
@@ -135,6 +140,26 @@ def _private_file(url: URL) -> Path | None:
     except OSError as error:
         raise DataDirectoryError(str(path.parent)) from error
     return path
+
+
+def _check_rested(engine: Engine) -> None:
+    """A server may have gone away while a connection rested; asking at every use would cost a round trip each."""
+    lost = engine.dialect.loaded_dbapi.Error
+
+    def note(_connection: Any, record: ConnectionPoolEntry) -> None:
+        record.info["rests_since"] = time.monotonic()
+
+    def check(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
+        rested = time.monotonic() - record.info.get("rests_since", math.inf)
+        if connection.closed or rested > _RESTED_SECONDS:
+            try:
+                connection.execute("SELECT 1")
+                connection.rollback()
+            except lost as error:
+                raise DisconnectionError from error
+
+    event.listen(engine, "checkin", note)
+    event.listen(engine, "checkout", check)
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
