@@ -11,6 +11,8 @@ from .meaning import Decision, Meaning
 from .pointing import Pointed
 from .selecting import SELECTING, Selecting
 
+_NEAR_FOCUS = 4
+
 
 def decide(utterance: str, ledger: Ledger, closeness: Closeness | None = None) -> Decision:
     """What the utterance points at in the ledger, which has settled all results before it."""
@@ -140,15 +142,16 @@ class _Resolver(Selecting):
         if timely(phrase.nouns):
             return None
         focus = self.ledger.focus[-1] if self.ledger.focus else None
-        if phrase.nouns and focus is not None:
-            part = self.pointing.part_of(focus, phrase.nouns)
+        # What was last spoken of may be a mere confirmation ("saved") of what has the part.
+        for entry in self.ledger.focus[: -_NEAR_FOCUS - 1 : -1] if phrase.nouns else ():
+            part = self.pointing.part_of(entry, phrase.nouns)
             if part is not None:
                 return Meaning(
-                    [focus],
+                    [entry],
                     self.words(phrase),
                     f"the {part} of the one last spoken of",
                     "part",
-                    self.view_of(focus),
+                    self.view_of(entry),
                     part,
                 )
         last = self.ledger.views[-1]

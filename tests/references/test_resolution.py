@@ -182,3 +182,20 @@ def test_an_indirect_answer_to_a_choice_is_understood_by_words_or_by_closeness()
     assert not resolve("the sunny one", messages).references
     sunny = resolve("the sunny one", messages, closeness=lambda _, texts: [float("island" in text) for text in texts])
     assert sunny.items == [films[1]]
+
+
+@pytest.mark.spec("R-1", "R-3")
+def test_the_parts_of_what_was_just_saved_are_those_of_the_thing_itself():
+    pie = {"id": "r3", "title": "Chicken pie", "ingredients": ["500 g chicken", "200 g flour"]}
+    talk = [
+        HumanMessage("tell me about the pie"),
+        *used("get_recipe", pie, "1"),
+        AIMessage("Chicken pie: 500 g chicken, 200 g flour."),
+        HumanMessage("save that one"),
+        *used("save_recipe", {"saved": "Chicken pie", "id": "r3"}, "2"),
+        AIMessage("Saved Chicken pie."),
+    ]
+
+    [meant] = resolve("add those ingredients to the grocery list", talk).references
+
+    assert (meant.items, meant.part) == ((pie,), "ingredients")
