@@ -85,14 +85,14 @@ class Scripted(BaseChatModel):
     def _llm_type(self) -> str:
         return "scripted"
 
-    def bind_tools(self, tools: Sequence[Any], **_: Any) -> "Scripted":  # noqa: ARG002 - the script knows its calls
+    def bind_tools(self, tools: Sequence[Any], **_: Any) -> "Scripted":
         return self
 
     def _generate(
         self,
         messages: list[BaseMessage],
-        stop: list[str] | None = None,  # noqa: ARG002
-        run_manager: CallbackManagerForLLMRun | None = None,  # noqa: ARG002
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
         **_: Any,
     ) -> ChatResult:
         said = sum(isinstance(message, AIMessage) for message in messages)
