@@ -111,9 +111,15 @@ class WorkingMemory:
     def note_reply(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         """Logs which instructions and memories this turn was given and which memories its reply cites.
 
-        Used memories rank higher later.
+        Used memories rank higher later. When the database does not take it the reply goes out all the same.
         """
         owner = self.owner()
+        try:
+            self._note_use(owner, messages, recalled)
+        except StoreUnavailable:
+            log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
+
+    def _note_use(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         if followed := self._instructions_for(owner, messages):
             self.service.instructions.note_use(owner, [each.id for each in followed])
         if not recalled:

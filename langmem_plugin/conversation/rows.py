@@ -121,7 +121,7 @@ class Rows:
             )
             self._files.clear()
         if self._inserts:
-            self.connection.execute(insert(message_table), self._inserts)
+            self.connection.execute(_ADD_ROWS, self._inserts)
             self._inserts = []
 
     def publish(self) -> None:
@@ -231,6 +231,7 @@ class Rows:
         return loaded
 
 
+_ADD_ROWS = insert(message_table)
 _LOAD_ROWS = select(message_table.c.row, message_table.c.message_id, message_table.c.payload).where(
     message_table.c.thread == bindparam("thread"),
     message_table.c.session == bindparam("session"),

@@ -48,8 +48,7 @@ class Database:
             self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
         )
         try:
-            with self._named_errors():
-                upgrade(self.engine)
+            upgrade(self.read, self.write)
         except BaseException:
             self.engine.dispose()
             raise
@@ -58,6 +57,8 @@ class Database:
     def read(self) -> Iterator[Connection]:
         """A connection with one consistent view; nothing may be written through it."""
         with self._reading, self._named_errors(), self._reader.connect() as connection, connection.begin():
+            if self.is_sqlite:
+                connection.exec_driver_sql("BEGIN")
             yield connection
 
     @contextlib.contextmanager
@@ -66,12 +67,10 @@ class Database:
 
         Raises StorageFull or StoreUnavailable; the database is then as it was before the block.
         """
-        with (
-            self._writing,
-            self._named_errors(),
-            self.engine.connect() as connection,
-            connection.execution_options(langmem_write=True).begin(),
-        ):
+        with self._writing, self._named_errors(), self.engine.connect() as connection, connection.begin():
+            if self.is_sqlite:
+                # A write that began as a read fails at once with "locked" when another writer was faster.
+                connection.exec_driver_sql("BEGIN IMMEDIATE")
             yield connection
 
     def close(self) -> None:
@@ -96,7 +95,6 @@ class Database:
             **({"pool_size": 8, "max_overflow": -1} if self.path else {}),
         )
         event.listen(engine, "connect", _prepare_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
         return engine
 
     @contextlib.contextmanager
@@ -163,7 +161,7 @@ def _check_rested(engine: Engine) -> None:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where _begin_sqlite says
+    connection.isolation_level = None  # transactions begin where `read` and `write` say
     for pragma in (
         "journal_mode=WAL",
         "synchronous=FULL",
@@ -173,12 +171,6 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         f"journal_size_limit={_WAL_LIMIT_BYTES}",
     ):
         connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A write that began as a read fails at once with "locked" when another writer was faster.
-    wants_write = connection.get_execution_options().get("langmem_write", False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if wants_write else "BEGIN")
 
 
 def _named(error: DBAPIError) -> StoreUnavailable | DBAPIError:

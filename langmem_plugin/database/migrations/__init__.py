@@ -1,21 +1,25 @@
 """Brings a database to the current tables, forward only, one process at a time."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, inspect, text
+from sqlalchemy import Connection, inspect, text
 
 HEAD = "0001"
 """The revision this code needs: the newest file in versions/."""
 
+Transaction = Callable[[], AbstractContextManager[Connection]]
+
 _ADVISORY_LOCK = 7_203_511
 
 
-def upgrade(engine: Engine) -> None:
+def upgrade(read: Transaction, write: Transaction) -> None:
     """Runs what is missing. Costs one small query when nothing is."""
-    with engine.connect() as connection, connection.begin():
+    with read() as connection:
         if _revision(connection) == HEAD:
             return
-    with engine.connect().execution_options(langmem_write=True) as connection, connection.begin():
+    with write() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
         if _revision(connection) != HEAD:
