@@ -24,12 +24,12 @@ from langmem_plugin.errors import (
 
 if TYPE_CHECKING:
     from langmem_plugin.agent.middleware import MemoryMiddleware
+    from langmem_plugin.agent.resolving import resolve
     from langmem_plugin.agent.state import MemoryState
     from langmem_plugin.conversation.manager import SessionManager
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
-    from langmem_plugin.references import resolve
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
@@ -43,7 +43,7 @@ _ROOMS = {
     "Settings": "settings",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
-    "resolve": "references",
+    "resolve": "agent.resolving",
 }
 
 __all__ = [

@@ -146,7 +146,7 @@ class WorkingMemory:
     def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
         """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
         try:
-            return self.service.closeness(text, texts)
+            return self.service.embedder.closeness(text, texts)
         except EmbeddingUnavailable:
             log.warning("closeness.skipped", exc_info=True)
             return [0.0] * len(texts)

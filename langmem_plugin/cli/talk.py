@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from langmem_plugin.agent.resolving import resolve as resolve_utterance
 from langmem_plugin.cli.opening import Url, opened, plain_errors
-from langmem_plugin.references import resolve as resolve_utterance
 
 
 def resolve(

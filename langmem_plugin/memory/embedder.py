@@ -84,6 +84,13 @@ class Embedder:
                 known[text] = self._keep(("text", text), unit(values, self.dimension))
         return [known[text] for text in texts]
 
+    def closeness(self, text: str, texts: Sequence[str]) -> list[float]:
+        """The cosine of a text to each of the others, in [-1, 1]; 0 for all where the model does not understand."""
+        if not texts or not self.understands(text):
+            return [0.0] * len(texts)
+        asked = self.query(text)
+        return [float(asked @ each) for each in self.texts(texts)]
+
     def understands(self, text: str) -> bool:
         """False for a language the model never learned: everything is then near everything else."""
         return self.model not in _ENGLISH_ONLY or language_of(text) == "english"

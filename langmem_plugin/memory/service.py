@@ -177,13 +177,6 @@ class MemoryService(SessionCollections, Retention):
             if hit.id in memories
         ]
 
-    def closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
-        """The cosine of a text to each of the others, in [-1, 1]; 0 for all where the model does not understand."""
-        if not texts or not self.embedder.understands(text):
-            return [0.0] * len(texts)
-        asked = self.embedder.query(text)
-        return [float(asked @ each) for each in self.embedder.texts(list(texts))]
-
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out."""
         now = self.now()

@@ -1,0 +1,30 @@
+"""`resolve` for those who use nothing else: the resolver, with the offline model for the one thing it helps with."""
+
+from collections.abc import Sequence
+from functools import cache
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin import references
+from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.references import Resolution
+
+
+def resolve(utterance: str, messages: Sequence[BaseMessage]) -> Resolution:
+    """What the utterance refers to in `messages` (newest last, without the utterance itself).
+
+    Words and the data decide. Only an indirect answer to "this or that?", such as "the quieter one", is compared in
+    meaning, with the offline embedding model, which is loaded the first time that happens (half a second).
+    `langmem_plugin.references.resolve` takes another measure of closeness, or none.
+    """
+    return references.resolve(utterance, messages, closeness=_closeness)
+
+
+def _closeness(text: str, texts: Sequence[str]) -> list[float]:
+    return _offline_embedder().closeness(text, texts)
+
+
+@cache
+def _offline_embedder() -> Embedder:
+    return Embedder(OfflineEmbeddings())
