@@ -24,9 +24,8 @@ from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import Recalled, WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
-from langmem_plugin.conversation.media import Media, image_block
+from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import Silence
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StorageFull
@@ -71,19 +70,16 @@ class PhoneMemory:
     ) -> None:
         self.settings = settings or Settings()
         self.database = Database(url or self.settings.database)
-        self.media = _media(self.settings, self.database)
         self._executor = ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem")
-        self.saver = ConversationSaver(
+        self.saver = ConversationSaver.from_settings(
+            self.settings,
             self.database,
             serde=serde,
-            silence=Silence(self.settings.session_timeout, self.settings.interrupt_timeout),
-            region=self.settings.default_region,
             count_tokens=count_tokens,
-            media=self.media,
             now=now,
-            turn_timeout=self.settings.turn_timeout,
             executor=self._executor,
         )
+        self.media = self.saver.media
         self.service = MemoryService(self.database, embeddings=embeddings, now=now)
         self.sessions = SessionManager(self.saver, self.settings)
         self.instructions = self.service.instructions
@@ -205,16 +201,6 @@ class PhoneMemory:
         """What answers a graph's question: always a text, because that is what a graph that asks expects."""
         blocks = self.media.reduced_value(list(shown))
         return "\n".join(part for part in (text, *(block.get("text") or block["url"] for block in blocks)) if part)
-
-
-def _media(settings: Settings, database: Database) -> Media:
-    match settings.media:
-        case "beside":
-            return Media.beside(database)
-        case "drop":
-            return Media(None)
-        case folder:
-            return Media(Path(folder))
 
 
 def _human(text: str, shown: Sequence[dict[str, str]]) -> HumanMessage:

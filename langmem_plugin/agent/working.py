@@ -152,9 +152,11 @@ class WorkingMemory:
             return [0.0] * len(texts)
 
     def _earlier(self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage]) -> str:
+        if self._summaries is None:
+            return ""
         kept = {id(message) for message in shown}
         dropped = [message for message in messages if id(message) not in kept]
-        return self._summaries.of(dropped) if self._summaries and dropped else ""
+        return self._summaries.of(dropped) if dropped else ""
 
     def _instructions_for(self, owner: str, messages: Sequence[BaseMessage]) -> list[Instruction]:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")

@@ -9,7 +9,6 @@ import typer
 
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import Silence
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.settings import Settings
 
@@ -34,6 +33,5 @@ def plain_errors() -> Iterator[None]:
 def opened(url: str | None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
     with plain_errors():
         settings = Settings()
-        silence = Silence(settings.session_timeout, settings.interrupt_timeout)
-        with ConversationSaver(url or settings.database, silence=silence, region=settings.default_region) as saver:
+        with ConversationSaver.from_settings(settings, url) as saver:
             yield saver, SessionManager(saver, settings)

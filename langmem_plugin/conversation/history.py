@@ -16,8 +16,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
-from sqlalchemy import Connection, Table, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import checkpoints, codec
 from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
@@ -27,6 +26,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending as pending_table
 from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
 
 _MOST_DECODED = 256
@@ -183,7 +183,7 @@ class History:
         self.rows.flush()
         row = self._row(namespace, checkpoint["id"])
         row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
-        if self.connection.execute(_insert_new(checkpoint_table, self.connection), row).first() is None:
+        if self.connection.execute(_NEW_CHECKPOINT[self.connection.dialect.name], row).first() is None:
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(
                 namespace,
@@ -224,7 +224,7 @@ class History:
         self.rows.flush()
         key = {**self._row(namespace, checkpoint_id), "task_id": task_id}
         row = {**key, **_packed(written)}
-        if self.connection.execute(_insert_new(pending_table, self.connection), row).first() is not None:
+        if self.connection.execute(_NEW_WRITES[self.connection.dialect.name], row).first() is not None:
             return
         parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id, "of_task": task_id}
         before = checkpoints.decode_writes(self.connection.execute(_WRITES_OF_TASK, parameters).scalar_one())
@@ -307,11 +307,6 @@ def _packed(writes: list[Write]) -> dict[str, Any]:
     return {"interrupt": interrupt, "payload": checkpoints.encode_writes(writes)}
 
 
-def _insert_new(table: Table, connection: Connection) -> Any:
-    """An insert that changes, and returns, nothing where the row is there already."""
-    return _INSERT_NEW[table.name, connection.dialect.name]
-
-
 def _of_namespace(table: Any) -> tuple[Any, ...]:
     return (
         table.c.thread == bindparam("of_thread"),
@@ -353,8 +348,5 @@ _VALUE = select(value_table.c.payload).where(
     value_table.c.session == bindparam("of_session"),
     value_table.c.row == bindparam("of_row"),
 )
-_INSERT_NEW = {
-    (table.name, name): dialect.insert(table).on_conflict_do_nothing().returning(table.c.checkpoint_id)
-    for table in (checkpoint_table, pending_table)
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
+_NEW_CHECKPOINT = insert_unless_there(checkpoint_table, checkpoint_table.c.checkpoint_id)
+_NEW_WRITES = insert_unless_there(pending_table, pending_table.c.checkpoint_id)

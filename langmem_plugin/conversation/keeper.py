@@ -27,6 +27,7 @@ from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
+from langmem_plugin.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -70,6 +71,31 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
         self._writing = [threading.Lock() for _ in range(64)]
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Settings,
+        database: Database | str | None = None,
+        *,
+        serde: SerializerProtocol | None = None,
+        count_tokens: CountTokens = quarter_of_length,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        executor: Executor | None = None,
+    ) -> Self:
+        """As the settings say, on their database unless another is given."""
+        made = cls(
+            database or settings.database,
+            serde=serde,
+            silence=Silence(settings.session_timeout, settings.interrupt_timeout),
+            region=settings.default_region,
+            count_tokens=count_tokens,
+            now=now,
+            turn_timeout=settings.turn_timeout,
+            executor=executor,
+        )
+        made.media = Media.by_setting(settings.media, made.database)
+        return made
 
     def close(self) -> None:
         """Closes what this object opened: its threads, and the database if it was given a URL."""

@@ -16,7 +16,7 @@ from langgraph.checkpoint.base.id import uuid6
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.media import references_in
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.sessions import Client, Session, Silence
+from langmem_plugin.conversation.sessions import Client, Session
 from langmem_plugin.conversation.window import newest_within
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.phones import masked, normalised
@@ -72,7 +72,7 @@ class SessionManager:
     def __init__(self, saver: ConversationSaver | str, settings: Settings | None = None) -> None:
         self._settings = settings or Settings()
         self._own_saver = isinstance(saver, str)
-        self._saver = saver if isinstance(saver, ConversationSaver) else _opened(saver, self._settings)
+        self._saver = ConversationSaver.from_settings(self._settings, saver) if isinstance(saver, str) else saver
 
     def close(self) -> None:
         if self._own_saver:
@@ -221,11 +221,6 @@ class SessionManager:
 
     def _thread(self, chat: str) -> str:
         return normalised(chat, self._saver.region)
-
-
-def _opened(url: str, settings: Settings) -> ConversationSaver:
-    silence = Silence(settings.session_timeout, settings.interrupt_timeout)
-    return ConversationSaver(url, silence=silence, region=settings.default_region)
 
 
 def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]) -> AnyMessage:

@@ -82,6 +82,16 @@ class Media:
         """In `<database>-media` beside a SQLite file; dropped with any other database."""
         return cls(database.path and database.path.with_name(f"{database.path.stem}-media"))
 
+    @classmethod
+    def by_setting(cls, setting: str | Path, database: Database) -> "Media":
+        """As Settings.media says: `beside`, `drop`, or a folder."""
+        match setting:
+            case "beside":
+                return cls.beside(database)
+            case "drop":
+                return cls(None)
+        return cls(Path(setting))
+
     def reduced(self, message: BaseMessage) -> BaseMessage:
         """The message as it is to be stored: references in place of inline data. Itself if it has none."""
         return message_without_inline(message, self._describe)

@@ -12,7 +12,6 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
-from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.media import Media, references_in
@@ -30,6 +29,7 @@ from langmem_plugin.conversation.versions import (
 )
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
 CountTokens = Callable[[BaseMessage], int]
@@ -237,10 +237,7 @@ _LOAD_ROWS = select(message_table.c.row, message_table.c.message_id, message_tab
     message_table.c.session == bindparam("session"),
     message_table.c.row.between(bindparam("first"), bindparam("last")),
 )
-_NEW_FILE = {
-    name: dialect.insert(media_table).on_conflict_do_nothing()
-    for name, dialect in (("sqlite", sqlite), ("postgresql", postgresql))
-}
+_NEW_FILE = insert_unless_there(media_table)
 _NAME_ROW = (
     update(message_table)
     .where(

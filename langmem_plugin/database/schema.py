@@ -3,10 +3,20 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Dialect, MetaData
+from sqlalchemy import BigInteger, Column, Dialect, MetaData, Table
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.types import TypeDecorator
 
 metadata = MetaData()
+
+
+def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
+    """By the dialect's name, an insert that changes, and returns, nothing where the row is there already."""
+    inserts = {
+        "sqlite": sqlite.insert(table).on_conflict_do_nothing(),
+        "postgresql": postgresql.insert(table).on_conflict_do_nothing(),
+    }
+    return {name: insert.returning(*returned) if returned else insert for name, insert in inserts.items()}
 
 
 class Instant(TypeDecorator[datetime]):

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.service import MemoryService
-
-Role = Literal["client", "godfather"]
+from langmem_plugin.settings import Role
 
 SHARED = "shared"  # the owner of what belongs to nobody alone
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
