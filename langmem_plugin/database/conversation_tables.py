@@ -112,6 +112,19 @@ pending = Table(  # what one task wrote on top of a checkpoint
     sqlite_with_rowid=False,
 )
 
+searchable = Table(  # whose a session's messages are, and which of them can be searched for
+    "searchable",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("owner", String),  # as a run named it; null where the thread's key says it
+    Column("contested", Boolean, nullable=False),  # runs named two owners: its messages are nobody's
+    Column("last_active", Instant),  # of the session when its messages were taken; null: they were not
+    Column("next_row", Integer),  # likewise
+    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
 turn = Table(  # who waits for or holds a thread, first come first served; gone when the turn is over
     "turn",
     metadata,

@@ -11,6 +11,7 @@ from sqlalchemy import (
     Column,
     Dialect,
     Float,
+    ForeignKey,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -21,6 +22,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeDecorator
 
+from langmem_plugin.database.conversation_tables import session
 from langmem_plugin.database.schema import Instant, metadata
 
 
@@ -151,9 +153,12 @@ history_message = Table(  # what was said, by whom; numbered by the same changes
     Column("speaker", String, nullable=False),
     Column("text", Text, nullable=False),
     Column("said_at", Instant, nullable=False),
+    # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
+    Column("of_session", String, ForeignKey(session.c.session_id, ondelete="CASCADE")),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("history_changes", "owner", "change"),
     Index("history_session", "owner", "session_id"),
+    Index("history_of_session", "of_session"),
     sqlite_with_rowid=False,
 )
 

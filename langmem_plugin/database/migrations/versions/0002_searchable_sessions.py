@@ -1,0 +1,31 @@
+"""The messages of past sessions become searchable: which sessions are, and that their messages go with them."""
+
+import sqlalchemy as sa
+from alembic import op
+
+from langmem_plugin.database.schema import Instant
+
+revision = "0002"
+down_revision = "0001"
+
+_Number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+
+def upgrade() -> None:
+    op.create_table(
+        "searchable",
+        sa.Column("thread", sa.String(), nullable=False),
+        sa.Column("session", _Number, nullable=False),
+        sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("contested", sa.Boolean(), nullable=False),
+        sa.Column("last_active", Instant(), nullable=True),
+        sa.Column("next_row", sa.Integer(), nullable=True),
+        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.PrimaryKeyConstraint("thread", "session"),
+        sqlite_with_rowid=False,
+    )
+    # In one piece, as both engines take it: Alembic would add the constraint apart, which SQLite cannot.
+    op.execute(
+        "ALTER TABLE history_message ADD COLUMN of_session VARCHAR REFERENCES session (session_id) ON DELETE CASCADE"
+    )
+    op.create_index("history_of_session", "history_message", ["of_session"], unique=False)
