@@ -1,40 +1,41 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-import json
-import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.pregel import Pregel
-from langgraph.types import Command
 
+from langmem_plugin.agent.channel import Channel, Incoming, without_trace
+from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.documents import Documents
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.models import NoEmbeddings, embedding_model
+from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.working import Recalled, WorkingMemory, messages_of, recalled_of
+from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
-from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
-from langmem_plugin.errors import StorageFull
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.phones import masked, normalised
+from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
-from langmem_plugin.settings import Settings
-
-log = logging.getLogger(__name__)
+from langmem_plugin.settings import Role, Settings
 
 
 class Node(Protocol):
@@ -43,15 +44,11 @@ class Node(Protocol):
     def __call__(self, state: Any) -> dict[str, Any]: ...
 
 
-EMPTY = "I got an empty message. Write me what you need, or /help."
-NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
-"""What a person is answered when the model cannot be reached."""
-
-
 class PhoneMemory:
     """Memory for agents that people text: one database, keyed by phone.
 
-    `url` overrides `settings.database`; `embeddings` is any LangChain Embeddings (default: the offline model);
+    `url` overrides `settings.database`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
+    `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
@@ -63,13 +60,16 @@ class PhoneMemory:
         *,
         settings: Settings | None = None,
         embeddings: Embeddings | None = None,
+        retriever: BaseRetriever | None = None,
         serde: SerializerProtocol | None = None,
         count_tokens: Callable[[BaseMessage], int] = quarter_of_length,
         summarise: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
-        self.database = Database(url or self.settings.database)
+        self._closing = threading.Event()
+        # What is switched off writes no file.
+        self.database = Database(url or self.settings.database if self.settings.enable_memory_system else "sqlite://")
         self._executor = ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem")
         self.saver = ConversationSaver.from_settings(
             self.settings,
@@ -80,21 +80,52 @@ class PhoneMemory:
             executor=self._executor,
         )
         self.media = self.saver.media
-        self.service = MemoryService(self.database, embeddings=embeddings, now=now)
+        self.service = MemoryService(
+            self.database,
+            embeddings=(embeddings or embedding_model(self.settings.embedding_model))
+            if self.settings.remembers
+            else NoEmbeddings(),
+            now=now,
+            sleep=self._pause,
+        )
         self.sessions = SessionManager(self.saver, self.settings)
         self.instructions = self.service.instructions
+        self._commands = Commands(
+            self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
+        )
+        self._past_sessions = PastSessions(
+            self.saver, self.sessions, self.service.history, is_command=self._commands.knows
+        )
+        self._searches = self.settings.remembers and self.settings.search_past_sessions
         self._working = WorkingMemory(
             service=self.service,
             settings=self.settings,
+            media=self.media,
             count_tokens=count_tokens,
+            documents=Documents(retriever) if retriever else None,
+            past_sessions=self._past_sessions if self._searches else None,
             summaries=Summaries(summarise) if summarise else None,
             executor=self._executor,
             now=now,
         )
-        self._commands = Commands(self.service, self.saver.end_session)
+        self._channel = Channel(self.saver, self._working, self._commands, self.turn)
+        if self._searches:
+            self._past_sessions.start()
+
+    @classmethod
+    def from_config(cls, path: str | Path, **arguments: Any) -> Self:
+        """With the settings of a JSON file (see README); `arguments` are the constructor's other ones.
+
+        Environment variables win over the file. A file that cannot be read is an ERROR in the log and means a
+        switched-off memory. Raises ConfigurationError as the constructor does, for instance for an embedding model
+        without its key.
+        """
+        return cls(settings=settings_of(path), **arguments)
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
+        self._closing.set()
+        self._past_sessions.close()
         self.saver.close()
         self.service.close()
         self._executor.shutdown()
@@ -111,6 +142,9 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
+        if not self.settings.enable_memory_system:
+            unremembered = nullcontext(without_trace(normalised(phone, self.settings.default_region)))
+            return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
 
     def recall_node(self) -> Node:
@@ -124,7 +158,8 @@ class PhoneMemory:
     def recall(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> Recalled:
         """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
 
-        Nothing, and a warning in the log, if the memory is down. Raises SessionExpired if there is no message.
+        With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
+        memory is down. Raises SessionExpired if there is no message.
         """
         return self._working.recall(messages_of(state), phone)
 
@@ -153,9 +188,22 @@ class PhoneMemory:
         """What the person's last message refers to; `.item("recipe")` is the one item meant, or None."""
         return self._working.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
+    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> list[Citation]:
+        """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
+        return self._working.citations(messages_of(state), recalled_of(state), phone)
+
     def tools(self) -> list[BaseTool]:
-        """Tools by which the agent itself remembers, recalls and forgets for the person of the run."""
+        """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
+        run.
+        """
         return memory_tools(self._working)
+
+    def index_past_sessions(self) -> int:
+        """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
+
+        It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
+        """
+        return self._past_sessions.catch_up()
 
     def command(self, phone: str, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
@@ -169,53 +217,31 @@ class PhoneMemory:
         image: str | Path | bytes | None = None,
         *,
         automated: bool = False,
+        sources: bool = False,
     ) -> str:
         """The whole channel adapter: the text to send back for a text that came in.
 
         Chat commands are answered here. A message to a graph that waits for an answer is that answer. When the
-        model does not answer or the disk is full, the person is told so and the log has the details.
+        model does not answer, the disk is full or the turn before does not end, the person is told so and the log
+        has the details; when the memory cannot be reached the reply goes out without it and says so.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
+        `sources` makes the reply's citations `[2]` and lists what they mean below it.
         `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
         """
-        shown = [] if image is None else [image_block(image)]
-        if not text.strip() and not shown:
-            return EMPTY
-        owner = normalised(phone, self.settings.default_region)
-        said = {"messages": [_human(text, shown)]}
-        try:
-            if automated:
-                return _reply_in(graph.invoke(said, {"configurable": {"thread_id": owner, "automated": True}}))
-            if (answer := self.command(phone, text)) is not None:
-                return answer
-            with self.turn(phone) as config:
-                waits = self.saver.awaits_answer(config)
-                return _reply_in(graph.invoke(Command(resume=self._answer(text, shown)) if waits else said, config))
-        except no_model():
-            log.exception("reply.no_model", extra={"phone": masked(owner)})
-            return NO_MODEL
-        except StorageFull as error:
-            log.critical("reply.storage_full", exc_info=True, extra={"phone": masked(owner)})
-            return error.user_text
+        message = Incoming(normalised(phone, self.settings.default_region), text, image, automated=automated)
+        return self._channel.reply(graph, message, sources=sources)
 
-    def _answer(self, text: str, shown: Sequence[dict[str, str]]) -> str:
-        """What answers a graph's question: always a text, because that is what a graph that asks expects."""
-        blocks = self.media.reduced_value(list(shown))
-        return "\n".join(part for part in (text, *(block.get("text") or block["url"] for block in blocks)) if part)
+    def _role_of(self, owner: str) -> Role:
+        return self._working.role(owner)
 
+    def _end_session(self, owner: str) -> None:
+        self.saver.end_session(owner)
+        if self._searches:
+            self._past_sessions.look(owner)
 
-def _human(text: str, shown: Sequence[dict[str, str]]) -> HumanMessage:
-    if not shown:
-        return HumanMessage(text)
-    return HumanMessage(content=[*([{"type": "text", "text": text}] if text.strip() else []), *shown])
-
-
-def _reply_in(result: Mapping[str, Any]) -> str:
-    """The text of a graph's answer: a question it stopped for, else the last thing the assistant said."""
-    if waiting := result.get("__interrupt__"):
-        asked = waiting[0].value
-        return asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
-    said = (message.text for message in reversed(result["messages"]) if isinstance(message, AIMessage))
-    return next((text for text in said if text), "")
+    def _pause(self, seconds: float) -> None:
+        """Between tries of the embedding model: nobody waits for them who is closing."""
+        self._closing.wait(seconds)
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:

@@ -19,10 +19,16 @@ class Settings(BaseSettings):
     `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
     (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
+    `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
+    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small".
+    `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
+    nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
 
     model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid")
 
+    enable_memory_system: bool = True
+    longterm: bool = True
     database: str = "sqlite:///data/langmem.db"
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
@@ -33,5 +39,13 @@ class Settings(BaseSettings):
     media: Path | Literal["beside", "drop"] = "beside"
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = {"client": 4_000, "godfather": 100_000}
+    embedding_model: str = "offline"
     recall_limit: PositiveInt = 5
+    recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
+    search_past_sessions: bool = True
+
+    @property
+    def remembers(self) -> bool:
+        """Whether there is a long-term memory."""
+        return self.enable_memory_system and self.longterm

@@ -1,41 +1,78 @@
 """Chat commands: what a person types with a slash, and what they are answered. No model is asked."""
 
 import difflib
+import logging
 from collections.abc import Callable
 
-from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.errors import EmbeddingUnavailable, StorageFull, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.models import Mode
+from langmem_plugin.memory.scopes import search_for
+from langmem_plugin.phones import masked
+from langmem_plugin.settings import Role
+
+log = logging.getLogger(__name__)
 
 _LISTED = 50
+_FOUND = 5  # of each kind
 _SHORT_ID = 8
+_LONGEST = 200
+_SURE = 0.5
+
+DISABLED = "Memory system is disabled"
+_UNAVAILABLE = "⚠️ Memory system temporarily unavailable. Please try again."
+_SAID_BY = {"user": "you", "assistant": "I"}
 
 
 class Commands:
-    """`reset` ends the conversation of the owner it is given."""
+    """`reset` ends the conversation of the owner it is given. Without `remembers` there are only conversations."""
 
-    def __init__(self, service: MemoryService, reset: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        service: MemoryService,
+        reset: Callable[[str], None],
+        *,
+        role_of: Callable[[str], Role],
+        remembers: bool = True,
+    ) -> None:
         self._service = service
         self._reset = reset
-        self._known: dict[str, tuple[str, Callable[[str, str], str]]] = {
+        self._role_of = role_of
+        self._remembers = remembers
+        self._of_memory = {
             "/remember": ("/remember <fact> - I keep it for all our conversations", self._remember),
             "/memories": ("/memories - what I remember for you", self._memories),
+            "/search": ("/search <words> - what I remember and what we said about it", self._search),
             "/forget": ("/forget <id or words> - I forget it", self._forget),
+        }
+        self._of_conversation = {
             "/reset": ("/reset - start this conversation afresh", self._start_afresh),
             "/help": ("/help - this list", self._help),
         }
 
     def answer(self, owner: str, text: str) -> str | None:
         """The reply to a command; None if the text is not one and belongs to the agent."""
-        word, _, rest = text.strip().partition(" ")
+        word, rest = _parted(text)
         if not word.startswith("/"):
             return None
-        # Telegram adds the bot's name in groups: /remember@mom_bot.
-        word = word.partition("@")[0].lower()
-        if word in self._known:
-            return self._known[word][1](owner, rest.strip())
-        if close := difflib.get_close_matches(word, self._known, n=1, cutoff=0.7):
+        known = self._of_memory | self._of_conversation
+        if word in self._of_memory and not self._remembers:
+            return DISABLED
+        if word in known:
+            try:
+                return known[word][1](owner, rest)
+            except StorageFull:
+                raise
+            except StoreUnavailable:
+                log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": word})
+                return _UNAVAILABLE
+        if close := difflib.get_close_matches(word, known, n=1, cutoff=0.7):
             return f"I do not know {word}. Did you mean {close[0]}? /help lists what I know."
         return None
+
+    def knows(self, text: str) -> bool:
+        """Whether the text is a command that is answered here."""
+        return _parted(text)[0] in self._of_memory | self._of_conversation
 
     def _remember(self, owner: str, fact: str) -> str:
         if not fact:
@@ -53,6 +90,32 @@ class Commands:
         if not memories:
             return "I remember nothing yet. Tell me with /remember <fact>."
         return "\n".join(["I remember:", *(f"- {memory.text} [{memory.id[:_SHORT_ID]}]" for memory in memories)])
+
+    def _search(self, owner: str, query: str) -> str:
+        if not query:
+            return "What shall I search for? For example: /search TestCorp"
+        try:
+            found = self._found(owner, query, "hybrid")
+        except EmbeddingUnavailable:
+            log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
+            found = ["(by words only, I cannot compare meanings right now)", *self._found(owner, query, "text")]
+        return "\n".join(found) if found else f"I found nothing about “{query}”."
+
+    def _found(self, owner: str, query: str, mode: Mode) -> list[str]:
+        memories = search_for(self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND)
+        said = self._service.history.search(owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE)
+        remembered = [
+            f"- {found.memory.text} ({found.memory.created_at:%Y-%m-%d}) [{found.memory.id[:_SHORT_ID]}]"
+            for found in memories
+        ]
+        spoken = [
+            f"- {each.said_at:%Y-%m-%d}, {_SAID_BY.get(each.speaker, each.speaker)}: {_short(each.text)}"
+            for each in sorted((found.message for found in said), key=lambda each: each.said_at)
+        ]
+        return [
+            *(["I remember:", *remembered] if remembered else []),
+            *(["We said:", *spoken] if spoken else []),
+        ]
 
     def _forget(self, owner: str, wanted: str) -> str:
         if not wanted:
@@ -83,4 +146,17 @@ class Commands:
         return "🔄 Conversation history cleared. Starting fresh!"
 
     def _help(self, _owner: str, _rest: str) -> str:
-        return "\n".join(usage for usage, _ in self._known.values())
+        known = (self._of_memory if self._remembers else {}) | self._of_conversation
+        return "\n".join(usage for usage, _ in known.values())
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """The command's word and the rest."""
+    word, _, rest = text.strip().partition(" ")
+    # Telegram adds the bot's name in groups: /remember@mom_bot.
+    return word.partition("@")[0].lower(), rest.strip()
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return f"{line[:_LONGEST]}…" if len(line) > _LONGEST else line

@@ -8,16 +8,20 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import normalised
+from langmem_plugin.phones import is_group, normalised
 
 
 def owner_of_run(region: str | None) -> str:
     """The key of the person the current run serves. Raises InvalidInput outside a run, or where none is named."""
+    return owner_of(run_config(), region)
+
+
+def run_config() -> RunnableConfig:
+    """The config of the current run. Raises InvalidInput outside of one."""
     try:
-        config = get_config()
+        return get_config()
     except RuntimeError as error:
         raise InvalidInput("outside a graph's run the person is not known: pass phone=") from error
-    return owner_of(config, region)
 
 
 def owner_of(config: RunnableConfig, region: str | None) -> str:
@@ -36,6 +40,16 @@ def owner_of(config: RunnableConfig, region: str | None) -> str:
         return normalised(str(named), region)
     thread = str(configurable.get("thread_id") or "")
     return thread if _is_uuid(thread) else normalised(thread, region)
+
+
+def names_its_owner(thread: str) -> bool:
+    """Whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
+    return thread.startswith("+") or is_group(thread)
+
+
+def owner_of_thread(thread: str) -> str | None:
+    """Whose a conversation is when its runs named nobody; None for a server's thread, whose id says nothing."""
+    return None if _is_uuid(thread) else thread
 
 
 def _phone_in(context: Any) -> str | None:

@@ -1,15 +1,29 @@
-"""The chat model by name: any that LangChain knows, or the offline one where none is named."""
+"""Models by name: any that LangChain knows, or the offline ones where none is named."""
 
 import os
 import sys
 from typing import Any
 
+from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
 from langmem_plugin.errors import ConfigurationError, ModelUnavailable
 
 _OFFLINE = "offline"
 _CLIENTS = (("openai", "OpenAIError"), ("anthropic", "AnthropicError"), ("ollama", "ResponseError"))
+
+
+class NoEmbeddings(Embeddings):
+    """What a memory that is switched off embeds with."""
+
+    model = "none"
+    dimension = 1
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        raise ConfigurationError(f"{len(texts)} texts to embed, but the memory is switched off in the settings")
+
+    def embed_query(self, text: str) -> list[float]:
+        return self.embed_documents([text])[0]
 
 
 def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseChatModel:
@@ -28,6 +42,36 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
 
         return OfflineChatModel()
     return _by_name(name, base_url)
+
+
+def embedding_model(name: str) -> Embeddings:
+    """The offline one, or by a name that `init_embeddings` takes, such as "openai:text-embedding-3-small".
+
+    "offline" needs no key and no network, "multilingual" its extra; OpenAI's may be named without "openai:".
+    Raises ConfigurationError if it cannot be made: no key, no such provider. Nothing is called yet.
+    """
+    if name == _OFFLINE:
+        from langmem_plugin.memory.embeddings import OfflineEmbeddings  # noqa: PLC0415 - loads the model
+
+        return OfflineEmbeddings()
+    if name == "multilingual":
+        from langmem_plugin.memory.multilingual import MultilingualEmbeddings  # noqa: PLC0415 - needs its extra
+
+        return MultilingualEmbeddings()
+    from langchain.embeddings import init_embeddings  # noqa: PLC0415 - only who asks for another model pays for it
+
+    name = f"openai:{name}" if name.startswith("text-embedding-") else name
+    # Else OpenAI's client downloads the tables of its tokenizer to count with.
+    options: dict[str, Any] = {"check_embedding_ctx_length": False} if name.startswith("openai:") else {}
+    if options and os.environ.get("OPENAI_BASE_URL"):
+        options["api_key"] = os.environ.get("OPENAI_API_KEY") or "none"
+    try:
+        return init_embeddings(name, **options)
+    except _refusals() as error:
+        raise ConfigurationError(
+            f"the embedding model {name} cannot be used: {error} Set what is missing (OPENAI_API_KEY for OpenAI's), or"
+            ' embedding_model to "offline": all-MiniLM-L6-v2, which needs no key.'
+        ) from error
 
 
 def model_failures() -> tuple[type[Exception], ...]:

@@ -4,6 +4,10 @@ from langchain_core.tools import BaseTool, tool
 
 from langmem_plugin.agent.working import WorkingMemory
 from langmem_plugin.errors import MemoryNotFound
+from langmem_plugin.memory.scopes import search_for
+
+_MESSAGES = 8
+_SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 
 
 def memory_tools(working: WorkingMemory) -> list[BaseTool]:
@@ -24,8 +28,26 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         query: what it is about, in a few words.
         """
-        found = service.search(working.owner(), query)
+        owner = working.owner()
+        found = search_for(service, owner, working.role(owner), query)
         return [{"id": each.memory.id, "text": each.memory.text} for each in found]
+
+    @tool
+    def search_conversations(query: str) -> list[dict[str, str]]:
+        """Look up what was said in earlier conversations with this person, by them and by you.
+
+        For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
+        query: the person's question, in their words: "I" and "you" tell whose words to look for.
+        """
+        found = service.history.search(working.owner(), query, limit=_MESSAGES)
+        return [
+            {
+                "said_at": f"{each.message.said_at:%Y-%m-%d %H:%M} UTC",
+                "by": _SPEAKERS.get(each.message.speaker, each.message.speaker),
+                "text": each.message.text,
+            }
+            for each in found
+        ]
 
     @tool
     def forget_fact(memory_id: str) -> str:
@@ -38,4 +60,4 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         except MemoryNotFound:
             return "There is no such memory. Look it up with recall_facts first."
 
-    return [remember_fact, recall_facts, forget_fact]
+    return [remember_fact, recall_facts, search_conversations, forget_fact]

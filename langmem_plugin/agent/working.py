@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
@@ -10,18 +9,25 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
-from langmem_plugin.agent.identity import owner_of_run
-from langmem_plugin.agent.prompt import system_text
+from langmem_plugin.agent import outage
+from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
+from langmem_plugin.agent.documents import Documents
+from langmem_plugin.agent.identity import owner_of_run, run_config
+from langmem_plugin.agent.past_sessions import PastSessions
+from langmem_plugin.agent.pictures import with_pictures, words_in
+from langmem_plugin.agent.prompt import context_line, system_text
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.conversation.media import references_in
+from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.memory.scopes import get_for, recall_for
+from langmem_plugin.memory.languages import asked
+from langmem_plugin.memory.retention import Access
+from langmem_plugin.memory.scopes import get_for, recall_for, scopes_of
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Role, Settings
@@ -31,7 +37,7 @@ log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 Recalled = list[tuple[str, float]]
 _TOPIC_MESSAGES = 2
-_CITATION = re.compile(r"\[Memory:\s*([\d,\s]+)\]")
+_GREETING_WORDS = 2  # a first message as short as "good morning" that reminds of nothing has no topic
 
 
 class WorkingMemory:
@@ -42,7 +48,10 @@ class WorkingMemory:
         *,
         service: MemoryService,
         settings: Settings,
+        media: Media,
         count_tokens: Callable[[BaseMessage], int],
+        documents: Documents | None,
+        past_sessions: PastSessions | None,
         summaries: Summaries | None,
         executor: Executor,
         now: Callable[[], datetime],
@@ -50,36 +59,42 @@ class WorkingMemory:
         self.service = service
         self._now = now
         self.settings = settings
+        self._media = media
         self._count_tokens = count_tokens
+        self._documents = documents
+        self._past_sessions = past_sessions
         self._summaries = summaries
         self._executor = executor
         godfather = settings.godfather_phone
         self._godfather = godfather and normalised(godfather, settings.default_region)
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
-        """(memory id, score) of what bears on the talk, best first. Nothing, and a warning, if memory is down.
+        """(memory id, score) of what bears on the talk, best first, as many as `recall_tokens` holds whole.
 
-        Raises SessionExpired if there is no message: the run resumed a conversation that is over.
+        Nothing, and a warning, if memory is down. Raises SessionExpired if there is no message: the run resumed a
+        conversation that is over.
         """
         if not messages:
             raise SessionExpired("this conversation has ended and its question with it: send a new message")
-        owner, limit = self.owner(phone), self.settings.recall_limit
-        said = [_worded(message) for message in messages if isinstance(message, HumanMessage)]
+        owner = self.owner(phone)
+        if not self.settings.remembers:
+            return []
+        said = _said(messages)
+        if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
+            self._past_sessions.look(str(run_config()["configurable"]["thread_id"]) if phone is None else owner)
+        if self._documents is not None:
+            self._documents.ask(owner, _topic(said))
         try:
-            if not any(said[-_TOPIC_MESSAGES:]):
-                return [(each.id, 0.0) for each in self.service.foremost(owner, limit=limit)]
-            found = recall_for(
-                self.service,
-                owner,
-                self.role(owner),
-                said[-_TOPIC_MESSAGES:],
-                limit=limit,
-                min_similarity=self.settings.min_similarity,
-            )
-        except (EmbeddingUnavailable, StoreUnavailable):
+            found = self._recalled(owner, said)
+        except EmbeddingUnavailable:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             return []
-        return [(each.memory.id, each.similarity) for each in found]
+        except StoreUnavailable as error:
+            self._without("recall", owner, error)
+            return []
+        cost_of = [self._cost(Citation(place, each)) for place, (each, _) in enumerate(found, 1)]
+        fitting = _fitting(cost_of, self.settings.recall_tokens)
+        return [(found[place][0].id, found[place][1]) for place in fitting]
 
     def view(
         self, messages: Sequence[BaseMessage], recalled: Recalled, system: str, phone: str | None = None
@@ -96,10 +111,17 @@ class WorkingMemory:
             system,
             self._earlier(messages, shown),
             self._instructions_for(owner, messages),
-            self._memories(owner, recalled),
+            self._shown(owner, messages, recalled),
             self.resolution(messages),
         )
-        return text, shown
+        return text, with_pictures(shown, self._media)
+
+    def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
+        """What the newest reply cites."""
+        return citations_in(_reply_of(messages), self._shown(self.owner(phone), messages, recalled))
+
+    def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:
+        return with_sources(text, self._shown(self.owner(phone), messages, recalled)) if cites(text) else text
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""
@@ -113,22 +135,29 @@ class WorkingMemory:
 
         Used memories rank higher later. When the database does not take it the reply goes out all the same.
         """
-        owner = self.owner()
+        if not self.settings.remembers:
+            return
+        owner, config = self.owner(), run_config()
         try:
-            self._note_use(owner, messages, recalled)
+            if self._past_sessions is not None:
+                self._past_sessions.claim(config, owner)
+            self.service.note_turn(
+                [scope.owner for scope in scopes_of(owner, self.role(owner))],
+                self._uses(owner, messages, recalled),
+                followed=[each.id for each in self._instructions_for(owner, messages)],
+                session_id=config["configurable"].get("session_id"),
+            )
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 
-    def _note_use(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
-        if followed := self._instructions_for(owner, messages):
-            self.service.instructions.note_use(owner, [each.id for each in followed])
-        if not recalled:
-            return
-        said = messages[-1].text if messages and isinstance(messages[-1], AIMessage) else ""
-        numbers = {int(number) for cited in _CITATION.findall(said) for number in re.findall(r"\d+", cited)}
-        cited = {each for number, (each, _) in enumerate(recalled, 1) if number in numbers}
-        self.service.note_access(owner, {each: score for each, score in recalled if each in cited}, "cited")
-        self.service.note_access(owner, {each: score for each, score in recalled if each not in cited}, "injected")
+    def _uses(
+        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled
+    ) -> dict[str, tuple[Access, float | None]]:
+        """How each recalled memory was used: cited, or only shown."""
+        reply = _reply_of(messages)
+        shown = self._shown(owner, messages, recalled) if cites(reply) else []
+        cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
+        return {each: ("cited" if each in cited else "injected", score) for each, score in recalled}
 
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
@@ -137,6 +166,45 @@ class WorkingMemory:
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
+
+    def _recalled(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
+        limit, topic = self.settings.recall_limit, _topic(said)
+        if words := asked(topic):
+            found = recall_for(
+                self.service,
+                owner,
+                self.role(owner),
+                said,
+                limit=limit,
+                min_similarity=self.settings.min_similarity,
+            )
+            if found or len(said) > 1 or len(words) > _GREETING_WORDS:
+                return [(each.memory, each.similarity) for each in found]
+        return [(each, 0.0) for each in self.service.foremost(owner, limit=limit)]
+
+    def _shown(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled) -> list[Citation]:
+        """What the block holds. A number is the place in what was recalled, whatever has been forgotten since.
+
+        Documents are numbered on, and fill what the memories leave of the budget.
+        """
+        if not self.settings.remembers:
+            return []
+        places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
+        shown = [Citation(places[each.id], memory=each) for each in self._memories(owner, list(places))]
+        if self._documents is not None:
+            found = self._documents.of(owner, _topic(_said(messages)))
+            offered = [Citation(place, document=each) for place, each in enumerate(found, len(recalled) + 1)]
+            left = self.settings.recall_tokens - sum(map(self._cost, shown))
+            shown += [offered[place] for place in _fitting([self._cost(each) for each in offered], left)]
+        return shown
+
+    def _cost(self, shown: Citation) -> int:
+        return self._count_tokens(SystemMessage(context_line(shown)))
+
+    def _without(self, what: str, owner: str, error: StoreUnavailable) -> None:
+        """The database did not answer, and the reply goes out without this."""
+        log.warning("%s.skipped", what, exc_info=error, extra={"owner": masked(owner)})
+        outage.note(what)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """For asynchronous callers: the same, in a thread that knows the current run."""
@@ -159,21 +227,23 @@ class WorkingMemory:
         return self._summaries.of(dropped) if dropped else ""
 
     def _instructions_for(self, owner: str, messages: Sequence[BaseMessage]) -> list[Instruction]:
+        if not self.settings.remembers:
+            return []
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
         try:
             return self.service.instructions.applicable(owner, situation)
-        except StoreUnavailable:
-            log.warning("instructions.skipped", exc_info=True, extra={"owner": masked(owner)})
+        except StoreUnavailable as error:
+            self._without("instructions", owner, error)
             return []
 
-    def _memories(self, owner: str, recalled: Recalled) -> list[Memory]:
-        if not recalled:
+    def _memories(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
+        if not memory_ids:
             return []
         try:
-            return get_for(self.service, owner, self.role(owner), [memory_id for memory_id, _ in recalled])
-        except StoreUnavailable:
-            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return get_for(self.service, owner, self.role(owner), memory_ids)
+        except StoreUnavailable as error:
+            self._without("recall", owner, error)
             return []
 
 
@@ -188,9 +258,29 @@ def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
     return list(found or [])
 
 
-def _worded(message: BaseMessage) -> str:
-    """What a message says, without the lines that stand for its pictures."""
-    text = str(message.text)
-    for reference in references_in(text):
-        text = text.replace(str(reference), "")
-    return text.strip()
+def _said(messages: Sequence[BaseMessage]) -> list[str]:
+    """The person's last messages, oldest first, without the lines that stand for pictures."""
+    said = [message for message in messages if isinstance(message, HumanMessage)]
+    return [words_in(str(message.text)) for message in said[-_TOPIC_MESSAGES:]]
+
+
+def _topic(said: Sequence[str]) -> str:
+    """What the talk is about now: the last message, with the one before it that it may follow up."""
+    return "\n".join(filter(None, said))
+
+
+def _reply_of(messages: Sequence[BaseMessage]) -> str:
+    """All the assistant said since the person's last message."""
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), -1)
+    said = (message.text for message in messages[newest + 1 :] if isinstance(message, AIMessage))
+    return "\n".join(text for text in said if text)
+
+
+def _fitting(costs: Sequence[int], budget: int) -> list[int]:
+    """The places of those that fit together, in order: one that is too long does not keep out the next."""
+    places = []
+    for place, cost in enumerate(costs):
+        if cost <= budget:
+            places.append(place)
+            budget -= cost
+    return places

@@ -1,6 +1,6 @@
 """Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -16,9 +16,8 @@ from langmem_plugin.memory.messages import ranked_messages
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search import Query
-from langmem_plugin.memory.vectors import to_bytes
-
-_AT_ONCE = 500
+from langmem_plugin.memory.vector_rows import parts
+from langmem_plugin.memory.vectors import Vector, to_bytes
 
 
 @dataclass(frozen=True)
@@ -65,36 +64,44 @@ class MessageHistory:
 
     def add(self, owner: str, messages: Sequence[Said]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
-        worded = {each.message_id: replace(each, text=storable(each.text)) for each in messages if each.text.strip()}
+        worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
-        fresh = [each for each in worded.values() if each.message_id not in known]
-        if not fresh:
+        vectors = self._vectors(each.text for each in worded.values() if each.message_id not in known)
+        if not vectors:
             return 0
-        vectors = self._embedder.texts([each.text for each in fresh])
         with self._database.write() as connection:
-            number, _ = self._repository.begin_change(connection, owner, len(fresh))
             known = self._known(connection, owner, list(worded))  # by another process, meanwhile
-            rows, embedded = [], []
-            for change, (each, vector) in enumerate(zip(fresh, vectors, strict=True), number + 1 - len(fresh)):
-                if each.message_id in known:
-                    continue
-                key = {"owner": owner, "message_id": each.message_id}
-                rows.append(
-                    key
-                    | {
-                        "change": change,
-                        "session_id": each.session_id,
-                        "speaker": each.speaker,
-                        "text": each.text,
-                        "said_at": each.said_at,
-                    }
-                )
-                embedded.append(key | {"model": self._embedder.model, "vector": to_bytes(vector)})
-            if rows:
-                connection.execute(insert(table), rows)
-                connection.execute(insert(history_vector), embedded)
-        return len(rows)
+            fresh = {key: each for key, each in worded.items() if key not in known}
+            self._store(connection, owner, fresh, vectors, of_session=None)
+        return len(fresh)
+
+    def follow(
+        self, owner: str | None, session_id: str, messages: Sequence[Said], may_write: Callable[[Connection], bool]
+    ) -> int | None:
+        """Makes what is searchable of a session of this database equal to `messages`: added, changed, taken away.
+
+        Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes
+        them too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer
+        is None, else how many messages were new.
+        """
+        worded = _worded(messages) if owner is not None else []
+        with self._database.read() as connection:
+            held = self._held(connection, session_id)
+        known = {text for (whose, _), text in held.items() if whose == owner}
+        vectors = self._vectors(each.text for each in worded if each.text not in known)
+        with self._database.write() as connection:
+            if not may_write(connection):
+                return None
+            held = self._held(connection, session_id)
+            wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
+            stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+            self._remove(connection, stale)
+            kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+            fresh = {key: each for key, each in wanted.items() if key not in kept}
+            if owner is not None:
+                self._store(connection, owner, fresh, vectors, of_session=session_id)
+        return len(fresh)
 
     def search(
         self,
@@ -113,14 +120,11 @@ class MessageHistory:
             self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
         )
         with self._database.read() as connection:
-            with self._messages.corpus(connection, owner) as corpus:
-                hits = ranked_messages(corpus, asked)
-            said = self._by_ids(connection, owner, [hit.id for hit in hits])
-        return [
-            FoundMessage(said[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in said
-        ]
+            found, all_there = self._answers(connection, owner, asked)
+            if not all_there:  # messages went with their session, which no change number tells
+                self._messages.forget(owner)
+                found, _ = self._answers(connection, owner, asked)
+        return found
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
@@ -137,15 +141,96 @@ class MessageHistory:
             counted = select(func.count()).select_from(table).where(table.c.owner == owner)
             return int(connection.execute(counted).scalar_one())
 
-    def _known(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> set[str]:
+    def _answers(self, connection: Connection, owner: str, asked: Query) -> tuple[list[FoundMessage], bool]:
+        """What was found, and whether all of it is still there."""
+        with self._messages.corpus(connection, owner) as corpus:
+            hits = ranked_messages(corpus, asked)
+        said = self._by_ids(connection, owner, [hit.id for hit in hits])
+        found = [
+            FoundMessage(said[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
+            for hit in hits
+            if hit.id in said
+        ]
+        return found, len(found) == len(hits)
+
+    def _store(
+        self,
+        connection: Connection,
+        owner: str,
+        messages: Mapping[str, Said],
+        vectors: Mapping[str, Vector],
+        *,
+        of_session: str | None,
+    ) -> None:
+        """Under the keys given; a text that has no vector yet is embedded here."""
+        if not messages:
+            return
+        vectors = {**vectors, **self._vectors(each.text for each in messages.values() if each.text not in vectors)}
+        number, _ = self._repository.begin_change(connection, owner, len(messages))
+        rows = [
+            {
+                "owner": owner,
+                "message_id": key,
+                "change": change,
+                "session_id": each.session_id,
+                "speaker": each.speaker,
+                "text": each.text,
+                "said_at": each.said_at,
+                "of_session": of_session,
+            }
+            for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
+        ]
+        connection.execute(insert(table), rows)
+        connection.execute(
+            insert(history_vector),
+            [
+                {
+                    "owner": owner,
+                    "message_id": key,
+                    "model": self._embedder.model,
+                    "vector": to_bytes(vectors[each.text]),
+                }
+                for key, each in messages.items()
+            ],
+        )
+
+    def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
+        """Deletes messages by (owner, message id); their owners' readers start again."""
+        for owner in {whose for whose, _ in keys}:
+            number, _ = self._repository.begin_change(connection, owner)
+            for part in parts([message_id for whose, message_id in keys if whose == owner]):
+                connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
+            connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
+    def _vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
+        wanted = list(dict.fromkeys(texts))
+        return dict(zip(wanted, self._embedder.texts(wanted), strict=True))
+
+    def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
+        """(owner, message id) → text of what is searchable of a session of this database."""
+        rows = connection.execute(
+            select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
+        )
+        return {(owner, message_id): text for owner, message_id, text in rows}
+
+    def _keyed(self, connection: Connection, owner: str, session_id: str, messages: Sequence[Said]) -> dict[str, Said]:
+        """By message id; where the owner has that id from another session, a copy of it, by both ids."""
+        elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
+        return {
+            f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each
+            for each in messages
+        }
+
+    def _known(
+        self, connection: Connection, owner: str, message_ids: Sequence[str], *, but: str | None = None
+    ) -> set[str]:
+        """Which of them the owner has, in any session but one."""
         known: set[str] = set()
-        for start in range(0, len(message_ids), _AT_ONCE):
-            part = message_ids[start : start + _AT_ONCE]
-            known.update(
-                connection.execute(
-                    select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
-                ).scalars()
-            )
+        for part in parts(message_ids):
+            statement = select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
+            if but is not None:
+                statement = statement.where(table.c.of_session.is_distinct_from(but))
+            known.update(connection.execute(statement).scalars())
         return known
 
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
@@ -177,3 +262,11 @@ class MessageHistory:
         )
         for row in rows:
             yield row.message_id, Entry(*row)
+
+
+def _worded(messages: Sequence[Said]) -> list[Said]:
+    return [replace(each, text=storable(each.text)) for each in messages if each.text.strip()]
+
+
+def _text(said: Said | None) -> str | None:
+    return None if said is None else said.text

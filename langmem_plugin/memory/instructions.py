@@ -133,14 +133,13 @@ class StandingInstructions:
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
 
-    def note_use(self, owner: str, instruction_ids: Sequence[str]) -> None:
-        """Counts one use of each; one that is gone is left alone."""
-        with self._database.write() as connection:
-            connection.execute(
-                update(table)
-                .where(table.c.owner == owner, table.c.instruction_id.in_(instruction_ids))
-                .values(usage_count=table.c.usage_count + 1, last_used=self._now())
-            )
+    def note_use(self, connection: Connection, owner: str, instruction_ids: Sequence[str]) -> None:
+        """Counts one use of each, in the caller's transaction; one that is gone is left alone."""
+        connection.execute(
+            update(table)
+            .where(table.c.owner == owner, table.c.instruction_id.in_(instruction_ids))
+            .values(usage_count=table.c.usage_count + 1, last_used=self._now())
+        )
 
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
         row = connection.execute(

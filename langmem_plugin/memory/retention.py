@@ -1,15 +1,16 @@
 """What happens to memories with time and use: counted, restored, archived, and deleted for good."""
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import and_, delete, func, insert, or_, select
+from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_access, memory_owner, standing_instruction
 from langmem_plugin.memory.index import VectorIndex
+from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.repository import MemoryRepository
 
@@ -25,6 +26,7 @@ class Retention:
     database: Database
     repository: MemoryRepository
     index: VectorIndex | None
+    instructions: StandingInstructions
     now: Callable[[], datetime]
 
     def note_access(
@@ -39,27 +41,60 @@ class Retention:
 
         What is not active any more is left alone: being used does not bring it back.
         """
-        if not relevances:
+        if relevances:
+            with self.database.write() as connection:
+                self._log_uses(connection, owner, {each: (kind, of) for each, of in relevances.items()}, session_id)
+
+    def note_turn(
+        self,
+        scopes: Sequence[str],
+        uses: Mapping[str, tuple[Access, float | None]],
+        *,
+        followed: Sequence[str] = (),
+        session_id: str | None = None,
+    ) -> None:
+        """All that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
+
+        The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
+        this order.
+        """
+        if not uses and not followed:
             return
-        now = self.now()
+        left = dict(uses)
         with self.database.write() as connection:
-            touched = self.repository.touch(connection, owner, list(relevances), now=now)
-            if touched:
-                connection.execute(
-                    insert(memory_access),
-                    [
-                        {
-                            "owner": owner,
-                            "access_id": uuid.uuid4().hex,
-                            "memory_id": memory_id,
-                            "kind": kind,
-                            "session_id": session_id,
-                            "relevance": relevances[memory_id],
-                            "at": now,
-                        }
-                        for memory_id in touched
-                    ],
-                )
+            if followed:
+                self.instructions.note_use(connection, scopes[0], followed)
+            for owner in scopes:
+                for noted in self._log_uses(connection, owner, left, session_id):
+                    del left[noted]
+
+    def _log_uses(
+        self,
+        connection: Connection,
+        owner: str,
+        uses: Mapping[str, tuple[Access, float | None]],
+        session_id: str | None,
+    ) -> list[str]:
+        """The ids of those that were there."""
+        now = self.now()
+        touched = self.repository.touch(connection, owner, list(uses), now=now) if uses else []
+        if touched:
+            connection.execute(
+                insert(memory_access),
+                [
+                    {
+                        "owner": owner,
+                        "access_id": uuid.uuid4().hex,
+                        "memory_id": memory_id,
+                        "kind": uses[memory_id][0],
+                        "session_id": session_id,
+                        "relevance": uses[memory_id][1],
+                        "at": now,
+                    }
+                    for memory_id in touched
+                ],
+            )
+        return touched
 
     def restore(self, owner: str, memory_id: str) -> Memory:
         """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these."""

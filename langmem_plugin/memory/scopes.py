@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
 
@@ -52,6 +52,27 @@ def recall_for(
                 if held is None or held.score < weighed.score:
                     best[each.memory.id] = weighed
     return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+
+
+def search_for(
+    service: MemoryService,
+    owner: str,
+    role: Role,
+    query: str,
+    *,
+    mode: Mode = "hybrid",
+    limit: int = 10,
+    min_relevance: float = 0.5,
+) -> list[Found]:
+    """What answers one query, in every scope of the person, best first."""
+    found = [
+        each
+        for scope in scopes_of(owner, role)
+        for each in service.search(
+            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
+        )
+    ]
+    return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
 
 
 def _questions(said: Sequence[str]) -> list[tuple[str, float]]:

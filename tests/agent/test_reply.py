@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, ModelUnavailable, PhoneMemory, SessionExpired
-from langmem_plugin.plugin import EMPTY, NO_MODEL
+from langmem_plugin.agent.channel import EMPTY, NO_MODEL
 
 ERIN, JASON = "+972501234567", "+972501234568"
 

@@ -1,0 +1,153 @@
+"""A text comes in, a text goes out: what lies between a channel such as SMS or WhatsApp and a graph."""
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.pregel import Pregel
+from langgraph.types import Command
+
+from langmem_plugin.agent import outage
+from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.conversation.media import image_block
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnTimeout
+from langmem_plugin.phones import masked
+
+log = logging.getLogger(__name__)
+
+Graph = Pregel[Any, Any, Any, Any]
+
+EMPTY = "I got an empty message. Write me what you need, or /help."
+NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
+"""What a person is answered when the model cannot be reached."""
+BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
+NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
+WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """One message of a person or a group, by its key; `automated` is one that nobody wrote."""
+
+    owner: str
+    text: str
+    image: str | Path | bytes | None = None
+    automated: bool = False
+
+    @property
+    def said(self) -> HumanMessage:
+        """For the graph. Raises InvalidInput if the image cannot be read."""
+        if self.image is None:
+            return HumanMessage(self.text)
+        words = [{"type": "text", "text": self.text}] if self.text.strip() else []
+        return HumanMessage(content=[*words, image_block(self.image)])
+
+
+class Channel:
+    """Answers messages with a graph, in turns, or with what a person can be told instead."""
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        working: WorkingMemory,
+        commands: Commands,
+        turn: Callable[[str], Turn],
+    ) -> None:
+        self._saver = saver
+        self._working = working
+        self._commands = commands
+        self._turn = turn
+
+    def reply(self, graph: Graph, message: Incoming, *, sources: bool) -> str:
+        """See PhoneMemory.reply."""
+        if not message.text.strip() and message.image is None:
+            return EMPTY
+        said = message.said
+        try:
+            if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
+                return answer
+            with outage.watched() as missing:
+                reply = self._answered(graph, message, said, sources=sources)
+        except no_model():
+            log.exception("reply.no_model", extra={"phone": masked(message.owner)})
+            return NO_MODEL
+        except (TurnTimeout, StoreUnavailable) as error:
+            return _told_instead(error, masked(message.owner))
+        return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
+
+    def _answered(self, graph: Graph, message: Incoming, said: HumanMessage, *, sources: bool) -> str:
+        if message.automated:
+            result = graph.invoke({"messages": [said]}, without_trace(message.owner))
+        else:
+            result = self._in_turn(graph, message.owner, said)
+        reply = _reply_in(result)
+        if sources:
+            reply = self._working.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
+        return reply
+
+    def _in_turn(self, graph: Graph, owner: str, said: HumanMessage) -> dict[str, Any]:
+        """What the graph answers in the person's turn; without any memory if the database cannot be reached.
+
+        Only a run that has not begun is run without: what its tools did must not be done twice.
+        """
+        result: dict[str, Any] | None = None
+        begun = False
+        try:
+            with self._turn(owner) as config:
+                waits = self._saver.awaits_answer(config)
+                begun = True
+                given: Any = Command(resume=self._as_answer(said)) if waits else {"messages": [said]}
+                result = graph.invoke(given, config)
+        except StorageFull:
+            raise
+        except StoreUnavailable:
+            if begun and result is None:
+                raise
+            # With a result all is kept; only the turn's place could not be given back, and its lease ends by itself.
+            log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(owner)})
+        if result is None:
+            outage.note("conversation")
+            result = graph.invoke({"messages": [said]}, without_trace(owner))
+        return result
+
+    def _as_answer(self, said: HumanMessage) -> str:
+        """What answers a graph's question: always a text, because that is what a graph that asks expects."""
+        if isinstance(said.content, str):
+            return said.content
+        blocks: list[Mapping[str, Any]] = self._saver.media.reduced_value(list(said.content))
+        return "\n".join(block.get("text") or block["url"] for block in blocks)
+
+
+def without_trace(owner: str) -> RunnableConfig:
+    """For a run of which nothing is read and nothing stored."""
+    return {"configurable": {"thread_id": owner, "automated": True}}
+
+
+def _told_instead(error: TurnTimeout | StoreUnavailable, phone: str) -> str:
+    match error:
+        case TurnTimeout():
+            log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
+            return BUSY
+        case StorageFull():
+            log.critical("reply.storage_full", exc_info=error, extra={"phone": phone})
+            return error.user_text
+    log.error("reply.not_kept", exc_info=error, extra={"phone": phone})
+    return NOT_KEPT
+
+
+def _reply_in(result: Mapping[str, Any]) -> str:
+    """The text of a graph's answer: a question it stopped for, else the last thing the assistant said."""
+    if waiting := result.get("__interrupt__"):
+        asked = waiting[0].value
+        return asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
+    said = (message.text for message in reversed(result["messages"]) if isinstance(message, AIMessage))
+    return next((text for text in said if text), "")

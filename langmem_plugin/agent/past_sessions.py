@@ -1,0 +1,130 @@
+"""Makes what past sessions said searchable, in the background: each message once, in whatever process comes to it."""
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+
+from langchain_core.runnables import RunnableConfig
+
+from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
+from langmem_plugin.agent.pictures import words_in
+from langmem_plugin.conversation import searchable
+from langmem_plugin.conversation.manager import MessageRecord, SessionManager
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.searchable import Waiting
+from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
+from langmem_plugin.memory.history import MessageHistory, Said
+from langmem_plugin.phones import masked, thread_key
+
+log = logging.getLogger(__name__)
+
+_EVERY_SECONDS = 600.0
+_AT_ONCE = 20
+_SPEAKERS = ("user", "assistant")
+
+
+class PastSessions:
+    """Follows the sessions of one database into the searchable history.
+
+    What is missing is read from the database, so nothing is lost with a process. A session is taken when it is
+    over or silent: what is in the model's window needs no search.
+    """
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        manager: SessionManager,
+        history: MessageHistory,
+        *,
+        is_command: Callable[[str], bool],
+    ) -> None:
+        self._saver = saver
+        self._manager = manager
+        self._history = history
+        self._is_command = is_command
+        self._asked: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        self._worker = threading.Thread(target=self._work, name="langmem-past-sessions", daemon=True)
+
+    def start(self) -> None:
+        self._worker.start()
+
+    def close(self) -> None:
+        """Waits for the session that is being taken; the others wait for the next process."""
+        self._stopped.set()
+        self._asked.put(None)
+        if self._worker.is_alive():
+            self._worker.join()
+
+    def look(self, thread: str) -> None:
+        """Has the sessions of a thread looked at soon, because one of them may just have ended."""
+        self._asked.put(thread_key(thread, self._saver.region))
+
+    def catch_up(self, thread: str | None = None) -> int:
+        """Takes what waits, of one thread or of all, here and now; how many messages became searchable.
+
+        Raises EmbeddingUnavailable, with what is done kept.
+        """
+        added = 0
+        while True:
+            silent_since = self._saver.now() - self._saver.silence.timeout
+            with self._saver.database.read() as connection:
+                found = searchable.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
+            for each in found:
+                if self._stopped.is_set():
+                    return added
+                added += self._take(each)
+            if len(found) < _AT_ONCE:
+                return added
+
+    def claim(self, config: RunnableConfig, owner: str) -> None:
+        """Notes whose the run's session is, where its thread is no phone: on a LangGraph server it is a UUID."""
+        thread = thread_key(str(config["configurable"].get("thread_id") or ""), self._saver.region)
+        if thread and not names_its_owner(thread):
+            with self._saver.database.write() as connection:
+                searchable.claim(connection, thread, owner)
+
+    def _work(self) -> None:
+        thread = None
+        while not self._stopped.is_set():
+            try:
+                self.catch_up(thread)
+            except (EmbeddingUnavailable, StoreUnavailable):
+                log.warning("past_sessions.later", exc_info=True)
+            try:
+                thread = self._asked.get(timeout=_EVERY_SECONDS)
+            except queue.Empty:
+                thread = None
+
+    def _take(self, found: Waiting) -> int:
+        owner = None if found.contested else found.owner or owner_of_thread(found.thread)
+        try:
+            said = [] if owner is None else self._said_in(found.session_id)
+        except UnknownSession:  # purged meanwhile, with all that was searchable of it
+            return 0
+        except DamagedSession:
+            # Looked at again when it was rebuilt; what was taken from it before stays.
+            log.warning("past_sessions.damaged", exc_info=True, extra={"session_id": found.session_id})
+            with self._saver.database.write() as connection:
+                searchable.take(connection, found)
+            return 0
+        added = self._history.follow(
+            owner, found.session_id, said, lambda connection: searchable.take(connection, found)
+        )
+        if added:
+            log.info("past_sessions.taken", extra={"phone": masked(found.thread), "messages": added})
+        return added or 0
+
+    def _said_in(self, session_id: str) -> list[Said]:
+        """What a person and the assistant said to each other: no tool results, no commands."""
+        return [
+            Said(each.message_id, session_id, each.role, text, each.timestamp)
+            for each in self._manager.messages(session_id)
+            if (text := self._worded(each))
+        ]
+
+    def _worded(self, message: MessageRecord) -> str:
+        if message.role not in _SPEAKERS or (message.role == "user" and self._is_command(message.content)):
+            return ""
+        return words_in(message.content)

@@ -1,0 +1,43 @@
+"""Pictures in a conversation's messages: left out where words are compared, shown again where the turn goes on."""
+
+from base64 import b64encode
+from collections.abc import Sequence
+from typing import Any
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from langmem_plugin.conversation.media import Media, references_in
+
+
+def words_in(text: str) -> str:
+    """What a text says, without the lines that stand for pictures and files."""
+    for reference in references_in(text):
+        text = text.replace(str(reference), "")
+    return text.strip()
+
+
+def with_pictures(messages: Sequence[BaseMessage], media: Media) -> list[BaseMessage]:
+    """The messages with the pictures and files of the newest turn in place of the lines that stand for them.
+
+    After an interrupt a run goes on from what is stored, and the model is to see what it saw before. What
+    is not kept any more stays a line. Messages that are changed are copies.
+    """
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    return [*messages[:newest], *(_with_pictures(message, media) for message in messages[newest:])]
+
+
+def _with_pictures(message: BaseMessage, media: Media) -> BaseMessage:
+    if not isinstance(message.content, list):  # a text a person typed stays a text, whatever it looks like
+        return message
+    shown = [_shown(block, media) for block in message.content]
+    return message.model_copy(update={"content": shown}) if shown != message.content else message
+
+
+def _shown(block: Any, media: Media) -> Any:
+    if not isinstance(block, dict) or block.get("type") != "text":
+        return block
+    text = str(block.get("text"))
+    match references_in(text):
+        case [reference] if str(reference) == text and (data := media.load(reference)) is not None:
+            return {"type": reference.kind, "base64": b64encode(data).decode(), "mime_type": reference.mime_type}
+    return block
