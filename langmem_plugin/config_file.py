@@ -96,15 +96,11 @@ def _database_in(folder: str) -> str:
     return f"sqlite:///{Path(folder) / 'langmem.db'}"
 
 
-def _limits(by_role: Mapping[str, int]) -> dict[str, int]:
-    return {**Settings.model_fields["max_tokens"].default, **by_role}
-
-
 _PLACES: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
     "enable_memory_system": (("feature_flags", "enable_memory_system"), _as_it_is),
     "godfather_phone": (("godfather_phone",), _as_it_is),
     "database": (("memory", "session", "storage_dir"), _database_in),
-    "max_tokens": (("memory", "session", "max_tokens_by_role"), _limits),
+    "max_tokens": (("memory", "session", "max_tokens_by_role"), _as_it_is),
     "session_timeout": (("memory", "session", "session_timeout_hours"), _hours),
     "longterm": (("memory", "longterm", "enabled"), _as_it_is),
     "embedding_model": (("memory", "longterm", "embedding_model"), _as_it_is),

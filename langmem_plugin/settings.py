@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Role = Literal["client", "godfather"]
+
+
+_MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 
 class Settings(BaseSettings):
@@ -38,12 +41,17 @@ class Settings(BaseSettings):
     archive_days: int | None = Field(default=30, ge=0)
     media: Path | Literal["beside", "drop"] = "beside"
     window_turns: PositiveInt = 20
-    max_tokens: dict[Role, PositiveInt] = {"client": 4_000, "godfather": 100_000}
+    max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
     embedding_model: str = "offline"
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
     search_past_sessions: bool = True
+
+    @field_validator("max_tokens", mode="before")
+    @classmethod
+    def _for_every_role(cls, said: Any) -> Any:
+        return {**_MAX_TOKENS, **said} if isinstance(said, dict) else said
 
     @property
     def remembers(self) -> bool:

@@ -2,7 +2,6 @@
 
 import logging
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -116,7 +115,7 @@ class SessionManager:
             log.warning("message.empty", extra={"phone": masked(thread)})
         if image_path is not None and not Path(image_path).exists():
             log.warning("message.image_missing", extra={"phone": masked(thread)})
-        if len(content) // 4 > self._settings.max_tokens[user_role]:
+        if len(content) // 4 > self._limit_of(user_role, thread):
             log.warning("message.oversized", extra={"phone": masked(thread)})
         now = self._saver.now()
         notes = {
@@ -135,13 +134,19 @@ class SessionManager:
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
     ) -> list[dict[str, str]]:
-        """`[{"role": …, "content": …}]` of the current session within the role's token limit, oldest first."""
-        config = self._saver.open_session(self._thread(chat))
-        found = self._saver.get_tuple(config)
-        messages: Sequence[BaseMessage] = found.checkpoint["channel_values"].get(_CHANNEL, []) if found else []
-        newest = messages[-max_messages:] if max_messages else messages
-        shown = newest_within(newest, self._settings.max_tokens[user_role], self._saver.count_tokens)
-        return [{"role": _role(message), "content": message.text} for message in shown if message.text]
+        """`[{"role": …, "content": …}]` of the current session within the role's token limit, oldest first.
+
+        Tokens are those counted when a message was stored. A role that is unknown is taken as `client`, with a
+        WARNING.
+        """
+        thread = self._thread(chat)
+        config = self._saver.open_session(thread)
+        with self._saver.reading(config["configurable"]["session_id"]) as (history, _):
+            rows = history.listed(_CHANNEL)
+            newest = rows[-max_messages:] if max_messages else rows
+            shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)
+            messages = history.rows.messages([row.row if row.message_id else -row.row for row in shown])
+        return [{"role": _role(message), "content": message.text} for message in messages if message.text]
 
     def clear_session(self, chat: str) -> None:
         """Archives the current session; the next message starts afresh. The client's name is kept."""
@@ -218,6 +223,12 @@ class SessionManager:
             config["configurable"]["checkpoint_id"] = before["id"]
         self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
         self._saver.touch(config, Client(client_name) if client_name else None)
+
+    def _limit_of(self, user_role: Role, thread: str) -> int:
+        limits = self._settings.max_tokens
+        if user_role not in limits:  # it comes from outside, whatever its type says
+            log.warning("role.unknown", extra={"phone": masked(thread), "role": user_role})
+        return limits.get(user_role, limits["client"])
 
     def _thread(self, chat: str) -> str:
         return normalised(chat, self._saver.region)

@@ -5,10 +5,13 @@ Pure functions over messages, newest last. Nothing here changes what is stored.
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 log = logging.getLogger(__name__)
+
+_One = TypeVar("_One")
 
 _KEPT = 2
 _UNANSWERED = "This call did not finish: it was interrupted. Call it again if it is still wanted."
@@ -44,12 +47,10 @@ def window(
     return shown
 
 
-def newest_within(
-    messages: Sequence[BaseMessage], max_tokens: int, count_tokens: Callable[[BaseMessage], int]
-) -> list[BaseMessage]:
+def newest_within(messages: Sequence[_One], max_tokens: int, count_tokens: Callable[[_One], int]) -> list[_One]:
     """The newest messages that fit, at least two: for plain transcripts, in which nothing is paired."""
     budget = max_tokens
-    kept: list[BaseMessage] = []
+    kept: list[_One] = []
     for message in reversed(messages):
         budget -= count_tokens(message)
         if budget < 0 and len(kept) >= _KEPT:

@@ -239,3 +239,33 @@ def test_two_that_begin_at_once_begin_one_session(saver):
         opened = list(pool.map(lambda _: saver.open_session(ERIN)["configurable"]["session_id"], range(16)))
 
     assert len(set(opened)) == 1
+
+
+@pytest.mark.spec("C-7", "C-12")
+def test_an_unknown_role_is_taken_as_a_client_with_a_warning(manager, caplog):
+    manager.add_message(ERIN, "user", "x" * 20_000, user_role="admin")
+    manager.add_message(ERIN, "assistant", "y")
+    manager.add_message(ERIN, "user", "z")
+
+    assert [each["content"] for each in manager.get_conversation_history(ERIN, "admin")] == ["y", "z"]
+    assert caplog.messages.count("role.unknown") == 2
+
+
+@pytest.mark.spec("C-7")
+def test_the_limit_is_held_with_the_tokens_that_were_counted_when_a_message_was_stored(database_url, clock):
+    counted = []
+
+    def thousand_each(message):
+        counted.append(message.text)
+        return 1_000
+
+    with ConversationSaver(database_url, now=clock, count_tokens=thousand_each) as saver:
+        manager = SessionManager(saver)
+        for number in range(6):
+            manager.add_message(ERIN, "user", f"message {number}")
+        before = len(counted)
+
+        assert [each["content"] for each in manager.get_conversation_history(ERIN)] == [
+            f"message {number}" for number in (2, 3, 4, 5)
+        ]
+        assert len(counted) == before
