@@ -97,6 +97,12 @@ class Corpus:
             self._columns["live"][row] = False
             self.words.remove(row)
 
+    def release_vectors(self) -> None:
+        """An index has them: from now on only its cosines are known."""
+        if self.holds_vectors:
+            self.holds_vectors = False
+            self._vectors = np.zeros((len(self._columns), 0), dtype=np.float32)
+
     def cosines(self, nearest: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
         """One per row, of which only the nearest are known: the others are no nearer than the last of them."""
         lowest = min((cosine for _, cosine in nearest), default=-1.0)
@@ -145,6 +151,10 @@ class Corpus:
     @property
     def vectors(self) -> Matrix:
         return self._vectors[: len(self.ids)]
+
+    @property
+    def live(self) -> int:
+        return len(self._row_of)
 
     @property
     def dead(self) -> int:

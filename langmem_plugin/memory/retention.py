@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -110,9 +111,8 @@ class Retention:
 
     def erase(self, owner: str) -> int:
         """Deletes for good, at once, everything of the owner that is kept here; how many memories there were."""
-        if self.index is not None:
-            self.index.erase(owner)
-        with self.database.write() as connection:
+        unindexed = nullcontext() if self.index is None else self.index.erasing(owner)
+        with unindexed, self.database.write() as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
@@ -132,8 +132,7 @@ class Retention:
         for row in rows:
             due_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in due_of.items():
-            if self.index is not None:
-                self.index.remove(owner, memory_ids)
-            with self.database.write() as connection:
+            unindexed = nullcontext() if self.index is None else self.index.removing(owner, memory_ids)
+            with unindexed, self.database.write() as connection:
                 self.repository.remove(connection, owner, memory_ids)
         return len(rows)

@@ -1,7 +1,8 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Self, Unpack
 
@@ -10,6 +11,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
@@ -17,7 +19,7 @@ from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.history import MessageHistory
-from langmem_plugin.memory.index import OpenCollection, VectorIndex
+from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import (
     EVERYTHING,
@@ -33,6 +35,7 @@ from langmem_plugin.memory.models import (
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search import Query, foremost, ranked
+from langmem_plugin.memory.stores import OpenCollection
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
@@ -46,8 +49,12 @@ class MemoryService(SessionCollections, Retention):
     cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
-    process; `chroma(directory)` of memory/index.py is one. Whatever needs an embedding raises
-    EmbeddingUnavailable after its retries; whatever touches the database may raise StoreUnavailable.
+    process; `chroma(folder)` and `pgvector(database)` of memory/stores.py are such. It follows the database in
+    the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
+    owners who shall have one from the start, however few their memories: they exist once this is constructed,
+    which raises ConfigurationError where one of that name has another distance or dimension.
+    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database may
+    raise StoreUnavailable.
     """
 
     def __init__(
@@ -62,14 +69,19 @@ class MemoryService(SessionCollections, Retention):
         owner_limit: int = 10_000,
         open_collection: OpenCollection | None = None,
         index_after: int = 100_000,
+        always_indexed: Mapping[str, str] | None = None,
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
         self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
         self.instructions = StandingInstructions(self.database, now=now)
-        self.index = VectorIndex(self.database, self.repository, open_collection) if open_collection else None
+        self.background = Background()
+        self._open_collection = open_collection
         self._index_after = index_after
+        self.index = None if open_collection is None else self._new_index(open_collection, always_indexed or {})
+        if always_indexed and self.index is None:
+            raise ConfigurationError("a collection that should always be there needs an open_collection")
         self.owner_limit = owner_limit
         self.now = now
         self.history = MessageHistory(
@@ -110,7 +122,7 @@ class MemoryService(SessionCollections, Retention):
         news = [
             NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
         ]
-        with self.database.write() as connection:
+        with self._writing(owner) as connection:
             made = self.repository.create_unknown(connection, owner, news, now=self.now())
             self.repository.archive_above(connection, owner, self.owner_limit, now=self.now())
         return made
@@ -121,7 +133,7 @@ class MemoryService(SessionCollections, Retention):
         Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
         new = NewMemory(worded(text), self.embedder.texts([worded(text)])[0], fields)
-        with self.database.write() as connection:
+        with self._writing(owner) as connection:
             made = self.repository.create_unknown(connection, owner, [new], now=self.now())[0]
             if made.id == memory_id:
                 return made
@@ -166,7 +178,7 @@ class MemoryService(SessionCollections, Retention):
         )
         with self.database.read() as connection:
             with self._facts.corpus(connection, owner) as corpus:
-                nearest = () if corpus.holds_vectors else self._nearest(connection, owner, asked)
+                nearest = self._nearest(connection, owner, asked, corpus)
                 hits = ranked(corpus, asked, nearest)
             memories = {
                 found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
@@ -241,14 +253,14 @@ class MemoryService(SessionCollections, Retention):
         if "text" in changes:
             written["text"] = worded(changes["text"])
             vector = self.embedder.texts([written["text"]])[0]
-        with self.database.write() as connection:
+        with self._writing(owner) as connection:
             return self.repository.change(
                 connection, owner, memory_id, written, now=self.now(), revision=revision, vector=vector
             )
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
         """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
-        with self.database.write() as connection:
+        with self._writing(owner) as connection:
             return self.repository.change(
                 connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
             )
@@ -263,7 +275,9 @@ class MemoryService(SessionCollections, Retention):
         return self.index.catch_up(owner, progress)
 
     def close(self) -> None:
-        """Closes the database if it was opened here."""
+        """Ends what runs in the background, the vector store and, if it was opened here, the database."""
+        self.background.close()
+        getattr(self._open_collection, "close", lambda: None)()
         if self._own_database:
             self.database.close()
 
@@ -273,20 +287,47 @@ class MemoryService(SessionCollections, Retention):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _new_index(self, open_collection: OpenCollection, names: Mapping[str, str]) -> VectorIndex:
+        index = VectorIndex(
+            self.database,
+            self.repository,
+            open_collection,
+            dimension=lambda: self.embedder.dimension,
+            names=dict(names),
+            background=self.background,
+        )
+        index.begin()
+        return index
+
     def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
         many = self.index is not None and (self.repository.count(connection, owner, valid_at=None) > self._index_after)
         return Corpus(self.embedder.dimension, hold_vectors=not many)
 
-    def _nearest(self, connection: Connection, owner: str, asked: Query) -> list[tuple[str, float]]:
-        """Through the index where it can be trusted with the question; exactly, from the database, otherwise."""
+    def _nearest(self, connection: Connection, owner: str, asked: Query, corpus: Corpus) -> Sequence[tuple[str, float]]:
+        """Through the index where there are many and it can be trusted with the question; exactly otherwise.
+
+        Empty where the corpus holds the vectors itself.
+        """
         if asked.meaning is None:
             return []
-        limit = max(_CANDIDATES, 10 * asked.limit)
-        if self.index is not None and asked.where == EVERYTHING:  # a filter after the nearest would lose some
-            ids = self.index.nearest(connection, owner, asked.meaning.vector, limit)
+        vector, limit = asked.meaning.vector, max(_CANDIDATES, 10 * asked.limit)
+        many = self.index is not None and corpus.live > self._index_after
+        if self.index is not None and many and asked.where == EVERYTHING:  # a filter after the nearest loses some
+            ids = self.index.nearest(connection, owner, vector, limit)
             if ids is not None:
-                return self.repository.cosines(connection, owner, asked.meaning.vector, ids)
+                corpus.release_vectors()
+                return self.repository.cosines(connection, owner, vector, ids)
+        if corpus.holds_vectors:
+            return []
         found = self.repository.query_similar_by_embedding(
-            connection, owner, asked.meaning.vector, where=asked.where, valid_at=asked.now, limit=limit
+            connection, owner, vector, where=asked.where, valid_at=asked.now, limit=limit
         )
         return [(each.id, cosine) for each, cosine in found]
+
+    @contextlib.contextmanager
+    def _writing(self, owner: str) -> Iterator[Connection]:
+        """A transaction, which the collection of an owner who always has one follows at once."""
+        with self.database.write() as connection:
+            yield connection
+        if self.index is not None and owner in self.index.names:
+            self.index.follow(owner)

@@ -1,0 +1,133 @@
+"""Vector collections in a Chroma database of our own: opened by one process, made anew when damaged."""
+
+import contextlib
+import logging
+import re
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from shutil import rmtree
+from typing import cast
+
+import chromadb
+from chromadb.api.client import Client
+from chromadb.config import Settings
+from filelock import FileLock
+from langchain_chroma import Chroma
+from langchain_core.documents import Document
+from langchain_core.vectorstores import VectorStore
+
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.stores import StoredVectors, failures
+
+log = logging.getLogger(__name__)
+
+_DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
+
+
+class ChromaCollections:
+    """Opens collections, and the database anew when its file was replaced, deleted or is damaged."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._file = folder / "chroma.sqlite3"
+        self._settings = Settings(anonymized_telemetry=False)
+        self._opening = threading.Lock()
+        self._lock: FileLock | None = None
+        self._client: Client | None = None
+        self._inode: int | None = None
+
+    def __call__(self, name: str, embeddings: StoredVectors) -> VectorStore:
+        """Raises ConfigurationError for a collection of this name that is of another distance or dimension."""
+        with self._opening:
+            self._hold_folder()
+            try:
+                return self._collection(name, embeddings)
+            except failures() as error:
+                if not _damaged(error):
+                    raise
+                log.warning("index.damaged", exc_info=True)
+                self._delete_files()
+                return self._collection(name, embeddings)
+
+    def close(self) -> None:
+        with self._opening:
+            self._close_client()
+            if self._lock is not None:
+                self._lock.release()
+                self._lock = None
+
+    def _collection(self, name: str, embeddings: StoredVectors) -> VectorStore:
+        client = self._current_client()
+        store = _Collection(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
+        made = client.get_collection(name)
+        space = (made.configuration_json.get("hnsw") or {}).get("space")
+        dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+        if space != "cosine" or dimension not in (None, embeddings.dimension):
+            raise ConfigurationError(
+                f"the Chroma collection {name!r} in {self._folder} compares vectors of {dimension} dimensions by "
+                f"{space}, not of {embeddings.dimension} by cosine: delete it or choose another name"
+            )
+        return store
+
+    def _hold_folder(self) -> None:
+        """Raises TimeoutError where another process has it."""
+        if self._lock is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = FileLock(self._folder / "in-use.lock", mode=0o600, thread_local=False)
+            lock.acquire(blocking=False)
+            self._lock = lock
+
+    def _current_client(self) -> Client:
+        if self._client is not None and self._inode != _inode(self._file):
+            self._close_client()
+        if self._client is None:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not self._readable():  # a client that fails to open is kept by chromadb, and fails for ever
+                log.warning("index.damaged")
+                self._delete_files()
+            self._client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
+            self._inode = _inode(self._file)
+        return self._client
+
+    def _readable(self) -> bool:
+        if not self._file.exists():
+            return True
+        try:
+            with contextlib.closing(sqlite3.connect(self._file)) as connection:
+                connection.execute("SELECT count(*) FROM sqlite_master")
+        except sqlite3.OperationalError:  # locked
+            return True
+        except sqlite3.DatabaseError:
+            return False
+        return True
+
+    def _close_client(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _delete_files(self) -> None:
+        """Of a damaged database: everything in it is made anew from ours."""
+        self._close_client()
+        for path in self._folder.iterdir():
+            if path.name.startswith(self._file.name):
+                path.unlink()
+            elif path.is_dir() and re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", path.name):
+                rmtree(path)
+
+
+class _Collection(Chroma):
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        """The inherited one fails for documents without metadata, and reads more than ids."""
+        return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
+
+
+def _damaged(error: BaseException) -> bool:
+    code = re.search(r"\(code: (\d+)\)", str(error))
+    return code is not None and int(code[1]) & 0xFF in _DAMAGED
+
+
+def _inode(file: Path) -> int | None:
+    return file.stat().st_ino if file.exists() else None

@@ -1,0 +1,178 @@
+"""What an owner's vector index has yet to learn: read from the changes in the database, one follower at a time."""
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from filelock import FileLock
+from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_, update
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.vectors import Vector, from_bytes
+
+BATCH = 500
+_KEPT = and_(memory.c.status == "active", ~memory.c.private)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An owner's changes, and how far the index has followed them."""
+
+    change: int
+    rebuild: int
+    salt: bytes
+    indexed: int
+    generation: int  # a rebuilt index is another collection
+
+    @property
+    def whole(self) -> bool:
+        return self.indexed > 0 and self.indexed >= self.rebuild
+
+
+class Change(NamedTuple):
+    memory_id: str
+    change: int
+    vector: Vector | None  # None for what is private or not active
+
+
+class Outbox:
+    """Reads the changes of the repository's model and notes how far they were followed."""
+
+    def __init__(self, database: Database, repository: MemoryRepository) -> None:
+        self._database = database
+        self._repository = repository
+        self._one_thread = threading.Lock()
+        self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
+
+    @contextlib.contextmanager
+    def alone(self, owner: str) -> Iterator[None]:
+        """Nobody else, in any process, changes the owner's index inside the block. Not re-entrant."""
+        with self._one_thread, contextlib.ExitStack() as held:
+            if self._one_process is not None:
+                held.enter_context(self._one_process)
+            elif not self._database.is_sqlite:
+                # Of the session, not of a transaction: a long transaction would keep PostgreSQL from cleaning up.
+                engine = self._database.engine.execution_options(isolation_level="AUTOCOMMIT")
+                connection = held.enter_context(engine.connect())
+                key = func.hashtextextended("vector index of " + owner, 0)
+                connection.execute(select(func.pg_advisory_lock(key)))
+                held.callback(lambda: connection.execute(select(func.pg_advisory_unlock(key))))
+            yield
+
+    def standing(self, connection: Connection, owner: str) -> Standing | None:
+        row = connection.execute(
+            select(
+                memory_owner.c.change,
+                memory_owner.c.rebuild,
+                memory_owner.c.salt,
+                func.coalesce(memory_index.c.change, 0).label("indexed"),
+                func.coalesce(memory_index.c.generation, 0).label("generation"),
+            )
+            .outerjoin(
+                memory_index,
+                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._repository.model),
+            )
+            .where(memory_owner.c.owner == owner)
+        ).first()
+        return None if row is None else Standing(*row)
+
+    def generations(self, owner: str) -> list[tuple[str, int]]:
+        """(model, newest generation) of every index that was ever begun for the owner."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(memory_index.c.model, memory_index.c.generation).where(memory_index.c.owner == owner)
+            )
+            return [(row.model, row.generation) for row in rows]
+
+    def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
+        """The next batch in the order of (change, id)."""
+        statement = (
+            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), memory_vector.c.vector))
+            .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
+            .order_by(memory.c.change, memory.c.memory_id)
+            .limit(BATCH)
+        )
+        return [
+            Change(row.memory_id, row.change, from_bytes(row.vector) if row.kept and row.vector is not None else None)
+            for row in connection.execute(statement)
+        ]
+
+    def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
+        """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
+        return list(
+            connection.execute(
+                select(memory.c.memory_id).where(
+                    memory.c.owner == owner, or_(memory.c.change > indexed, memory.c.private)
+                )
+            ).scalars()
+        )
+
+    def waiting(self, owner: str) -> int:
+        """How many memories have changes that were not followed."""
+        with self._database.read() as connection:
+            standing = self.standing(connection, owner)
+            if standing is None:
+                return 0
+            counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
+            return int(connection.execute(counted.where(memory.c.change > standing.indexed)).scalar_one())
+
+    def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
+        """The next page, by id, of what the index holds if it has followed to `indexed`."""
+        statement = (
+            self._held(select(memory.c.memory_id, memory_vector.c.vector), owner, indexed)
+            .where(memory.c.memory_id > after)
+            .order_by(memory.c.memory_id)
+            .limit(BATCH)
+        )
+        return [(row.memory_id, from_bytes(row.vector)) for row in connection.execute(statement)]
+
+    def size(self, owner: str) -> int:
+        """How many vectors the index holds."""
+        with self._database.read() as connection:
+            standing = self.standing(connection, owner)
+            if standing is None:
+                return 0
+            return int(connection.execute(self._held(select(func.count()), owner, standing.indexed)).scalar_one())
+
+    def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
+        """The next page of the ids of all the owner's memories, in any state."""
+        statement = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id > after)
+        return list(connection.execute(statement.order_by(memory.c.memory_id).limit(BATCH)).scalars())
+
+    def mark(self, owner: str, *, change: int, generation: int) -> None:
+        with self._database.write() as connection:
+            self._repository.mark_index(connection, owner, change=change, generation=generation)
+
+    def skip_removal(self, owner: str) -> None:
+        """Marks all changes as followed if the newest ones were but rows that are gone, of which the index knows."""
+        newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner).scalar_subquery()
+        other = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > memory_index.c.change)
+        with self._database.write() as connection:
+            connection.execute(
+                update(memory_index)
+                .where(
+                    memory_index.c.owner == owner,
+                    memory_index.c.model == self._repository.model,
+                    ~other.exists(),
+                )
+                .values(change=newest)
+            )
+
+    def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
+        return self._with_vectors(columns).where(
+            memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory_vector.c.vector.is_not(None)
+        )
+
+    def _with_vectors(self, columns: Select[Any]) -> Select[Any]:
+        return columns.select_from(memory).outerjoin(
+            memory_vector,
+            and_(
+                memory_vector.c.owner == memory.c.owner,
+                memory_vector.c.memory_id == memory.c.memory_id,
+                memory_vector.c.model == self._repository.model,
+            ),
+        )
