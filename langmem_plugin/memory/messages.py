@@ -1,4 +1,4 @@
-"""One question against what was said: messages gain from their neighbours, their session and their speaker."""
+"""One question against what was said: messages gain from neighbours, session, speaker and the day they were said."""
 
 import re
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory import ranking
 from langmem_plugin.memory.corpus import Corpus, best
+from langmem_plugin.memory.dates import nearness
 from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores
@@ -19,6 +20,8 @@ _SESSION = 1.0
 _NEIGHBOUR = 0.5
 _REACH = 2  # messages before and after
 _SPEAKER = 1.4
+_DAY = 3.0
+_NEAREST = 1.5
 
 _SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
 _PERSONS = {
@@ -36,34 +39,45 @@ _PERSONS = {
 
 def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
-    to two, by how much of the question its whole session covers, and more if the one speaker who is named
-    said it. A speaker's name is no search word: the others use it when they address them.
+    to two, by how much of the question its whole session covers, more if the one speaker who is named said it,
+    and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
+    they address them. The best message of a session stands for all of it, and gains what the session's message
+    of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
     """
-    live = corpus.columns["live"]
+    columns = corpus.columns
+    live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
     wanted = _without_names(corpus.words.known(asked(query.text)), names)
-    sessions = corpus.columns["session"]
+    groups, group_of = np.unique(sessions, return_inverse=True)
     said: dict[str, Scores] = {}
+    spread = None
     score = np.zeros(len(corpus.ids), dtype=np.float32)
     if query.meaning is not None:
         said["semantic"], spread = ranking.semantic(
-            cosines(corpus.vectors, query.meaning.vector), query.meaning.calibration, live & corpus.columns["embedded"]
+            cosines(corpus.vectors, query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
         )
         score += spread
     if query.mode != "semantic":
         words, ceiling = corpus.words.scores(wanted)
         said["text"] = words / max(ceiling, 1e-6)
         score += _WORDS * said["text"]
-    score = _with_neighbours(score * live, sessions, corpus.columns["created"])
+    score *= live
+    # Where only one speaks, neighbours are notes one after the other and no answers to each other.
+    score = np.where(_talks(kinds, group_of), _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
-        groups, group_of = np.unique(sessions, return_inverse=True)
         whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
         said["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
         score += _SESSION * said["session"]
     speaker = _one_meant(query.text, names)
     if speaker is not None:
-        score = np.where(corpus.columns["kind"] == corpus.code_of(speaker), score * _SPEAKER, score)
+        score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
+    near = nearness(query.text, query.now.date(), columns["created"])
+    if near is not None:
+        said["day"] = near
+        score += _DAY * near
+    if spread is not None:
+        score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     similarity = ranking.similarity(said.get("semantic"), said.get("text"), len(score))
     fits &= similarity >= query.min_relevance
     return [
@@ -93,6 +107,30 @@ def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArra
     gained = np.empty_like(score)
     gained[order] = sorted_score + _NEIGHBOUR * added
     return gained
+
+
+def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether more than one speaks in the session of each message."""
+    lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
+    highest = np.full(len(lowest), np.iinfo(np.int32).min)
+    np.minimum.at(lowest, group_of, speakers)
+    np.maximum.at(highest, group_of, speakers)
+    several: NDArray[np.bool_] = (lowest != highest)[group_of]
+    return several
+
+
+def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
+    """What the best message of each session gains; 0 for the others."""
+    gains = np.zeros_like(score)
+    rows = np.flatnonzero(fits)
+    if len(rows):
+        nearest = np.full(int(group_of.max()) + 1, -np.inf, dtype=np.float32)
+        np.maximum.at(nearest, group_of[rows], spread[rows])
+        by_session = rows[np.lexsort((-score[rows], group_of[rows]))]
+        best_rows = by_session[np.unique(group_of[by_session], return_index=True)[1]]
+        nearest_of = nearest[group_of[best_rows]]
+        gains[best_rows] = _NEAREST * (nearest_of - nearest_of.mean())
+    return gains
 
 
 def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:

@@ -1,0 +1,95 @@
+"""Days that a question names bring forward what was said on them."""
+
+from datetime import UTC, date, datetime
+
+import numpy as np
+import pytest
+
+from langmem_plugin.memory.dates import named, nearness
+from langmem_plugin.memory.history import Said
+
+ANNA = "+972501234567"
+TODAY = date(2026, 11, 18)  # a Wednesday
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("what did dana do in may 2025?", date(2025, 5, 1), date(2025, 5, 31)),
+        ("where was i on october 3rd, 2026?", date(2026, 10, 3), date(2026, 10, 3)),
+        ("where was i on the 3rd of october?", date(2026, 10, 3), date(2026, 10, 3)),
+        ("¿qué dije el 3 de octubre de 2025?", date(2025, 10, 3), date(2025, 10, 3)),
+        ("¿y en febrero?", date(2026, 2, 1), date(2026, 2, 28)),
+        ("מה אמרתי ב-3 באוקטובר?", date(2026, 10, 3), date(2026, 10, 3)),
+        ("מה עשינו במרץ 2025", date(2025, 3, 1), date(2025, 3, 31)),
+        ("the meeting of 2026-02-28", date(2026, 2, 28), date(2026, 2, 28)),
+        ("what did i tell you yesterday?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("¿qué dije ayer?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("מה ביקשתי בשבוע שעבר?", date(2026, 11, 9), date(2026, 11, 15)),
+        ("what did we buy last month?", date(2026, 10, 1), date(2026, 10, 31)),
+    ],
+)
+def test_a_question_names_days_in_three_languages(question, first, last):
+    assert named(question, TODAY, [2026]) == [(first, last)]
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize(
+    "question",
+    [
+        "may i ask you something?",
+        "how far did they march?",
+        "el mar es azul",
+        "the 31st of february 2026",
+        "in 40 days",
+    ],
+)
+def test_words_that_only_look_like_a_month_name_no_day(question):
+    assert named(question, TODAY, [2026]) == []
+
+
+@pytest.mark.spec("M-7")
+def test_a_year_counts_for_the_dates_before_it_and_without_one_every_year_is_meant():
+    between = named("between 11 august and 15 august 2025", TODAY, [2026])
+    assert [first for first, _ in between] == [date(2025, 8, 15), date(2025, 8, 11)]
+    assert [first.year for first, _ in named("in june", TODAY, [2024, 2025])] == [2024, 2025]
+    assert named("on 29 february", TODAY, [2023, 2024]) == [(date(2024, 2, 29), date(2024, 2, 29))]
+
+
+@pytest.mark.spec("M-7")
+def test_nearness_fades_with_each_day_and_sooner_before_than_after():
+    days = [datetime(2026, 5, day, tzinfo=UTC) for day in (7, 9, 10, 11, 24)]
+    instants = np.array([int(day.timestamp() * 1_000_000) for day in days], dtype=np.int64)
+    near = nearness("what happened on 10 May?", TODAY, instants)
+    assert near is not None
+    assert near[2] == 1.0
+    assert near[0] < near[1] < near[3] < 1.0
+    assert near[4] == pytest.approx(np.exp(-1.0))
+    assert nearness("what happened?", TODAY, instants) is None
+    assert nearness("what happened in May?", TODAY, instants[:0]) is None
+
+
+@pytest.mark.spec("M-7", "M-11")
+def test_what_was_said_in_the_month_that_is_asked_for_comes_first(memory, clock):
+    months = (3, 5, 9)
+    said = [
+        Said(f"m{month}", f"s{month}", "user", f"We ate at {place}", datetime(2025, month, 9, tzinfo=UTC))
+        for month, place in zip(months, ("the harbour", "the Italian", "my aunt's"), strict=True)
+    ]
+    memory.history.add(ANNA, said)
+    for each, asked in zip(said, ("in March", "en mayo", "בספטמבר"), strict=True):
+        found = memory.history.search(ANNA, f"Where did we eat {asked}?")
+        assert found[0].message == each
+        assert found[0].signals["day"] == 1.0
+
+
+@pytest.mark.spec("M-7")
+def test_notes_that_only_one_person_wrote_gain_nothing_from_those_beside_them(memory, clock):
+    notes = ("Boiler serviced by Heatworks", "Bought stamps", "Library card renewed", "Bike chain oiled")
+    memory.history.add(ANNA, [Said(f"n{n}", "notes", "user", text, clock()) for n, text in enumerate(notes)])
+    answers = [Said(f"a{n}", "talk", ("user", "assistant")[n % 2], text, clock()) for n, text in enumerate(notes)]
+    alone = {each.message.message_id: each.score for each in memory.history.search(ANNA, "who serviced the boiler?")}
+    memory.history.add("ben", answers)
+    talking = {each.message.message_id: each.score for each in memory.history.search("ben", "who serviced the boiler?")}
+    assert talking["a1"] - talking["a3"] > alone["n1"] - alone["n3"]
