@@ -12,6 +12,7 @@ import ormsgpack
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
 from langmem_plugin.conversation import codec
+from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.errors import DamagedSession
 
 _LARGE = 512
@@ -30,7 +31,7 @@ class MessageList:
     As stored: how many checkpoints back its last full list is, and about how many bytes a full list would take.
     """
 
-    rows: codec.Rows
+    rows: RowNumbers
     depth: int = 0
     size: int = 0
 
@@ -85,10 +86,15 @@ def hold(serde: SerializerProtocol, value: Any, take_out: codec.TakeOut, add_val
     return Inline(typed, marked=taken is not value)
 
 
-def encode(body: Typed, metadata: Typed, channels: Mapping[str, Held], parent: Stored | None) -> bytes:
-    """The checkpoint's payload."""
-    held = {name: _encode_held(part, parent.channels.get(name) if parent else None) for name, part in channels.items()}
-    return codec.compress("", ormsgpack.packb([body, metadata, held]))
+def encode(
+    body: Typed, metadata: Typed, channels: Mapping[str, Held], parent: Stored | None
+) -> tuple[bytes, dict[str, Held]]:
+    """The checkpoint's payload, and the channels as decoding it gives them."""
+    before = parent.channels if parent else {}
+    encoded = {name: _encode_held(held, before.get(name)) for name, held in channels.items()}
+    packed = {name: packed for name, (packed, _) in encoded.items()}
+    payload = codec.compress("", ormsgpack.packb([body, metadata, packed]))
+    return payload, {name: held for name, (_, held) in encoded.items()}
 
 
 def decode(
@@ -106,7 +112,7 @@ def decode(
 
 def encode_writes(writes: list[Write]) -> bytes:
     """The payload of what one task wrote."""
-    packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)] for write in writes]
+    packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)[0]] for write in writes]
     return codec.compress("", ormsgpack.packb(packed))
 
 
@@ -117,7 +123,7 @@ def decode_writes(payload: bytes) -> list[Write]:
     ]
 
 
-def rows_in(serde: SerializerProtocol, held: Held) -> codec.Rows:
+def rows_in(serde: SerializerProtocol, held: Held) -> list[int]:
     """The message rows a channel refers to, without their sign."""
     if isinstance(held, MessageList):
         return [abs(row) for row in held.rows]
@@ -126,17 +132,20 @@ def rows_in(serde: SerializerProtocol, held: Held) -> codec.Rows:
     return []
 
 
-def _encode_held(held: Held, parent: Held | None) -> list[Any]:
+def _encode_held(held: Held, parent: Held | None) -> tuple[list[Any], Held]:
+    """How it is stored, and the same as read back."""
     match held:
         case Inline(typed, marked):
-            return ["s" if marked else "p", *typed]
+            return ["s" if marked else "p", *typed], held
         case Large(row):
-            return ["b", row]
+            return ["b", row], held
         case MessageList(rows):
             if isinstance(parent, MessageList) and parent.size > _SHORT_LIST and parent.depth < _DEEPEST:
-                keep = _shared(parent.rows, rows)
-                return ["d", parent.depth + 1, keep, codec.pack(rows[keep:])]
-            return ["r", codec.pack(rows)]
+                keep, depth = parent.rows.in_common(rows), parent.depth + 1
+                packed = rows.after(keep).packed()
+                return ["d", depth, keep, packed], MessageList(rows, depth, parent.size + len(packed))
+            packed = rows.packed()
+            return ["r", packed], MessageList(rows, 0, len(packed))
 
 
 def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]) -> Held:
@@ -148,21 +157,12 @@ def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]
         case ["b", row]:
             return Large(row)
         case ["r", packed]:
-            return MessageList(codec.unpack(packed), 0, len(packed))
+            return MessageList(RowNumbers.unpacked(packed), 0, len(packed))
         case ["d", depth, keep, packed]:
             base = parent()
             before = base.channels.get(name) if base else None
             if not isinstance(before, MessageList):
                 raise DamagedSession(f"damaged checkpoint: the list {name!r} continues one that is missing")
-            return MessageList(before.rows[:keep] + codec.unpack(packed), depth, before.size + len(packed))
+            rows = before.rows.first(keep) + RowNumbers.unpacked(packed)
+            return MessageList(rows, depth, before.size + len(packed))
     raise DamagedSession(f"damaged checkpoint: the channel {name!r} is stored in an unknown way")
-
-
-def _shared(before: codec.Rows, after: codec.Rows) -> int:
-    """The length of the longest common beginning."""
-    if after[: len(before)] == before:
-        return len(before)
-    for index, (old, new) in enumerate(zip(before, after, strict=False)):
-        if old != new:
-            return index
-    return min(len(before), len(after))

@@ -1,8 +1,7 @@
 """How a value becomes bytes: message rows taken out by number, the rest through the serializer and zlib.
 
 Pure functions. A message inside a value is replaced by a mark that holds its row number; the value around it
-stays what it was. A negative number is the same row read without its message id: a message enters the graph
-before `add_messages` names it, and naming it must not store it twice.
+stays what it was.
 """
 
 import zlib
@@ -14,26 +13,28 @@ from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.types import Send
 
+from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
 MARK = "__langmem_rows__"
 """Stands for messages stored as rows; a value that holds messages must not use this key itself."""
 
-Rows = list[int]
-TakeOut = Callable[[Sequence[BaseMessage]], Rows]
-PutBack = Callable[[Rows], list[BaseMessage]]
+TakeOut = Callable[[Sequence[BaseMessage]], RowNumbers]
+PutBack = Callable[[RowNumbers], list[BaseMessage]]
 
 _RAW, _DEFLATED = b"\x00", b"\x01"
 # What nearly every payload repeats, so that a short message costs its text and little else (benchmarks/primer.py).
 # Stored payloads can only be read with it: it never changes; a better one gets the next leading byte.
 _PRIMER = (Path(__file__).parent / "primer.bin").read_bytes()
+# Copied for each payload: taking the primer in anew would cost more than the payload itself.
+_DEFLATER = zlib.compressobj(6, zlib.DEFLATED, -14, 6, zlib.Z_DEFAULT_STRATEGY, _PRIMER)
 
 
 def compress(kind: str, payload: bytes) -> bytes:
     """The serializer's `(type, bytes)` as one value with a checksum, deflated when that is shorter."""
     name = kind.encode()
     framed = bytes([len(name)]) + name + payload
-    deflater = zlib.compressobj(6, zlib.DEFLATED, -15, 9, zlib.Z_DEFAULT_STRATEGY, _PRIMER)
+    deflater = _DEFLATER.copy()
     deflated = deflater.compress(framed) + deflater.flush()
     how, stored = (_DEFLATED, deflated) if len(deflated) < len(framed) else (_RAW, framed)
     return how + zlib.crc32(framed).to_bytes(4) + stored
@@ -91,7 +92,7 @@ def take_out(value: Any, rows: TakeOut) -> Any:  # noqa: PLR0911 - one return pe
     if is_message(value):
         return [] if is_automated(value) else {MARK: rows([value])[0]}
     if is_message_list(value):
-        return {MARK: pack(rows(value))}
+        return {MARK: rows(value).packed()}
     if isinstance(value, list | tuple):
         parts = [take_out(part, rows) for part in value]
         if all(new is old for new, old in zip(parts, value, strict=True)):
@@ -115,7 +116,7 @@ def put_back(value: Any, messages: PutBack) -> Any:
     if isinstance(value, dict):
         if MARK in value:
             held = value[MARK]
-            return messages(unpack(held)) if isinstance(held, bytes) else messages([held])[0]
+            return messages(_rows(held)) if isinstance(held, bytes) else messages(_rows(held))[0]
         return {key: put_back(part, messages) for key, part in value.items()}
     if isinstance(value, list):
         return [put_back(part, messages) for part in value]
@@ -132,7 +133,7 @@ def referenced(value: Any) -> Iterator[int]:
     if isinstance(value, dict):
         if MARK in value:
             held = value[MARK]
-            yield from map(abs, unpack(held) if isinstance(held, bytes) else [held])
+            yield from map(abs, _rows(held))
         else:
             for part in value.values():
                 yield from referenced(part)
@@ -143,62 +144,6 @@ def referenced(value: Any) -> Iterator[int]:
         yield from referenced(value.arg)
 
 
-def pack(rows: Sequence[int]) -> bytes:
-    """Row numbers as runs of neighbours, each a start (relative to the last end) and a length, as varints."""
-    out = bytearray()
-    position = 0
-    index = 0
-    while index < len(rows):
-        start = rows[index]
-        length = _run(rows, index)
-        step = start - position
-        _varint(out, (step << 1) ^ (step >> 63))
-        _varint(out, length)
-        position = start + length
-        index += length
-    return bytes(out)
-
-
-def _run(rows: Sequence[int], index: int) -> int:
-    """How many neighbours follow one another from `index` on, found by doubling."""
-    length, step = 1, 1
-    while step:
-        first, last = index + length, index + length + step
-        expected = rows[index] + length
-        if last <= len(rows) and list(rows[first:last]) == list(range(expected, expected + step)):
-            length += step
-            step *= 2
-        else:
-            step //= 2
-    return length
-
-
-def unpack(packed: bytes) -> Rows:
-    """The inverse of `pack`."""
-    rows: Rows = []
-    position = 0
-    numbers = _varints(packed)
-    for zigzag in numbers:
-        position += (zigzag >> 1) ^ -(zigzag & 1)
-        length = next(numbers)
-        rows.extend(range(position, position + length))
-        position += length
-    return rows
-
-
-def _varint(out: bytearray, number: int) -> None:
-    while number > 0x7F:  # noqa: PLR2004 - seven bits a byte, the eighth says that more follow
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-
-
-def _varints(packed: bytes) -> Iterator[int]:
-    number = shift = 0
-    for byte in packed:
-        number |= (byte & 0x7F) << shift
-        if byte & 0x80:
-            shift += 7
-        else:
-            yield number
-            number = shift = 0
+def _rows(held: bytes | int) -> RowNumbers:
+    """What a mark holds: the rows of a list, or of one message."""
+    return RowNumbers.unpacked(held) if isinstance(held, bytes) else RowNumbers.of([held])

@@ -9,6 +9,7 @@ from sqlalchemy import delete, select
 
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import History
+from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Session
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
@@ -89,7 +90,7 @@ def _message_rows(history: History, session: Session) -> list[int]:
 
 def _read(history: History, row: int) -> BaseMessage | None:
     try:
-        return history.rows.messages([-row])[0] if _is_unnamed(history, row) else history.rows.messages([row])[0]
+        return history.rows.messages(RowNumbers.of([-row if _is_unnamed(history, row) else row]))[0]
     except DamagedSession:
         return None
 

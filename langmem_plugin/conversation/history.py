@@ -20,12 +20,14 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import checkpoints, codec
 from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
+from langmem_plugin.conversation.row_numbers import NO_ROWS
 from langmem_plugin.conversation.rows import Rows
 from langmem_plugin.conversation.sessions import Session
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import pending as pending_table
 from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
 
@@ -75,7 +77,7 @@ class History:
     def load(self, namespace: str, checkpoint_id: str | None) -> Stored | None:
         """The checkpoint with this id, or the newest of the namespace."""
         parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
-        found = self.connection.execute(_NEWEST if checkpoint_id is None else _BY_ID, parameters).first()
+        found = (_NEWEST if checkpoint_id is None else _BY_ID).first(self.connection, parameters)
         return None if found is None else self._decode(namespace, *found)
 
     def check(self) -> None:
@@ -111,10 +113,10 @@ class History:
                 value = self.serde.loads_typed(typed)
                 return codec.put_back(value, self.rows.messages) if marked else value
             case Large(row):
-                payload = self.connection.execute(_VALUE, {**self._key(""), "of_row": row}).scalar()
-                if payload is None:
+                found = _VALUE.first(self.connection, {**self._of_session(), "of_row": row})
+                if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
-                return self.serde.loads_typed(codec.decompress(payload))
+                return self.serde.loads_typed(codec.decompress(found[0]))
 
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
@@ -123,16 +125,16 @@ class History:
         if not isinstance(held, MessageList) or not held.rows:
             return []
         numbers = [abs(row) for row in held.rows]
-        stored = self.connection.execute(_LISTED, {**self._key(""), "first": min(numbers), "last": max(numbers)})
-        rows = {row.row: row for row in stored}
-        return [Listed(*rows[number]) for number in numbers if number in rows]
+        between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}
+        rows = {row[0]: Listed(*row) for row in _LISTED.all(self.connection, between)}
+        return [rows[number] for number in numbers if number in rows]
 
     def writes(self, namespace: str, checkpoint_id: str) -> list[tuple[str, Write]]:
         """(task id, write) of everything pending on the checkpoint, in the order the graph applies it."""
         parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
         found = [
             (task_id, write)
-            for task_id, payload in self.connection.execute(_WRITES, parameters)
+            for task_id, payload in _WRITES.all(self.connection, parameters)
             for write in checkpoints.decode_writes(payload)
         ]
         return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
@@ -179,17 +181,21 @@ class History:
                 held = self._hold(value, before)
             channels[name] = held
         body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
-        payload = checkpoints.encode(codec.dump(self.serde, body), codec.dump(self.serde, metadata), channels, parent)
+        facts = codec.dump(self.serde, metadata)
+        payload, channels = checkpoints.encode(codec.dump(self.serde, body), facts, channels, parent)
         self.rows.flush()
         row = self._row(namespace, checkpoint["id"])
         row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
-        if self.connection.execute(_NEW_CHECKPOINT[self.connection.dialect.name], row).first() is None:
+        if not _NEW_CHECKPOINT.run(self.connection, row):
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(
                 namespace,
                 checkpoint["id"],
                 {"parent_id": parent_id, "run_id": row["run_id"], "payload": payload},
             )
+        # The next step continues this one: it need not be decoded for that.
+        stored = Stored(checkpoint["id"], parent_id, _own(body), facts, channels)
+        self.decoded.put((self.session.number, namespace, checkpoint["id"]), payload, stored)
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -203,7 +209,7 @@ class History:
                     name: MessageList(held.rows) if isinstance(held, MessageList) else held
                     for name, held in child.channels.items()
                 }
-                payload = checkpoints.encode(codec.dump(self.serde, child.body), child.metadata, channels, None)
+                payload, _ = checkpoints.encode(codec.dump(self.serde, child.body), child.metadata, channels, None)
                 self._rewrite(namespace, child.checkpoint_id, {"payload": payload})
 
     def _rewrite(self, namespace: str, checkpoint_id: str, values: dict[str, Any]) -> None:
@@ -224,14 +230,14 @@ class History:
         self.rows.flush()
         key = {**self._row(namespace, checkpoint_id), "task_id": task_id}
         row = {**key, **_packed(written)}
-        if self.connection.execute(_NEW_WRITES[self.connection.dialect.name], row).first() is not None:
+        if _NEW_WRITES.run(self.connection, row):
             return
         parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id, "of_task": task_id}
         before = checkpoints.decode_writes(self.connection.execute(_WRITES_OF_TASK, parameters).scalar_one())
         self.connection.execute(_REWRITE_WRITES.values(_packed(_merged(before, written))), parameters)
 
     def _hold(self, value: Any, before: Held | None) -> Held:
-        previous = before.rows if isinstance(before, MessageList) else ()
+        previous = before.rows if isinstance(before, MessageList) else NO_ROWS
         reduced = self.rows.media.reduced_value(value)
         if reduced is not value:
             self.rows.refer(reduced)
@@ -241,8 +247,8 @@ class History:
 
     def _add_value(self, typed: Typed) -> int:
         row, self.rows.next_row = self.rows.next_row, self.rows.next_row + 1
-        self.connection.execute(
-            insert(value_table),
+        _ADD_VALUE.run(
+            self.connection,
             {
                 "thread": self.session.thread,
                 "session": self.session.number,
@@ -263,12 +269,11 @@ class History:
         # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
         return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
 
+    def _of_session(self) -> dict[str, Any]:
+        return {"of_thread": self.session.thread, "of_session": self.session.number}
+
     def _key(self, namespace: str) -> dict[str, Any]:
-        return {
-            "of_thread": self.session.thread,
-            "of_session": self.session.number,
-            "of_namespace": namespace,
-        }
+        return {**self._of_session(), "of_namespace": namespace}
 
     def _row(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
         return {
@@ -318,10 +323,12 @@ def _of_namespace(table: Any) -> tuple[Any, ...]:
 _CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
     *_of_namespace(checkpoint_table)
 )
-_NEWEST = _CHECKPOINT.order_by(checkpoint_table.c.checkpoint_id.desc()).limit(1)
-_BY_ID = _CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
-_WRITES = select(pending_table.c.task_id, pending_table.c.payload).where(
-    *_of_namespace(pending_table), pending_table.c.checkpoint_id == bindparam("of_checkpoint")
+_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.checkpoint_id.desc()).limit(1))
+_BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
+_WRITES = Prepared(
+    select(pending_table.c.task_id, pending_table.c.payload).where(
+        *_of_namespace(pending_table), pending_table.c.checkpoint_id == bindparam("of_checkpoint")
+    )
 )
 _WRITES_OF_TASK = select(pending_table.c.payload).where(
     *_of_namespace(pending_table),
@@ -336,17 +343,20 @@ _REWRITE_WRITES = update(pending_table).where(
     pending_table.c.checkpoint_id == bindparam("of_checkpoint"),
     pending_table.c.task_id == bindparam("of_task"),
 )
-_LISTED = select(
-    message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at
-).where(
-    message_table.c.thread == bindparam("of_thread"),
-    message_table.c.session == bindparam("of_session"),
-    message_table.c.row.between(bindparam("first"), bindparam("last")),
+_LISTED = Prepared(
+    select(message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at).where(
+        message_table.c.thread == bindparam("of_thread"),
+        message_table.c.session == bindparam("of_session"),
+        message_table.c.row.between(bindparam("first"), bindparam("last")),
+    )
 )
-_VALUE = select(value_table.c.payload).where(
-    value_table.c.thread == bindparam("of_thread"),
-    value_table.c.session == bindparam("of_session"),
-    value_table.c.row == bindparam("of_row"),
+_VALUE = Prepared(
+    select(value_table.c.payload).where(
+        value_table.c.thread == bindparam("of_thread"),
+        value_table.c.session == bindparam("of_session"),
+        value_table.c.row == bindparam("of_row"),
+    )
 )
-_NEW_CHECKPOINT = insert_unless_there(checkpoint_table, checkpoint_table.c.checkpoint_id)
-_NEW_WRITES = insert_unless_there(pending_table, pending_table.c.checkpoint_id)
+_ADD_VALUE = Prepared(insert(value_table))
+_NEW_CHECKPOINT = Prepared(insert_unless_there(checkpoint_table))
+_NEW_WRITES = Prepared(insert_unless_there(pending_table))

@@ -237,10 +237,10 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         return fresh
 
     @contextmanager
-    def _write(self, config: RunnableConfig) -> Iterator[History]:
+    def _write(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[History]:
         thread, control, now = self._thread(config), control_of(config), self.now()
         with self._writing[hash(thread) % len(self._writing)]:
-            with self.database.write() as connection:
+            with self.database.write(durable=durable) as connection:
                 session = self._session(connection, thread, config, lock=True) or sessions.begin(
                     connection, thread, now
                 )

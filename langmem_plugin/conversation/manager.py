@@ -14,6 +14,7 @@ from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.media import references_in
+from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Client, Session
 from langmem_plugin.conversation.window import newest_within
@@ -180,7 +181,7 @@ class SessionManager:
         """The session's messages in order, whether it is current or archived. Raises UnknownSession."""
         with self._saver.reading(session_id) as (history, found):
             rows = history.listed(_CHANNEL)
-            messages = history.rows.messages([row.row if row.message_id else -row.row for row in rows])
+            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in rows))
         return [
             _record(found, number, message, row.tokens, row.created_at)
             for number, (message, row) in enumerate(zip(messages, rows, strict=True), 1)

@@ -4,7 +4,7 @@ A row is immutable but for its message id, which is filled in once. Whoever read
 that changes a message in place changes its copy; when that comes back it is another version, a new row.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.conversation.versions import (
     NOTHING,
     Conversation,
@@ -22,6 +23,7 @@ from langmem_plugin.conversation.versions import (
     Version,
     VersionCache,
     copied,
+    lean,
     same,
     unnamed,
     weight,
@@ -29,6 +31,7 @@ from langmem_plugin.conversation.versions import (
 )
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
@@ -52,8 +55,7 @@ class Rows:
     now: datetime | None = None
     count_tokens: CountTokens | None = None
     _added: dict[int, Version] = field(default_factory=dict)
-    _stored: list[tuple[Line, codec.Rows, list[Version]]] = field(default_factory=list)
-    _recent: dict[int, Version] | None = None
+    _stored: list[tuple[Line, RowNumbers, list[Version]]] = field(default_factory=list)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
     _files: set[str] = field(default_factory=set)
 
@@ -68,21 +70,21 @@ class Rows:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
         self.cache.expect(self._conversation, rows, since=self._began_at, until=self._began_at)
 
-    def store(self, messages: Sequence[BaseMessage], previous: Sequence[int] = ()) -> codec.Rows:
+    def store(self, messages: Sequence[BaseMessage], previous: RowNumbers = NO_ROWS) -> RowNumbers:
         """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
 
         `previous` are the rows of the list this one grew from: most messages are where they were.
         """
         before = self._line(previous) if previous else NOTHING
         known = before if before.begins(messages) else NOTHING
-        rows: codec.Rows = []  # of what comes after the known beginning
+        rows: list[int] = []  # of what comes after the known beginning
         versions: list[Version] = []
         for index in range(len(known.rows), len(messages)):
             message = messages[index]
             if codec.is_automated(message):
                 continue
-            if index < len(before.rows) and same(before.messages[index], message):
-                row, version = before.rows[index], before.versions[index]
+            if index < len(before.rows) and same(before.known.messages[index], message):
+                row, version = before.rows[index], before.known.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
                 reduced = self.media.reduced(message)
@@ -93,17 +95,18 @@ class Rows:
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
             versions.append(version)
-        self._stored.append((known, rows, versions))
-        return [*known.rows, *rows]
+        more = RowNumbers.of(rows)
+        self._stored.append((known, more, versions))
+        return known.rows + more
 
-    def messages(self, rows: codec.Rows) -> list[BaseMessage]:
+    def messages(self, rows: RowNumbers) -> list[BaseMessage]:
         """Copies of the messages of these rows, in this order.
 
         Raises DamagedSession if a row is missing or its bytes are not those that were stored.
         """
         return self._line(rows).copies()
 
-    def check(self, rows: codec.Rows) -> None:
+    def check(self, rows: RowNumbers) -> None:
         """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
         self._line(rows)
 
@@ -115,13 +118,10 @@ class Rows:
         """Sends what `store` gathered to the database."""
         if self._files:
             of_session = {"thread": self.thread, "session": self.session}
-            self.connection.execute(
-                _NEW_FILE[self.connection.dialect.name],
-                [{**of_session, "sha256": each} for each in sorted(self._files)],
-            )
+            _NEW_FILE.run_each(self.connection, [{**of_session, "sha256": each} for each in sorted(self._files)])
             self._files.clear()
         if self._inserts:
-            self.connection.execute(_ADD_ROWS, self._inserts)
+            _ADD_ROWS.run_each(self.connection, self._inserts)
             self._inserts = []
 
     def publish(self) -> None:
@@ -131,17 +131,17 @@ class Rows:
         for known, rows, versions in self._stored:
             # A row named later in this transaction has another version by now.
             latest = [self._added.get(version.row, version) for version in versions]
-            self.cache.put_line(self._conversation, known.extended(rows, latest))
+            self.cache.put_line(self._conversation, known.extended(rows, latest), known)
 
-    def _line(self, rows: Sequence[int]) -> Line:
-        line = self.cache.line(self._conversation, tuple(rows))
+    def _line(self, rows: RowNumbers) -> Line:
+        line = self.cache.line(self._conversation, rows)
         if line is None:
             versions = self._read(rows)
             line = NOTHING.extended(rows, [versions[abs(row)] for row in rows])
             self.cache.put_line(self._conversation, line)
         return line
 
-    def _read(self, rows: Sequence[int]) -> dict[int, Version]:
+    def _read(self, rows: RowNumbers) -> dict[int, Version]:
         """The versions of these rows, by row without its sign."""
         named = {row for row in rows if row > 0}
         wanted = named | {-row for row in rows if row < 0}
@@ -156,10 +156,8 @@ class Rows:
 
     def _find(self, message: BaseMessage, before: Line) -> Version | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
-        if self._recent is None:
-            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation, self._began_at))
         anonymous = unnamed(message)
-        for version in reversed(self._recent.values()):
+        for version in self._lately():
             if version.is_version_of(message):
                 return version
             if version.message.id is None and version.is_version_of(anonymous) and self._name(version, message):
@@ -174,12 +172,12 @@ class Rows:
                 break
         else:
             of_row = {"of_thread": self.thread, "of_session": self.session, "of_row": version.row}
-            if not self.connection.execute(_NAME_ROW, {**of_row, "new_id": message.id}).rowcount:
+            if not _NAME_ROW.run(self.connection, {**of_row, "new_id": message.id}):
                 return False
         named = copied(version.message)
         named.id = message.id
         written = copied(message) if version.written is not None else None
-        self._remember(Version(version.row, named, written, version.size))
+        self._remember(Version(version.row, lean(named), written, version.size))
         return True
 
     def _add(self, message: BaseMessage) -> Version:
@@ -205,18 +203,23 @@ class Rows:
                 "payload": codec.compress(kind, payload),
             }
         )
-        return self._remember(Version(row, decoded, written, weight(payload)))
+        return self._remember(Version(row, lean(decoded), written, weight(payload)))
+
+    def _lately(self) -> Iterator[Version]:
+        """What was added in this transaction or lately before it, the newest first."""
+        yield from reversed([*self._added.values()])
+        for row in reversed(self.cache.expected(self._conversation, self._began_at)):
+            if row not in self._added:
+                yield from self.cache.get(self._conversation, [row]).values()
 
     def _remember(self, version: Version) -> Version:
-        if self._recent is None:
-            self._recent = self.cache.get(self._conversation, self.cache.expected(self._conversation, self._began_at))
-        self._added[version.row] = self._recent[version.row] = version
+        self._added[version.row] = version
         return version
 
     def _load(self, rows: set[int]) -> dict[int, Version]:
         loaded = {}
-        stored = self.connection.execute(
-            _LOAD_ROWS,
+        stored = _LOAD_ROWS.all(
+            self.connection,
             {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
         )
         with without_collection():
@@ -225,20 +228,22 @@ class Rows:
                     kind, framed = codec.decompress(payload)
                     message = self.serde.loads_typed((kind, framed))
                     message.id = message_id
-                    loaded[row] = Version(row, message, None, weight(framed))
+                    loaded[row] = Version(row, lean(message), None, weight(framed))
         if missing := rows - loaded.keys():
             raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded
 
 
-_ADD_ROWS = insert(message_table)
-_LOAD_ROWS = select(message_table.c.row, message_table.c.message_id, message_table.c.payload).where(
-    message_table.c.thread == bindparam("thread"),
-    message_table.c.session == bindparam("session"),
-    message_table.c.row.between(bindparam("first"), bindparam("last")),
+_ADD_ROWS = Prepared(insert(message_table))
+_LOAD_ROWS = Prepared(
+    select(message_table.c.row, message_table.c.message_id, message_table.c.payload).where(
+        message_table.c.thread == bindparam("thread"),
+        message_table.c.session == bindparam("session"),
+        message_table.c.row.between(bindparam("first"), bindparam("last")),
+    )
 )
-_NEW_FILE = insert_unless_there(media_table)
-_NAME_ROW = (
+_NEW_FILE = Prepared(insert_unless_there(media_table))
+_NAME_ROW = Prepared(
     update(message_table)
     .where(
         message_table.c.thread == bindparam("of_thread"),

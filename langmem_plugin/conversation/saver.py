@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
     BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
@@ -144,11 +145,16 @@ class ConversationSaver(SessionKeeper):
         task_id: str,
         task_path: str = "",
     ) -> None:
-        """Stores what a task wrote on top of the config's checkpoint; raises as `put` does."""
+        """Stores what a task wrote on top of the config's checkpoint; raises as `put` does.
+
+        It outlives the process at once. A power cut may undo a task's result until the next checkpoint, and the
+        task then runs again; what a person is told of (an interrupt, an error) is on disk when this returns.
+        """
         if _is_automated(config):
             return
         checkpoint_id = config["configurable"]["checkpoint_id"]
-        with self._write(config) as history:
+        special = any(channel in WRITES_IDX_MAP for channel, _ in writes)
+        with self._write(config, durable=special) as history:
             history.save_writes(namespace_of(config), checkpoint_id, task_id, task_path, writes)
 
     def delete_thread(self, thread_id: str) -> None:

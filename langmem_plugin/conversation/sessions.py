@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, delete, insert, select, text, update
 
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.phones import masked
 
@@ -186,8 +187,8 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
         last_active = found.last_active
     if next_row == found.next_row and last_active == found.last_active:
         return
-    connection.execute(
-        _ADVANCE,
+    _ADVANCE.run(
+        connection,
         {
             "of_thread": found.thread,
             "of_number": found.number,
@@ -234,11 +235,13 @@ def copy_of(source: Session, thread: str, offset: int) -> Session:
 def is_interrupted(connection: Connection, found: Session) -> bool:
     """Whether its newest checkpoint waits for a person's answer."""
     parameters = {"of_thread": found.thread, "of_number": found.number}
-    return connection.execute(_INTERRUPTED, parameters).first() is not None
+    return _INTERRUPTED.first(connection, parameters) is not None
 
 
-def _session(connection: Connection, query: Select[Any], parameters: dict[str, Any], lock: bool) -> Session | None:
-    row = connection.execute(_LOCKING[query] if lock else query, parameters).first()
+def _session(
+    connection: Connection, query: tuple[Prepared, Prepared], parameters: dict[str, Any], lock: bool
+) -> Session | None:
+    row = query[lock].first(connection, parameters)
     return None if row is None else Session(*row)
 
 
@@ -255,14 +258,22 @@ _COLUMNS = (
     session.c.ended_at,
     session.c.next_row,
 )
-_NEWEST = (
+
+
+def _locking_or_not(query: Select[Any]) -> tuple[Prepared, Prepared]:
+    return Prepared(query), Prepared(query.with_for_update(of=session))
+
+
+_NEWEST = _locking_or_not(
     select(*_COLUMNS)
     .where(session.c.thread == bindparam("of_thread"))
     .order_by(session.c.ended_at.is_(None).desc(), session.c.number.desc())
     .limit(1)
 )
-_BY_ID = select(*_COLUMNS).where(session.c.thread == bindparam("of_thread"), session.c.session_id == bindparam("of_id"))
-_WITH_CHECKPOINT = (
+_BY_ID = _locking_or_not(
+    select(*_COLUMNS).where(session.c.thread == bindparam("of_thread"), session.c.session_id == bindparam("of_id"))
+)
+_WITH_CHECKPOINT = _locking_or_not(
     select(*_COLUMNS)
     .join(checkpoint, (checkpoint.c.thread == session.c.thread) & (checkpoint.c.session == session.c.number))
     .where(
@@ -278,7 +289,7 @@ _END = (
     .where(session.c.thread == bindparam("of_thread"), session.c.ended_at.is_(None))
     .values(ended_at=bindparam("at"))
 )
-_ADVANCE = (
+_ADVANCE = Prepared(
     update(session)
     .where(session.c.thread == bindparam("of_thread"), session.c.number == bindparam("of_number"))
     .values(next_row=bindparam("next_row"), last_active=bindparam("last_active"))
@@ -294,11 +305,12 @@ _HEAD = (
     .limit(1)
     .scalar_subquery()
 )
-_INTERRUPTED = select(pending.c.task_id).where(
-    pending.c.thread == bindparam("of_thread"),
-    pending.c.session == bindparam("of_number"),
-    pending.c.namespace == "",
-    pending.c.checkpoint_id == _HEAD,
-    pending.c.interrupt,
+_INTERRUPTED = Prepared(
+    select(pending.c.task_id).where(
+        pending.c.thread == bindparam("of_thread"),
+        pending.c.session == bindparam("of_number"),
+        pending.c.namespace == "",
+        pending.c.checkpoint_id == _HEAD,
+        pending.c.interrupt,
+    )
 )
-_LOCKING = {query: query.with_for_update(of=session) for query in (_NEWEST, _BY_ID, _WITH_CHECKPOINT)}

@@ -14,11 +14,23 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from langchain_core.runnables import RunnableConfig
-from sqlalchemy import ColumnElement, Connection, Float, delete, func, insert, literal_column, select, update
+from sqlalchemy import (
+    ClauseElement,
+    ColumnElement,
+    Float,
+    bindparam,
+    delete,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 
 from langmem_plugin.conversation.sessions import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import StoreUnavailable, TurnTimeout
 
 _Result = TypeVar("_Result")
@@ -98,14 +110,13 @@ class Turns:
 
     def _take(self, thread: str) -> tuple[int, bool]:
         """A ticket, and whether it is the first in line."""
-        with self._database.write() as connection:
+        with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
-            connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.lease_ends < _clock(connection)))
-            last = connection.execute(select(func.max(turn.c.ticket)).where(turn.c.thread == thread)).scalar()
+            _DROP_EXPIRED.run(connection, {"of_thread": thread})
+            (last,) = _LAST.first(connection, {"of_thread": thread}) or (None,)
             # Never a number used before: a holder that overslept its lease must not give back the place of another.
             ticket = max(time.time_ns() // 1_000, (last or 0) + 1)
-            lease_ends = _clock(connection) + _LEASE_SECONDS
-            connection.execute(insert(turn).values(thread=thread, ticket=ticket, lease_ends=lease_ends))
+            _TAKE.run(connection, {"of_thread": thread, "of_ticket": ticket})
         with self._lock:
             self._tickets.add((thread, ticket))
             if self._renewing is None:
@@ -115,14 +126,13 @@ class Turns:
 
     def _is_first(self, thread: str, ticket: int) -> bool:
         with self._database.read() as connection:
-            ahead = (turn.c.thread == thread, turn.c.ticket < ticket, turn.c.lease_ends >= _clock(connection))
-            return connection.execute(select(turn.c.ticket).where(*ahead).limit(1)).first() is None
+            return _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None
 
     def _give_back(self, thread: str, ticket: int) -> None:
         with self._lock:
             self._tickets.discard((thread, ticket))
-        with self._database.write() as connection:
-            connection.execute(delete(turn).where(turn.c.thread == thread, turn.c.ticket == ticket))
+        with self._database.write(durable=False) as connection:
+            _GIVE_BACK.run(connection, {"of_thread": thread, "of_ticket": ticket})
 
     def _give_back_drawn(self, thread: str, drawing: Future[tuple[int, bool]]) -> None:
         if not drawing.cancelled():
@@ -135,11 +145,8 @@ class Turns:
             if not held:
                 continue
             try:
-                with self._database.write() as connection:
-                    lease_ends = _clock(connection) + _LEASE_SECONDS
-                    for thread, ticket in held:
-                        mine = (turn.c.thread == thread, turn.c.ticket == ticket)
-                        connection.execute(update(turn).where(*mine).values(lease_ends=lease_ends))
+                with self._database.write(durable=False) as connection:
+                    _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in held])
             except StoreUnavailable:
                 continue  # the next round may reach it; a lease that ends meanwhile frees the conversation
 
@@ -171,8 +178,30 @@ class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[R
         return await self._held_by_task.__aexit__(*raised)  # type: ignore[arg-type]
 
 
-def _clock(connection: Connection) -> ColumnElement[float]:
-    """Now, by the one clock that all processes share."""
-    if connection.dialect.name == "postgresql":
-        return literal_column("extract(epoch from clock_timestamp())", Float)
-    return literal_column("(julianday('now') - 2440587.5) * 86400.0", Float)
+def _by_clock(statement: Callable[[ColumnElement[float]], ClauseElement]) -> Prepared:
+    """The statement with now, in seconds since 1970, by the one clock that all processes share."""
+    clocks = {
+        "sqlite": "(julianday('now') - 2440587.5) * 86400.0",
+        "postgresql": "extract(epoch from clock_timestamp())",
+    }
+    return Prepared({dialect: statement(literal_column(sql, Float)) for dialect, sql in clocks.items()})
+
+
+_OF_THREAD = turn.c.thread == bindparam("of_thread")
+_MINE = (_OF_THREAD, turn.c.ticket == bindparam("of_ticket"))
+_DROP_EXPIRED = _by_clock(lambda now: delete(turn).where(_OF_THREAD, turn.c.lease_ends < now))
+_LAST = Prepared(select(func.max(turn.c.ticket)).where(_OF_THREAD))
+_TAKE = _by_clock(
+    lambda now: insert(turn).values(
+        thread=bindparam("of_thread"), ticket=bindparam("of_ticket"), lease_ends=now + _LEASE_SECONDS
+    )
+)
+_AHEAD = _by_clock(
+    lambda now: (
+        select(turn.c.ticket)
+        .where(_OF_THREAD, turn.c.ticket < bindparam("of_ticket"), turn.c.lease_ends >= now)
+        .limit(1)
+    )
+)
+_RENEW = _by_clock(lambda now: update(turn).where(*_MINE).values(lease_ends=now + _LEASE_SECONDS))
+_GIVE_BACK = Prepared(delete(turn).where(*_MINE))

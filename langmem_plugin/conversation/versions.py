@@ -7,13 +7,14 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.errors import NotSerializable
 
 _MOST_EXPECTED = 32
@@ -26,7 +27,7 @@ Conversation = tuple[str, int]
 
 @dataclass(slots=True)
 class Version:
-    """One row, decoded. `written` is what the graph handed over where decoding gives something else."""
+    """One row, decoded and `lean`. `written` is what the graph handed over where decoding gives something else."""
 
     row: int
     message: BaseMessage
@@ -56,35 +57,47 @@ class Lent:
             self._copies = copies
 
 
+class Known:
+    """What is known of each message of lines that grow out of one another, which share it."""
+
+    __slots__ = ("extras", "fields", "ids", "kinds", "lent", "messages", "versions")
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.messages: list[BaseMessage] = []  # as listed: without an id where the row is negative
+        self.fields: list[dict[str, Any]] = []  # theirs
+        self.extras: list[dict[str, Any] | None] = []
+        self.kinds: list[type] = []
+        self.ids: list[str | None] = []
+        self.lent = Lent()
+
+    def add(self, rows: Iterable[int], versions: Iterable[Version]) -> None:
+        for row, version in zip(rows, versions, strict=True):
+            named = row > 0 or version.message.id is None
+            message = version.message if named else lean(unnamed(version.message))
+            self.versions.append(version)
+            self.messages.append(message)
+            self.fields.append(message.__dict__)
+            self.extras.append(message.__pydantic_extra__)
+            self.kinds.append(type(message))
+            self.ids.append(message.id)
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
 
-    rows: tuple[int, ...]
-    versions: list[Version]
-    messages: list[BaseMessage]  # as listed: without an id where the row is negative
-    fields: list[dict[str, Any]]  # their fields
-    extras: list[dict[str, Any] | None]
-    kinds: list[type]
-    ids: list[str | None]
-    lent: Lent = field(default_factory=Lent)  # shared with the lines it grows into
+    rows: RowNumbers
+    known: Known
 
-    def extended(self, rows: Sequence[int], versions: list[Version]) -> "Line":
+    def extended(self, rows: RowNumbers, versions: Sequence[Version]) -> "Line":
         """The line with more at its end."""
-        messages = [
-            version.message if row > 0 or version.message.id is None else unnamed(version.message)
-            for row, version in zip(rows, versions, strict=True)
-        ]
-        return Line(
-            (*self.rows, *rows),
-            self.versions + versions,
-            self.messages + messages,
-            self.fields + list(map(_FIELDS, messages)),
-            self.extras + list(map(_EXTRAS, messages)),
-            self.kinds + list(map(type, messages)),
-            self.ids + [message.id for message in messages],
-            self.lent if self.rows else Lent(),
-        )
+        known = self.known
+        if not self.rows or len(known.versions) != len(self.rows):  # it has grown in another way already
+            known = Known()
+            known.add(self.rows, self.known.versions[: len(self.rows)])
+        known.add(rows, versions)
+        return Line(self.rows + rows, known)
 
     def copies(self) -> list[BaseMessage]:
         """Messages for a reader who may change them.
@@ -92,43 +105,49 @@ class Line:
         A copy given out before is given again if nobody else has it any more and it is as it was: between two turns
         of a conversation that is nearly all of them, and making them anew takes most of the time of a read.
         """
-        before = self.lent.take()[: len(self.rows)]
+        size, known = len(self.rows), self.known
+        before = known.lent.take()[:size]
         counts = list(map(sys.getrefcount, before))
         with without_collection():
             if counts.count(_ALONE) != len(before) or not self._starts_with(before):
                 before = [
                     copy if count == _ALONE and same(copy, message) else copied(message)
-                    for count, copy, message in zip(counts, before, self.messages, strict=False)
+                    for count, copy, message in zip(counts, before, known.messages, strict=False)
                 ]
-            copies = before + [copied(message) for message in self.messages[len(before) :]]
-        self.lent.give(copies)
+            copies = before + [copied(message) for message in known.messages[len(before) : size]]
+        known.lent.give(copies)
         return copies[:]
 
     def find(self, message: BaseMessage) -> Version | None:
         """The version in this line, wherever it stands, that is the message."""
-        at = -1
-        for _ in range(self.ids.count(message.id)):
-            at = self.ids.index(message.id, at + 1)
-            if same(self.messages[at], message) or self.versions[at].is_version_of(message):
-                return self.versions[at]
+        size, known, at = len(self.rows), self.known, -1
+        for _ in range(known.ids[:size].count(message.id)):
+            at = known.ids.index(message.id, at + 1)
+            if same(known.messages[at], message) or known.versions[at].is_version_of(message):
+                return known.versions[at]
         return None
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether `messages` starts with this whole line, nothing changed."""
-        head = messages[: len(self.rows)]
-        return len(head) == len(self.rows) and self._starts_with(head)
+        size = len(self.rows)
+        return size <= len(messages) and self._starts_with(messages[:size])
 
     def _starts_with(self, head: Sequence[BaseMessage]) -> bool:
         """Compared list by list, in C, because it is done at every step of a run with the whole conversation."""
-        end = len(head)
+        end, known = len(head), self.known
         try:
             return (
-                list(map(type, head)) == self.kinds[:end]
-                and list(map(_FIELDS, head)) == self.fields[:end]
-                and list(map(_EXTRAS, head)) == self.extras[:end]
+                list(map(type, head)) == _first(known.kinds, end)
+                and list(map(_FIELDS, head)) == _first(known.fields, end)
+                and list(map(_EXTRAS, head)) == _first(known.extras, end)
             )
         except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
             return False
+
+
+def _first(parts: list[Any], count: int) -> list[Any]:
+    """Without a copy where that is all of them: touching each object takes longer than comparing it."""
+    return parts if len(parts) == count else parts[:count]
 
 
 _FIELDS = attrgetter("__dict__")
@@ -136,7 +155,7 @@ _EXTRAS = attrgetter("__pydantic_extra__")
 _ALONE = next(map(sys.getrefcount, [object()]))
 """What the count of references is to an object that only one list holds."""
 
-NOTHING = Line((), [], [], [], [], [], [])
+NOTHING = Line(NO_ROWS, Known())
 
 
 class VersionCache:
@@ -146,13 +165,13 @@ class VersionCache:
         self._limit = limit
         self._size = 0
         self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
-        self._lines: OrderedDict[tuple[Conversation, tuple[int, ...]], Line] = OrderedDict()
+        self._lines: OrderedDict[tuple[Conversation, RowNumbers], Line] = OrderedDict()
         self._in_lines = 0
         self._expected: OrderedDict[Conversation, tuple[int, deque[int]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
-        """Those of `rows` that are here."""
+        """Those of `rows` that are here, in their order."""
         found = {}
         with self._lock:
             for row in rows:
@@ -171,14 +190,17 @@ class VersionCache:
             while self._size > self._limit and self._entries:
                 self._size -= self._entries.popitem(last=False)[1].size
 
-    def line(self, session: Conversation, rows: tuple[int, ...]) -> Line | None:
+    def line(self, session: Conversation, rows: RowNumbers) -> Line | None:
         with self._lock:
             if (line := self._lines.get((session, rows))) is not None:
                 self._lines.move_to_end((session, rows))
             return line
 
-    def put_line(self, session: Conversation, line: Line) -> None:
+    def put_line(self, session: Conversation, line: Line, before: Line = NOTHING) -> None:
+        """Keeps the line, in place of the one it grew out of."""
         with self._lock:
+            if before.known is line.known and self._lines.pop((session, before.rows), None) is not None:
+                self._in_lines -= len(before.rows)
             if self._lines.pop((session, line.rows), None) is None:
                 self._in_lines += len(line.rows)
             self._lines[session, line.rows] = line
@@ -252,12 +274,25 @@ def copied(message: BaseMessage) -> BaseMessage:
             fields[key] = _fresh(value)
     twin = object.__new__(type(message))
     object.__setattr__(twin, "__dict__", fields)
-    extra = message.__pydantic_extra__
-    object.__setattr__(twin, "__pydantic_extra__", _fresh(extra) if extra else extra)
+    object.__setattr__(twin, "__pydantic_extra__", _fresh(message.__pydantic_extra__))
     # Every field of a stored message counts as set, so this never changes and may be shared.
     object.__setattr__(twin, "__pydantic_fields_set__", message.__pydantic_fields_set__)
     object.__setattr__(twin, "__pydantic_private__", message.__pydantic_private__)
     return twin
+
+
+def lean(message: BaseMessage) -> BaseMessage:
+    """The message itself, its empty lists and dicts those that all kept messages share: it must never change again.
+
+    What is compared with a whole conversation at every step then stays small enough for the processor's cache.
+    """
+    fields = message.__dict__
+    for key, value in fields.items():
+        if (shared := _EMPTY.get(type(value))) is not None and not value:
+            fields[key] = shared
+    if message.__pydantic_extra__ == {}:
+        object.__setattr__(message, "__pydantic_extra__", _EMPTY[dict])
+    return message
 
 
 def unnamed(message: BaseMessage) -> BaseMessage:
@@ -282,6 +317,7 @@ def _fresh(value: Any) -> Any:
         ) from error
 
 
+_EMPTY: dict[type, Any] = {dict: {}, list: []}
 _UNCHANGING = {str, int, float, bool, bytes, type(None)}
 
 

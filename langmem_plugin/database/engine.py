@@ -15,6 +15,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
 from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from langmem_plugin.database.migrations import upgrade
+from langmem_plugin.database.prepared import driver
 from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable
 
 _WAL_LIMIT_BYTES = 400_000
@@ -58,20 +59,30 @@ class Database:
         """A connection with one consistent view; nothing may be written through it."""
         with self._reading, self._named_errors(), self._reader.connect() as connection, connection.begin():
             if self.is_sqlite:
-                connection.exec_driver_sql("BEGIN")
+                driver(connection).execute("BEGIN")
             yield connection
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[Connection]:
+    def write(self, *, durable: bool = True) -> Iterator[Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it.
 
-        Raises StorageFull or StoreUnavailable; the database is then as it was before the block.
+        Not `durable`, it is safe from the death of this process at once, and from a power cut (of the server)
+        with the next durable one. Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
-        with self._writing, self._named_errors(), self.engine.connect() as connection, connection.begin():
-            if self.is_sqlite:
-                # A write that began as a read fails at once with "locked" when another writer was faster.
-                connection.exec_driver_sql("BEGIN IMMEDIATE")
-            yield connection
+        with self._writing, self._named_errors(), self.engine.connect() as connection:
+            if self.is_sqlite and not durable:
+                driver(connection).execute("PRAGMA synchronous=NORMAL")
+            try:
+                with connection.begin():
+                    if self.is_sqlite:
+                        # A write that began as a read fails at once with "locked" when another writer was faster.
+                        driver(connection).execute("BEGIN IMMEDIATE")
+                    elif not durable:
+                        driver(connection).execute("SET LOCAL synchronous_commit TO OFF")
+                    yield connection
+            finally:
+                if self.is_sqlite and not durable:
+                    driver(connection).execute("PRAGMA synchronous=FULL")
 
     def close(self) -> None:
         """Returns every connection; SQLite folds its write-ahead log back into the file."""
@@ -102,7 +113,9 @@ class Database:
         try:
             yield
         except DBAPIError as error:
-            raise _named(error) from error
+            raise _named(error.orig, error) from error
+        except self.engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement
+            raise _named(error, error) from error
 
 
 def _parse(url: str) -> URL:
@@ -173,9 +186,8 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _named(error: DBAPIError) -> StoreUnavailable | DBAPIError:
+def _named(original: BaseException | None, error: Exception) -> Exception:
     """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
-    original = error.orig
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:
@@ -189,6 +201,9 @@ def _named(error: DBAPIError) -> StoreUnavailable | DBAPIError:
         return error
     if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
         return StorageFull(f"the database cannot be written ({original}): free space on the server")
-    if error.connection_invalidated or type(original).__name__ in ("OperationalError", "InterfaceError"):
+    if getattr(error, "connection_invalidated", False) or type(original).__name__ in (
+        "OperationalError",
+        "InterfaceError",
+    ):
         return StoreUnavailable(f"the database did not answer ({original}): check that it is running")
     return error

@@ -244,7 +244,7 @@ steps = short(
             st.sampled_from(["", "~1", "~0"]),
             st.lists(st.tuples(channels, values | st.lists(messages, min_size=1, max_size=2)), max_size=3),
         ),
-        st.builds(ChangeInPlace, parents, st.integers(0, 5), st.booleans()),
+        st.builds(ChangeInPlace, parents, st.integers(0, 7), st.booleans()),
         st.builds(PutAgain, parents, changes),
         st.builds(Restart),
     ),
@@ -367,6 +367,8 @@ def _changed_in_place(found: Any, how: int) -> dict[str, Any]:
                 message.tool_calls[0]["args"]["p"] = [3.0]
             case 5 if isinstance(message.content, list):
                 message.content.append("more")
+            case 7:
+                message.mood = "good"  # a field of the node's own
     return {"messages": held} if held is not None else {}
 
 
@@ -386,6 +388,7 @@ def edit(new: BaseMessage, at: int = 0) -> Put:
         Put(0, "", Change("name", 1, []), None, gone=False, quiet=False),
     ]
 )
+@example(taken=[say(HumanMessage("one", id="a"), AIMessage("two", id="b")), ChangeInPlace(0, 7, told=True), say()])
 def test_every_checkpoint_reads_back_as_from_the_stock_saver(fresh, taken):
     both = Both(fresh)
     for step in taken:
