@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 from sqlalchemy.types import TypeDecorator
 
@@ -87,6 +88,7 @@ memory = Table(
     Index("memory_key", "owner", "key"),
     Index("memory_session", "session_id"),
     Index("memory_state", "owner", "status", "created_at"),
+    Index("memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")),
     sqlite_with_rowid=False,
 )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filelock import FileLock
-from sqlalchemy import Connection, Select, and_, func, or_, select, tuple_, update
+from sqlalchemy import Connection, Select, and_, func, select, tuple_, union, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
@@ -103,13 +103,9 @@ class Outbox:
 
     def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
         """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
-        return list(
-            connection.execute(
-                select(memory.c.memory_id).where(
-                    memory.c.owner == owner, or_(memory.c.change > indexed, memory.c.private)
-                )
-            ).scalars()
-        )
+        mine = select(memory.c.memory_id).where(memory.c.owner == owner)
+        unseen = union(mine.where(memory.c.change > indexed), mine.where(memory.c.private))  # each by its own index
+        return list(connection.execute(unseen).scalars())
 
     def waiting(self, owner: str) -> int:
         """How many memories have changes that were not followed."""
