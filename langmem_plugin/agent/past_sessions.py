@@ -4,6 +4,7 @@ import logging
 import queue
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 
 from langchain_core.runnables import RunnableConfig
 
@@ -21,6 +22,7 @@ log = logging.getLogger(__name__)
 
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
+_FIRST_SESSION_WITHIN = timedelta(hours=1)
 _SPEAKERS = ("user", "assistant")
 
 
@@ -79,23 +81,33 @@ class PastSessions:
                 return added
 
     def claim(self, config: RunnableConfig, owner: str) -> None:
-        """Notes whose the run's session is, where its thread is no phone: on a LangGraph server it is a UUID."""
+        """Notes whose the run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
         thread = thread_key(str(config["configurable"].get("thread_id") or ""), self._saver.region)
-        if thread and not names_its_owner(thread):
-            with self._saver.database.write() as connection:
-                searchable.claim(connection, thread, owner)
+        if not thread or owner == thread or names_its_owner(thread):
+            return
+        with self._saver.database.read() as connection:
+            if searchable.is_claimed(connection, thread, owner):
+                return
+        with self._saver.database.write() as connection:
+            searchable.claim(connection, thread, owner, self._saver.now())
 
     def _work(self) -> None:
         thread = None
         while not self._stopped.is_set():
             try:
                 self.catch_up(thread)
+                if thread is None:
+                    self._forget_gone()
             except (EmbeddingUnavailable, StoreUnavailable):
                 log.warning("past_sessions.later", exc_info=True)
             try:
                 thread = self._asked.get(timeout=_EVERY_SECONDS)
             except queue.Empty:
                 thread = None
+
+    def _forget_gone(self) -> None:
+        with self._saver.database.write() as connection:
+            searchable.forget_gone(connection, self._saver.now() - _FIRST_SESSION_WITHIN)
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)

@@ -146,7 +146,7 @@ class SessionManager:
             rows = history.listed(_CHANNEL)
             newest = rows[-max_messages:] if max_messages else rows
             shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)
-            messages = history.rows.messages([row.row if row.message_id else -row.row for row in shown])
+            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in shown))
         return [{"role": _role(message), "content": message.text} for message in messages if message.text]
 
     def clear_session(self, chat: str) -> None:

@@ -5,19 +5,18 @@ A session waits when it is over or silent and has changed since its messages wer
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from sqlalchemy import Connection, and_, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, exists, insert, or_, select, update
 
-from langmem_plugin.conversation import sessions
-from langmem_plugin.database.conversation_tables import searchable, session
+from langmem_plugin.database.conversation_tables import searchable, session, thread_owner
+from langmem_plugin.database.schema import insert_unless_there
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """A session as it was when it was looked at.
 
-    `owner` is whom its runs named; None where they named nobody or, `contested`, more than one.
+    `owner` is whom the runs of its thread named; None where they named nobody or, `contested`, more than one.
     """
 
     thread: str
@@ -33,7 +32,7 @@ def waiting(connection: Connection, silent_since: datetime, *, thread: str | Non
     """Of one thread or of all; the last active first, since people mostly ask for what was said lately."""
     over = or_(session.c.ended_at.is_not(None), session.c.last_active <= silent_since)
     changed = or_(
-        searchable.c.last_active.is_(None),
+        searchable.c.session.is_(None),
         searchable.c.last_active != session.c.last_active,
         searchable.c.next_row != session.c.next_row,
     )
@@ -44,16 +43,17 @@ def waiting(connection: Connection, silent_since: datetime, *, thread: str | Non
             session.c.session_id,
             session.c.last_active,
             session.c.next_row,
-            searchable.c.owner,
-            searchable.c.contested,
+            thread_owner.c.owner,
+            and_(thread_owner.c.thread.is_not(None), thread_owner.c.owner.is_(None)),
         )
         .outerjoin(searchable, and_(searchable.c.thread == session.c.thread, searchable.c.session == session.c.number))
+        .outerjoin(thread_owner, thread_owner.c.thread == session.c.thread)
         .where(over, changed)
     )
     if thread is not None:
         query = query.where(session.c.thread == thread)
     rows = connection.execute(query.order_by(session.c.last_active.desc()).limit(limit))
-    return [Waiting(*row[:-1], contested=bool(row[-1])) for row in rows]
+    return [Waiting(*row) for row in rows]
 
 
 def take(connection: Connection, found: Waiting) -> bool:
@@ -73,30 +73,34 @@ def take(connection: Connection, found: Waiting) -> bool:
     )
     if connection.execute(unchanged).first() is None:
         return False
-    _note(connection, found.thread, found.number, {"last_active": found.last_active, "next_row": found.next_row})
+    mine = (searchable.c.thread == found.thread, searchable.c.session == found.number)
+    as_it_stood = {"last_active": found.last_active, "next_row": found.next_row}
+    if connection.execute(update(searchable).where(*mine).values(as_it_stood)).rowcount == 0:
+        row = {"thread": found.thread, "session": found.number} | as_it_stood
+        connection.execute(insert(searchable).values(row))
     return True
 
 
-def claim(connection: Connection, thread: str, owner: str) -> None:
-    """Notes whose the thread's current session is, where its key does not say it; after two claims it is nobody's."""
-    found = sessions.newest(connection, thread, lock=True)
-    if found is None:
-        return
-    held = connection.execute(
-        select(searchable.c.owner, searchable.c.contested).where(
-            searchable.c.thread == thread, searchable.c.session == found.number
-        )
-    ).first()
-    if held is None or (held.owner is None and not held.contested):
-        _note(connection, thread, found.number, {"owner": owner})
-    elif not held.contested and held.owner != owner:
-        # What was taken for the first has to be taken back.
-        _note(connection, thread, found.number, {"owner": None, "contested": True, "last_active": None})
+def is_claimed(connection: Connection, thread: str, owner: str) -> bool:
+    """Whether a claim of this owner would change nothing."""
+    held = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
+    return held is not None and held.owner in (owner, None)
 
 
-def _note(connection: Connection, thread: str, number: int, values: dict[str, Any]) -> None:
-    """The caller has locked the session, so nobody else writes its row."""
-    mine = (searchable.c.thread == thread, searchable.c.session == number)
-    if connection.execute(update(searchable).where(*mine).values(values)).rowcount == 0:
-        row = {"thread": thread, "session": number, "contested": False} | values
-        connection.execute(insert(searchable).values(row))
+def claim(connection: Connection, thread: str, owner: str, now: datetime) -> None:
+    """Notes whose a thread is. After claims of two it is nobody's, and what was taken for the first is taken back."""
+    row = {"thread": thread, "owner": owner, "noted_at": now}
+    fresh = connection.execute(_NEW_OWNER[connection.dialect.name], row).first() is not None
+    other = (thread_owner.c.thread == thread, thread_owner.c.owner != owner)
+    contested = connection.execute(update(thread_owner).where(*other).values(owner=None)).rowcount > 0
+    if fresh or contested:
+        connection.execute(delete(searchable).where(searchable.c.thread == thread))
+
+
+def forget_gone(connection: Connection, before: datetime) -> None:
+    """Deletes what is noted of threads that have no session any more; a thread noted just now may get its first."""
+    has_session = exists().where(session.c.thread == thread_owner.c.thread)
+    connection.execute(delete(thread_owner).where(thread_owner.c.noted_at < before, ~has_session))
+
+
+_NEW_OWNER = insert_unless_there(thread_owner, thread_owner.c.thread)

@@ -112,16 +112,23 @@ pending = Table(  # what one task wrote on top of a checkpoint
     sqlite_with_rowid=False,
 )
 
-searchable = Table(  # whose a session's messages are, and which of them can be searched for
+searchable = Table(  # which sessions' messages can be searched for, as of when; without a row they cannot
     "searchable",
     metadata,
     Column("thread", String, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("owner", String),  # as a run named it; null where the thread's key says it
-    Column("contested", Boolean, nullable=False),  # runs named two owners: its messages are nobody's
-    Column("last_active", Instant),  # of the session when its messages were taken; null: they were not
-    Column("next_row", Integer),  # likewise
+    Column("last_active", Instant, nullable=False),  # of the session when its messages were taken
+    Column("next_row", Integer, nullable=False),  # likewise
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    sqlite_with_rowid=False,
+)
+
+thread_owner = Table(  # whose a thread is whose key does not say it; noted before its first session is there
+    "thread_owner",
+    metadata,
+    Column("thread", String, primary_key=True),
+    Column("owner", String),  # null: runs named two, so what is said there is nobody's
+    Column("noted_at", Instant, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -16,12 +16,18 @@ def upgrade() -> None:
         "searchable",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
-        sa.Column("owner", sa.String(), nullable=True),
-        sa.Column("contested", sa.Boolean(), nullable=False),
-        sa.Column("last_active", Instant(), nullable=True),
-        sa.Column("next_row", sa.Integer(), nullable=True),
+        sa.Column("last_active", Instant(), nullable=False),
+        sa.Column("next_row", sa.Integer(), nullable=False),
         sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("thread", "session"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "thread_owner",
+        sa.Column("thread", sa.String(), nullable=False),
+        sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("noted_at", Instant(), nullable=False),
+        sa.PrimaryKeyConstraint("thread"),
         sqlite_with_rowid=False,
     )
     # In one piece, as both engines take it: Alembic would add the constraint apart, which SQLite cannot.
