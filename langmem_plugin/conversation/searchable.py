@@ -6,9 +6,9 @@ A session waits when it is over or silent and has changed since its messages wer
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, delete, exists, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select, update
 
-from langmem_plugin.database.conversation_tables import searchable, session, thread_owner
+from langmem_plugin.database.conversation_tables import checkpoint, searchable, session, thread_owner
 from langmem_plugin.database.schema import insert_unless_there
 
 
@@ -22,8 +22,7 @@ class Waiting:
     thread: str
     number: int
     session_id: str
-    last_active: datetime
-    next_row: int
+    checkpoint_id: str | None
     owner: str | None
     contested: bool
 
@@ -31,24 +30,18 @@ class Waiting:
 def waiting(connection: Connection, silent_since: datetime, *, thread: str | None, limit: int) -> list[Waiting]:
     """Of one thread or of all; the last active first, since people mostly ask for what was said lately."""
     over = or_(session.c.ended_at.is_not(None), session.c.last_active <= silent_since)
-    changed = or_(
-        searchable.c.session.is_(None),
-        searchable.c.last_active != session.c.last_active,
-        searchable.c.next_row != session.c.next_row,
-    )
     query = (
         select(
             session.c.thread,
             session.c.number,
             session.c.session_id,
-            session.c.last_active,
-            session.c.next_row,
+            _NEWEST,
             thread_owner.c.owner,
             and_(thread_owner.c.thread.is_not(None), thread_owner.c.owner.is_(None)),
         )
         .outerjoin(searchable, and_(searchable.c.thread == session.c.thread, searchable.c.session == session.c.number))
         .outerjoin(thread_owner, thread_owner.c.thread == session.c.thread)
-        .where(over, changed)
+        .where(over, searchable.c.checkpoint_id.is_distinct_from(_NEWEST))
     )
     if thread is not None:
         query = query.where(session.c.thread == thread)
@@ -61,20 +54,13 @@ def take(connection: Connection, found: Waiting) -> bool:
 
     Until the transaction ends nobody else changes or deletes the session.
     """
-    unchanged = (
-        select(session.c.number)
-        .where(
-            session.c.thread == found.thread,
-            session.c.number == found.number,
-            session.c.last_active == found.last_active,
-            session.c.next_row == found.next_row,
-        )
-        .with_for_update()
-    )
-    if connection.execute(unchanged).first() is None:
+    of_session = (session.c.thread == found.thread, session.c.number == found.number)
+    if connection.execute(select(session.c.number).where(*of_session).with_for_update()).first() is None:
+        return False
+    if connection.execute(select(_NEWEST).where(*of_session)).scalar() != found.checkpoint_id:
         return False
     mine = (searchable.c.thread == found.thread, searchable.c.session == found.number)
-    as_it_stood = {"last_active": found.last_active, "next_row": found.next_row}
+    as_it_stood = {"checkpoint_id": found.checkpoint_id}
     if connection.execute(update(searchable).where(*mine).values(as_it_stood)).rowcount == 0:
         row = {"thread": found.thread, "session": found.number} | as_it_stood
         connection.execute(insert(searchable).values(row))
@@ -103,4 +89,14 @@ def forget_gone(connection: Connection, before: datetime) -> None:
     connection.execute(delete(thread_owner).where(thread_owner.c.noted_at < before, ~has_session))
 
 
+_NEWEST = (
+    select(func.max(checkpoint.c.checkpoint_id))
+    .where(
+        checkpoint.c.thread == session.c.thread,
+        checkpoint.c.session == session.c.number,
+        checkpoint.c.namespace == "",
+    )
+    .correlate(session)
+    .scalar_subquery()
+)
 _NEW_OWNER = insert_unless_there(thread_owner, thread_owner.c.thread)

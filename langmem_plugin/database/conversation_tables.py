@@ -117,8 +117,7 @@ searchable = Table(  # which sessions' messages can be searched for, as of when;
     metadata,
     Column("thread", String, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("last_active", Instant, nullable=False),  # of the session when its messages were taken
-    Column("next_row", Integer, nullable=False),  # likewise
+    Column("checkpoint_id", String),  # the newest of the root graph when its messages were taken
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
