@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from operator import attrgetter
+from itertools import islice
+from operator import attrgetter, eq, is_
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -109,7 +110,7 @@ class Line:
         before = known.lent.take()[:size]
         counts = list(map(sys.getrefcount, before))
         with without_collection():
-            if counts.count(_ALONE) != len(before) or not self._starts_with(before):
+            if counts.count(_ALONE) != len(before) or not self._starts_with(before, len(before)):
                 before = [
                     copy if count == _ALONE and same(copy, message) else copied(message)
                     for count, copy, message in zip(counts, before, known.messages, strict=False)
@@ -129,25 +130,19 @@ class Line:
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
         """Whether `messages` starts with this whole line, nothing changed."""
-        size = len(self.rows)
-        return size <= len(messages) and self._starts_with(messages[:size])
+        return len(self.rows) <= len(messages) and self._starts_with(messages, len(self.rows))
 
-    def _starts_with(self, head: Sequence[BaseMessage]) -> bool:
-        """Compared list by list, in C, because it is done at every step of a run with the whole conversation."""
-        end, known = len(head), self.known
+    def _starts_with(self, messages: Sequence[BaseMessage], count: int) -> bool:
+        """Compared in C and without copies of the lists, because it is done at every step of a run."""
+        known = self.known
         try:
             return (
-                list(map(type, head)) == _first(known.kinds, end)
-                and list(map(_FIELDS, head)) == _first(known.fields, end)
-                and list(map(_EXTRAS, head)) == _first(known.extras, end)
+                all(map(eq, map(_FIELDS, messages), islice(known.fields, count)))
+                and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
+                and all(map(is_, map(type, messages), islice(known.kinds, count)))
             )
         except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
             return False
-
-
-def _first(parts: list[Any], count: int) -> list[Any]:
-    """Without a copy where that is all of them: touching each object takes longer than comparing it."""
-    return parts if len(parts) == count else parts[:count]
 
 
 _FIELDS = attrgetter("__dict__")

@@ -318,3 +318,32 @@ def test_a_killed_holder_frees_its_phone_and_a_stopped_one_takes_nobody_elses_pl
         stopped.tell("go on")
         stopped.says("free")
         assert phones.waiting(DAD) == 1
+
+
+@pytest.mark.spec("C-9")
+def test_processes_that_wait_for_one_phone_get_it_in_the_order_they_came(phones, workers):
+    first, second = workers
+    held = []
+
+    def take():
+        with phones.turn(MOM):
+            held.append("third")
+
+    with phones.turn(MOM):
+        first.tell(MOM)
+        until(lambda: phones.waiting(MOM) == 2)
+        second.tell(MOM)
+        until(lambda: phones.waiting(MOM) == 3)
+        third = threading.Thread(target=take)
+        third.start()
+        until(lambda: phones.waiting(MOM) == 4)
+    first.says("holds")
+    assert not second.pipe.poll(0.3)
+    first.tell("go on")
+    first.says("free")
+    second.says("holds")
+    assert held == []
+    second.tell("go on")
+    second.says("free")
+    third.join(10)
+    assert held == ["third"]
