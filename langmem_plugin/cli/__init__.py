@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, sessions, talk
+from langmem_plugin.cli import care, index, sessions, talk
 
 app = typer.Typer(
     no_args_is_help=True, help="Memory for LangGraph agents that people text.", pretty_exceptions_enable=False
@@ -16,3 +16,4 @@ app.command()(care.expire)
 app.command()(care.doctor)
 app.command()(talk.resolve)
 app.command()(talk.say)
+app.command()(index.reindex)

@@ -5,10 +5,10 @@ import logging
 import re
 import sqlite3
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import rmtree
-from typing import cast
+from typing import Any, cast
 
 import chromadb
 from chromadb.api.client import Client
@@ -59,12 +59,14 @@ class ChromaCollections:
                 self._lock = None
 
     def _collection(self, name: str, embeddings: StoredVectors) -> VectorStore:
+        self.check_lock()
         client = self._current_client()
         store = _Collection(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
+        store.check_lock = self.check_lock
         made = client.get_collection(name)
         space = (made.configuration_json.get("hnsw") or {}).get("space")
         dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
-        if space != "cosine" or dimension not in (None, embeddings.dimension):
+        if embeddings.strict and (space != "cosine" or dimension not in (None, embeddings.dimension)):
             raise ConfigurationError(
                 f"the Chroma collection {name!r} in {self._folder} compares vectors of {dimension} dimensions by "
                 f"{space}, not of {embeddings.dimension} by cosine: delete it or choose another name"
@@ -91,14 +93,21 @@ class ChromaCollections:
             self._inode = _inode(self._file)
         return self._client
 
+    def check_lock(self) -> None:
+        """Raises TimeoutError where a program that is none of ours has locked the database.
+
+        Chroma would wait for it, however long, and stop every thread of this process when it opens or writes.
+        """
+        self._readable()
+
     def _readable(self) -> bool:
         if not self._file.exists():
             return True
         try:
-            with contextlib.closing(sqlite3.connect(self._file)) as connection:
+            with contextlib.closing(sqlite3.connect(self._file, timeout=0)) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master")
-        except sqlite3.OperationalError:  # locked
-            return True
+        except sqlite3.OperationalError as error:
+            raise TimeoutError(f"{self._file} is locked") from error
         except sqlite3.DatabaseError:
             return False
         return True
@@ -119,9 +128,23 @@ class ChromaCollections:
 
 
 class _Collection(Chroma):
+    check_lock: Callable[[], None]
+
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The inherited one fails for documents without metadata, and reads more than ids."""
         return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
+
+    def add_texts(self, texts: Iterable[str], *arguments: Any, **named: Any) -> list[str]:
+        self.check_lock()
+        return super().add_texts(texts, *arguments, **named)
+
+    def delete(self, ids: list[str] | None = None, **named: Any) -> None:
+        self.check_lock()
+        super().delete(ids, **named)
+
+    def delete_collection(self) -> None:
+        self.check_lock()
+        super().delete_collection()
 
 
 def _damaged(error: BaseException) -> bool:

@@ -10,6 +10,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory, worded
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.vectors import Vector, unit
@@ -21,10 +22,12 @@ class SessionCollections:
     """The part of MemoryService that is addressed by session.
 
     Without an `owner` a session is its own owner: its memories belong to nobody else, and no verb of a person
-    reaches them.
+    reaches them. The name of a collection that is always kept for an owner (`always_indexed`) is that collection's
+    in `collection_exists` and `get_collection_size`.
     """
 
     database: Database
+    index: VectorIndex | None
     repository: MemoryRepository
     embedder: Embedder
     now: Callable[[], datetime]
@@ -111,14 +114,25 @@ class SessionCollections:
             return list(connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars())
 
     def collection_exists(self, name: str, *, owner: str | None = None) -> bool:
+        """Whether the session has memories; of a vector collection, whether it is there and can be asked."""
+        if self.index is not None and name in self.index.names.values():
+            return self.index.is_there(name)
         return self.get_collection_size(name, owner=owner) > 0
 
     def get_collection_size(self, name: str, *, owner: str | None = None) -> int:
+        """How many memories the session has; of a vector collection, how many vectors, brought up to date."""
+        if self.index is not None and name in self.index.names.values():
+            return self.index.size(name)
         with self.database.read() as connection:
             return self.repository.count(connection, owner or name, Filter(sessions=[name]), valid_at=self.now())
 
     def delete_collection(self, name: str, *, owner: str | None = None) -> int:
-        """Forgets every memory of the session, marks it as dropped, and returns how many there were."""
+        """Forgets every memory of the session, marks it as dropped, and returns how many there were.
+
+        Raises InvalidInput for a vector collection: what is in it is decided by its owner's memories.
+        """
+        if self.index is not None and name in self.index.names.values():
+            raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
         whose, now = owner or name, self.now()
         with self.database.write() as connection:
             held = self.repository.page(connection, whose, Filter(sessions=[name]), valid_at=None, limit=_ALL)

@@ -6,6 +6,7 @@ lacks something or takes too long, everything is compared exactly until it was m
 """
 
 import contextlib
+import dataclasses
 import functools
 import hashlib
 import logging
@@ -25,7 +26,7 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.memory.background import Background
-from langmem_plugin.memory.outbox import Outbox, Standing
+from langmem_plugin.memory.outbox import Change, Outbox, Standing
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.stores import OpenCollection, StoredVectors, failures
 from langmem_plugin.memory.vectors import Vector
@@ -43,6 +44,7 @@ _FOUND_SHARE = 0.9  # of the vectors that an undamaged index finds by themselves
 _SAMPLE = 50  # nearest, of one vector in each page
 _THE_SAME = 0.9999  # cosine
 _OPEN = 32  # collections
+_NOBODY = str(uuid.UUID(int=0))
 
 
 class VectorIndex:
@@ -68,9 +70,8 @@ class VectorIndex:
         self._open_collection = open_collection
         self._dimension = dimension
         self._background = background
-        self._open: OrderedDict[str, tuple[VectorStore, StoredVectors]] = OrderedDict()
+        self._open: OrderedDict[str, _Opened] = OrderedDict()
         self._lock = threading.Lock()
-        self._trusted: dict[str, tuple[str, int]] = {}  # owner -> collection and generation that were examined
         self._not_before: dict[str, float] = {}  # owner -> when the next repair may be tried
 
     def begin(self) -> None:
@@ -78,10 +79,10 @@ class VectorIndex:
 
         A store that cannot be reached now is tried again in the background.
         """
+        if len(set(self.names.values())) < len(self.names):
+            raise ConfigurationError("each owner whose memories are always indexed needs a collection of their own")
         for owner, name in self.names.items():
-            if any(model != self._repository.model for model, _ in self._outbox.generations(owner)):
-                with self._outbox.alone(owner):
-                    self._drop(owner, name)  # it is ours, and holds the vectors of another model
+            self.drop_other_models(owner)
             try:
                 self._opened(name)
             except ConfigurationError:
@@ -99,24 +100,24 @@ class VectorIndex:
         standing = self._outbox.standing(connection, owner)
         if standing is None:
             return None
-        behind = standing.change - standing.indexed
-        trusted = self._is_trusted(owner, standing)
+        behind = standing.change - standing.followed
+        trusted = standing.whole and self._is_examined(owner, standing)
         if not trusted or behind > _FOLLOW_AFTER:
             self.follow(owner)
         if not trusted or behind > _TOO_FAR_BEHIND:
             return None
         found = self._tried(
             self._name(owner, standing),
-            lambda store, _: _ids(store.similarity_search_by_vector(vector.tolist(), k=limit)),
+            lambda opened: _ids(opened.store.similarity_search_by_vector(vector.tolist(), k=limit)),
             seconds=_ANSWER_SECONDS,
         )
         if not found:
             if found is not None:
                 log.warning("index.empty")
-            self._trusted.pop(owner, None)
+            self._close(self._name(owner, standing))
             self.follow(owner)
             return None
-        return list(dict.fromkeys([*found, *self._outbox.unseen(connection, owner, standing.indexed)]))
+        return list(dict.fromkeys([*found, *self._outbox.unseen(connection, owner, standing.followed)]))
 
     def follow(self, owner: str) -> None:
         """Brings the owner's collection up to date, or mends it, in the background."""
@@ -129,50 +130,24 @@ class VectorIndex:
         `progress` is told the number of changes done after each batch. What is done stays done, and several
         processes take turns. Each process examines the whole collection once before it trusts it.
         """
-        with self._outbox.alone(owner):
-            standing = self._standing(owner)
-            if standing is None:
-                return True
-            if not (
-                self._is_trusted(owner, standing)
-                or self._is_whole(owner, standing)
-                or (not self._background.closing.is_set() and self._begun_anew(owner, standing))
-            ):
-                return False
-        done, at, after = 0, (-1, -1), (0, "")
-        while not self._background.closing.is_set():
-            with self._outbox.alone(owner):
-                standing = self._standing(owner)
-                if standing is None:
-                    return True
-                if at != (standing.indexed, standing.generation):  # others have been here, or this is the beginning
-                    after = (standing.indexed + 1, "")
-                with self._database.read() as connection:
-                    batch = self._outbox.changes(connection, owner, after)
-                name = self._name(owner, standing)
-                if not batch:
-                    self._outbox.mark(owner, change=standing.change, generation=standing.generation)
-                    self._trusted[owner] = (name, standing.generation)
-                    log.info("index.current", extra={"changes": done})
-                    return True
-                vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
-                gone = [each.memory_id for each in batch if each.vector is None]
-                if self._tried(name, _Replacement(vectors, gone)) is None:
-                    return False
-                after = (batch[-1].change, batch[-1].memory_id)
-                at = (after[0] - 1, standing.generation)  # the next batch may hold more of this change
-                self._outbox.mark(owner, change=at[0], generation=at[1])
-            done += len(batch)
-            progress(done)
-        return False
+        return self._caught_up(owner, progress) or self._caught_up(owner, progress)  # examines what has failed
+
+    def owners(self) -> list[str]:
+        """Those who have a collection, of whatever model."""
+        return self._outbox.indexed_owners()
 
     def waiting(self, owner: str) -> int:
         """How many memories have changes that the owner's collection has not followed."""
         return self._outbox.waiting(owner)
 
-    def size(self, owner: str) -> int:
-        """How many vectors the owner's collection holds."""
-        return self._outbox.size(owner)
+    def is_there(self, name: str) -> bool:
+        """Whether the named collection can be asked."""
+        return self._tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
+
+    def size(self, name: str) -> int:
+        """How many vectors the named collection holds, once it has followed its owners; 0 if it cannot."""
+        owners = [owner for owner, its_name in self.names.items() if its_name == name]
+        return sum(self._outbox.size(owner) for owner in owners if self.catch_up(owner))
 
     @contextlib.contextmanager
     def removing(self, owner: str, memory_ids: Sequence[str]) -> Iterator[None]:
@@ -181,7 +156,7 @@ class VectorIndex:
         if standing is None or not standing.generation:
             yield
             return
-        if self._is_trusted(owner, standing):
+        if self._is_examined(owner, standing):
             self.catch_up(owner)
         with self._outbox.alone(owner):
             told = self._tried(self._name(owner, standing), _Replacement({}, list(memory_ids)))
@@ -200,15 +175,22 @@ class VectorIndex:
             yield
             return
         with self._outbox.alone(owner):
-            self._trusted.pop(owner, None)
             for model, newest in self._outbox.generations(owner):
-                names = [self._hashed(owner, standing.salt, model, each) for each in range(1, newest + 1)]
-                for name in (*names, *([self.names[owner]] if owner in self.names else [])):
-                    if not self._drop(owner, name):
-                        raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
+                if not self._drop_all(owner, standing, model, newest):
+                    raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
             yield
         if owner in self.names:
-            self._tried(self.names[owner], lambda _store, _vectors: True)
+            self._tried(self.names[owner], lambda _: True)
+
+    def drop_other_models(self, owner: str) -> None:
+        """Deletes the collections that hold the owner's vectors of other models than the present one."""
+        standing = self._standing(owner)
+        others = [each for each in self._outbox.generations(owner) if each[0] != self._repository.model]
+        if standing is not None and others:
+            with self._outbox.alone(owner):
+                for model, newest in others:
+                    if self._drop_all(owner, standing, model, newest):
+                        self._outbox.forget(owner, model)
 
     def _follow(self, owner: str) -> None:
         for pause in _PAUSES:
@@ -219,25 +201,56 @@ class VectorIndex:
         if not self.catch_up(owner):
             self._not_before[owner] = time.monotonic() + _NEXT_REPAIR_SECONDS
 
+    def _caught_up(self, owner: str, progress: Callable[[int], object]) -> bool:
+        done, at, after = 0, (0, 0), (0, "")
+        while not self._background.closing.is_set():
+            with self._outbox.alone(owner):
+                standing = self._standing(owner)
+                if standing is None:
+                    return True
+                if not self._is_sound(owner, standing):
+                    standing = self._begun_anew(owner, standing)
+                    if standing is None:
+                        return False
+                if at != (standing.mark, standing.generation):  # the beginning, or others have been here
+                    after = (standing.followed + 1, "")
+                with self._database.read() as connection:
+                    batch = self._outbox.changes(connection, owner, after)
+                if not batch:
+                    self._outbox.mark(owner, standing.change, standing.generation)
+                    log.info("index.current", extra={"changes": done})
+                    return True
+                if not self._written(self._name(owner, standing), batch):
+                    return False
+                after = (batch[-1].change, batch[-1].memory_id)
+                followed = after[0] - 1  # the next batch may hold more of this change
+                at = (-followed if standing.unfinished else followed, standing.generation)
+                self._outbox.mark(owner, *at)
+            done += len(batch)
+            progress(done)
+        return False
+
     def _answers(self, owner: str) -> bool:
         standing = self._standing(owner)
         if standing is None or not standing.generation:
             return True
-        nobody = str(uuid.UUID(int=0))
-        return self._tried(self._name(owner, standing), lambda store, _: store.get_by_ids([nobody])) is not None
+        return self.is_there(self._name(owner, standing))
 
-    def _is_trusted(self, owner: str, standing: Standing) -> bool:
-        return standing.whole and self._trusted.get(owner) == (self._name(owner, standing), standing.generation)
+    def _is_examined(self, owner: str, standing: Standing) -> bool:
+        opened = self._open.get(self._name(owner, standing))
+        return opened is not None and opened.examined == standing.generation
 
-    def _is_whole(self, owner: str, standing: Standing) -> bool:
-        if not standing.whole:
+    def _is_sound(self, owner: str, standing: Standing) -> bool:
+        """Whether the collection, as it is opened now, can be gone on with."""
+        if not (standing.whole or standing.unfinished):
             return False
-        holds = self._tried(
-            self._name(owner, standing), lambda store, _: self._holds_all(store, owner, standing.indexed)
-        )
+        if self._is_examined(owner, standing):
+            return True
+        name = self._name(owner, standing)
+        holds = self._tried(name, lambda opened: self._holds_all(opened.store, owner, standing.followed))
         if holds is False:
             log.warning("index.incomplete")
-        return holds is True
+        return holds is True and self._note_examined(name, standing.generation)
 
     def _holds_all(self, store: VectorStore, owner: str, indexed: int) -> bool:
         """Whether every id is there, and a sample is found by its vector: the two can be lost apart."""
@@ -258,17 +271,28 @@ class VectorIndex:
             found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal ones any may be found
             after = ids[-1]
 
-    def _begun_anew(self, owner: str, standing: Standing) -> bool:
-        """Whether there is an empty collection to fill now."""
-        self._trusted.pop(owner, None)
+    def _begun_anew(self, owner: str, standing: Standing) -> Standing | None:
+        """With an empty collection to fill; None where there can be none now."""
         if standing.generation:
             self._drop(owner, self._name(owner, standing))
-        generation = standing.generation + 1
-        name = self.names.get(owner) or self._hashed(owner, standing.salt, self._repository.model, generation)
-        if self._tried(name, lambda _store, _vectors: True) is None:
-            return False
-        self._outbox.mark(owner, change=0, generation=generation)
-        return True
+        begun = dataclasses.replace(standing, mark=0, generation=standing.generation + 1)
+        name = self._name(owner, begun)
+        if self._background.closing.is_set() or self._tried(name, lambda _: True) is None:
+            return None
+        self._outbox.mark(owner, 0, begun.generation)
+        return begun if self._note_examined(name, begun.generation) else None
+
+    def _written(self, name: str, batch: Sequence[Change]) -> bool:
+        """Not tried again: opened anew, the collection may be another one, and is to be examined first."""
+        vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
+        gone = [each.memory_id for each in batch if each.vector is None]
+        return self._tried(name, _Replacement(vectors, gone), times=1) is not None
+
+    def _note_examined(self, name: str, generation: int) -> bool:
+        with self._lock:
+            if name in self._open:
+                self._open[name].examined = generation
+            return name in self._open
 
     def _standing(self, owner: str) -> Standing | None:
         with self._database.read() as connection:
@@ -283,12 +307,19 @@ class VectorIndex:
 
     def _drop(self, owner: str, name: str) -> bool:
         """Deletes the collection where the store can do that, else all vectors in it; False when that fails."""
-        dropped = self._tried(name, lambda store, _: self._emptied(store, owner))
-        with self._lock:
-            self._open.pop(name, None)
+        self._close(name)
+        dropped = self._tried(name, lambda opened: self._emptied(opened.store, owner), strict=False)
+        self._close(name)
         if dropped is None:
             log.warning("index.left_behind")
         return dropped is True
+
+    def _drop_all(self, owner: str, standing: Standing, model: str, newest: int) -> bool:
+        """Every collection of the model that may be there, those that were left behind among them."""
+        names = [self._hashed(owner, standing.salt, model, each) for each in range(1, newest + 1)]
+        names += [self.names[owner]] if owner in self.names else []
+        dropped = [self._drop(owner, name) for name in names]
+        return all(dropped)
 
     def _emptied(self, store: VectorStore, owner: str) -> bool:
         if hasattr(store, "delete_collection"):
@@ -304,32 +335,49 @@ class VectorIndex:
             after = ids[-1]
 
     def _tried(
-        self, name: str, ask: Callable[[VectorStore, StoredVectors], Answer], *, seconds: float | None = None
+        self,
+        name: str,
+        ask: Callable[["_Opened"], Answer],
+        *,
+        times: int = 2,
+        seconds: float | None = None,
+        strict: bool = True,
     ) -> Answer | None:
         """Once more, newly opened, after a failure; None after the second. Each may take so many seconds."""
-        for _ in range(2):
+        for _ in range(times):
             try:
                 if seconds is None:
-                    return ask(*self._opened(name))
-                return _in_time(seconds, lambda: ask(*self._opened(name)))
-            except failures():
+                    return ask(self._opened(name, strict=strict))
+                return _in_time(seconds, lambda: ask(self._opened(name, strict=strict)))
+            except failures() as error:
                 log.warning("index.failed", exc_info=True)
-                with self._lock:
-                    self._open.pop(name, None)
+                if not isinstance(error, TimeoutError):  # opening it anew would take as long
+                    self._close(name)
         return None
 
-    def _opened(self, name: str) -> tuple[VectorStore, StoredVectors]:
+    def _opened(self, name: str, *, strict: bool = True) -> "_Opened":
         with self._lock:
             if name in self._open:
                 self._open.move_to_end(name)
                 return self._open[name]
-        vectors = StoredVectors(self._dimension())
-        opened = (self._open_collection(name, vectors), vectors)  # not under the lock: a store may be slow to open
+        vectors = StoredVectors(self._dimension(), strict=strict)
+        opened = _Opened(self._open_collection(name, vectors), vectors)  # not under the lock: this may take long
         with self._lock:
             self._open[name] = opened
             while len(self._open) > _OPEN:
                 self._open.popitem(last=False)
         return opened
+
+    def _close(self, name: str) -> None:
+        with self._lock:
+            self._open.pop(name, None)
+
+
+@dataclass
+class _Opened:
+    store: VectorStore
+    vectors: StoredVectors
+    examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
 
 
 @dataclass(frozen=True)
@@ -339,13 +387,13 @@ class _Replacement:
     vectors: Mapping[str, Vector]
     gone: list[str]
 
-    def __call__(self, store: VectorStore, stored: StoredVectors) -> bool:
+    def __call__(self, opened: _Opened) -> bool:
         if self.gone:
-            store.delete(ids=self.gone)
+            opened.store.delete(ids=self.gone)
         if self.vectors:
-            stored.of = self.vectors
-            store.add_texts(list(self.vectors), ids=list(self.vectors))
-            stored.of = {}
+            opened.vectors.of = self.vectors
+            opened.store.add_texts(list(self.vectors), ids=list(self.vectors))
+            opened.vectors.of = {}
         return True
 
 

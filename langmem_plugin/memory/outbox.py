@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from filelock import FileLock
-from sqlalchemy import Connection, Select, and_, func, select, tuple_, union, update
+from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
@@ -25,12 +25,20 @@ class Standing:
     change: int
     rebuild: int
     salt: bytes
-    indexed: int
-    generation: int  # a rebuilt index is another collection
+    mark: int  # the change it has followed to; negative while it is made from scratch
+    generation: int  # a rebuilt index is another collection; 0: there was never one
+
+    @property
+    def followed(self) -> int:
+        return abs(self.mark)
 
     @property
     def whole(self) -> bool:
-        return self.indexed > 0 and self.indexed >= self.rebuild
+        return self.mark > 0 and self.mark >= self.rebuild
+
+    @property
+    def unfinished(self) -> bool:
+        return self.mark <= 0 < self.generation
 
 
 class Change(NamedTuple):
@@ -69,7 +77,7 @@ class Outbox:
                 memory_owner.c.change,
                 memory_owner.c.rebuild,
                 memory_owner.c.salt,
-                func.coalesce(memory_index.c.change, 0).label("indexed"),
+                func.coalesce(memory_index.c.change, 0).label("mark"),
                 func.coalesce(memory_index.c.generation, 0).label("generation"),
             )
             .outerjoin(
@@ -87,6 +95,16 @@ class Outbox:
                 select(memory_index.c.model, memory_index.c.generation).where(memory_index.c.owner == owner)
             )
             return [(row.model, row.generation) for row in rows]
+
+    def indexed_owners(self) -> list[str]:
+        """Those for whom an index was ever begun."""
+        with self._database.read() as connection:
+            return list(connection.execute(select(memory_index.c.owner).distinct()).scalars())
+
+    def forget(self, owner: str, model: str) -> None:
+        """That there was an index of this model."""
+        with self._database.write() as connection:
+            connection.execute(delete(memory_index).where(memory_index.c.owner == owner, memory_index.c.model == model))
 
     def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
         """The next batch in the order of (change, id)."""
@@ -114,7 +132,7 @@ class Outbox:
             if standing is None:
                 return 0
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
-            return int(connection.execute(counted.where(memory.c.change > standing.indexed)).scalar_one())
+            return int(connection.execute(counted.where(memory.c.change > standing.followed)).scalar_one())
 
     def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
         """The next page, by id, of what the index holds if it has followed to `indexed`."""
@@ -132,14 +150,15 @@ class Outbox:
             standing = self.standing(connection, owner)
             if standing is None:
                 return 0
-            return int(connection.execute(self._held(select(func.count()), owner, standing.indexed)).scalar_one())
+            return int(connection.execute(self._held(select(func.count()), owner, standing.followed)).scalar_one())
 
     def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""
         statement = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id > after)
         return list(connection.execute(statement.order_by(memory.c.memory_id).limit(BATCH)).scalars())
 
-    def mark(self, owner: str, *, change: int, generation: int) -> None:
+    def mark(self, owner: str, change: int, generation: int) -> None:
+        """Notes how far the index has followed; negative while it is made from scratch."""
         with self._database.write() as connection:
             self._repository.mark_index(connection, owner, change=change, generation=generation)
 
@@ -153,6 +172,7 @@ class Outbox:
                 .where(
                     memory_index.c.owner == owner,
                     memory_index.c.model == self._repository.model,
+                    memory_index.c.change > 0,
                     ~other.exists(),
                 )
                 .values(change=newest)

@@ -73,7 +73,7 @@ class PgVectorStore(VectorStore):
             with database.write() as connection:
                 connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
                 self._table.create(connection, checkfirst=True)
-        elif columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
+        elif embeddings.strict and columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
             raise ConfigurationError(
                 f"the table {_SCHEMA}.{name} holds {columns}, not vectors of {embeddings.dimension} dimensions: "
                 "drop it or choose another name"

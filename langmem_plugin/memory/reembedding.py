@@ -38,10 +38,23 @@ def reembed(service: MemoryService, progress: Callable[[int], object] = lambda _
         for size in _embedded(service, *corpus):
             done += size
             progress(done)
+            if service.background.closing.is_set():
+                return done
     with service.database.write() as connection:
         for _, vectors, _ in _CORPORA:
             connection.execute(delete(vectors).where(vectors.c.model != service.embedder.model))
+    if service.index is not None:
+        for owner in service.index.owners():
+            service.index.drop_other_models(owner)
     return done
+
+
+def reembed_in_background(service: MemoryService, progress: Callable[[int], object] = lambda _: None) -> None:
+    """The same while the service answers: what has no vector yet is found by words. Closing the service stops it.
+
+    Call it where the model was changed on purpose: the vectors of the other are deleted in the end.
+    """
+    service.background.ask("embeddings", lambda: reembed(service, progress))
 
 
 def _embedded(service: MemoryService, texts: Table, vectors: Table, name: str) -> Iterable[int]:

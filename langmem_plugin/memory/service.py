@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
-from sqlalchemy import Connection
+from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.cache import CorpusCache
@@ -273,6 +274,13 @@ class MemoryService(SessionCollections, Retention):
         if self.index is None:
             raise ConfigurationError("there is no vector index: give MemoryService an open_collection")
         return self.index.catch_up(owner, progress)
+
+    def large_owners(self) -> list[str]:
+        """Whose memories are to be searched through the index: those above `index_after`, and the always indexed."""
+        counted = select(memory.c.owner).where(memory.c.status == "active").group_by(memory.c.owner)
+        with self.database.read() as connection:
+            large = connection.execute(counted.having(func.count() > self._index_after)).scalars().all()
+        return sorted({*large, *(self.index.names if self.index else ())})
 
     def close(self) -> None:
         """Ends what runs in the background, the vector store and, if it was opened here, the database."""

@@ -15,8 +15,9 @@ from langmem_plugin.memory.vectors import Vector
 class StoredVectors(Embeddings):
     """Gives each memory id the vector the database holds for it, so that nothing is embedded twice."""
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, *, strict: bool = True) -> None:
         self.dimension = dimension
+        self.strict = strict  # whether a collection of another dimension or distance is refused, or only deleted
         self.of: Mapping[str, Vector] = {}
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:

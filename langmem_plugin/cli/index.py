@@ -1,0 +1,70 @@
+"""`langmem reindex`: what a service does for its vector index in the background, at once and with progress."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from langmem_plugin.cli.opening import Url, plain_errors
+from langmem_plugin.database import Database
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.reembedding import reembed, waiting
+from langmem_plugin.memory.stores import opened_stores
+from langmem_plugin.phones import masked, normalised
+from langmem_plugin.settings import Settings
+
+
+def reindex(
+    owner: Annotated[str | None, typer.Option(help="only this phone's memories, however few")] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(help="chroma:FOLDER or pgvector; default: pgvector on PostgreSQL, else chroma:data/index"),
+    ] = None,
+    embed: Annotated[
+        bool,
+        typer.Option("--embed", help="first embed what has no vector of the present model, and drop the other models'"),
+    ] = False,
+    database: Url = None,
+) -> None:
+    """Bring the vector indexes up to date, and make anew what is missing or damaged. Exit code 1 if one fails."""
+    settings = Settings()
+    with plain_errors(), Database(database or settings.database) as opened:
+        said = store or ("chroma:data/index" if opened.is_sqlite else "pgvector")
+        with MemoryService(opened, open_collection=opened_stores(said, opened)) as service, _bar() as bar:
+            if embed:
+                task = bar.add_task("embedding", total=waiting(service))
+                reembed(service, lambda done: bar.update(task, completed=done))
+            elif lacking := waiting(service):
+                bar.console.print(
+                    f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
+                )
+            owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
+            failed = [each for each in owners if not _indexed(service, each, bar)]
+    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {said}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _indexed(service: MemoryService, owner: str, bar: Progress) -> bool:
+    if service.index is None:
+        return False
+    index, task = service.index, bar.add_task(masked(owner), total=None)
+
+    def show(done: int) -> None:
+        bar.update(task, completed=done, total=done + index.waiting(owner))
+
+    whole = service.reindex(owner, show)
+    if whole:
+        bar.update(task, total=bar.tasks[task].completed)
+    return whole
+
+
+def _bar() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+    )

@@ -1,0 +1,73 @@
+"""`langmem reindex` on a real database and its index."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from langmem_plugin.cli import app
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.reembedding import waiting
+from langmem_plugin.memory.stores import opened_stores
+
+ANNA = "+972501234567"
+
+pytestmark = pytest.mark.spec("U-5", "M-4")
+
+
+@pytest.fixture
+def store(database_url, tmp_path):
+    return f"chroma:{tmp_path}/index" if database_url.startswith("sqlite") else "pgvector"
+
+
+@pytest.fixture
+def run(database_url, store):
+    def invoke(*arguments, exit_code=0):
+        result = CliRunner().invoke(app, ["reindex", "--database", database_url, "--store", store, *arguments])
+        assert result.exit_code == exit_code, result.output
+        return result.output
+
+    return invoke
+
+
+@pytest.fixture
+def filled(database_url, offline_model):
+    vectors = np.random.default_rng(3).standard_normal((600, 384)).tolist()
+    with MemoryService(database_url, embeddings=offline_model) as memory:
+        memory.remember_many(ANNA, [(f"note {number}", {}) for number in range(600)], embeddings=vectors)
+
+
+def test_one_owners_index_is_made_with_progress_and_is_used_from_then_on(
+    run, filled, database_url, store, offline_model, caplog
+):
+    output = run("--owner", "972501234567@c.us")
+    assert "600/600" in output
+    assert "1 of 1 indexes are up to date" in output
+    assert "1 of 1 indexes are up to date" in run("--owner", ANNA)
+    with MemoryService(database_url, embeddings=offline_model) as memory:
+        stores = opened_stores(store, memory.database)
+        with MemoryService(memory.database, embeddings=offline_model, open_collection=stores) as indexed:
+            assert indexed.index.waiting(ANNA) == 0
+            assert indexed.reindex(ANNA) is True
+    assert "index.incomplete" not in caplog.messages
+
+
+def test_without_an_owner_the_large_ones_are_indexed(run, filled):
+    assert "0 of 0 indexes are up to date" in run()
+
+
+def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, database_url, offline_model):
+    class Other:
+        model, dimension = "other", 384
+        embed_query, embed_documents = offline_model.embed_query, offline_model.embed_documents
+
+    with MemoryService(database_url, embeddings=Other()) as other:
+        other.remember(ANNA, "My assistant is David")
+        assert waiting(other) == 600
+    assert "1 texts have no vector" in run("--owner", ANNA)
+    run("--owner", ANNA, "--embed")
+    with MemoryService(database_url, embeddings=offline_model) as memory:
+        assert waiting(memory) == 0
+
+
+def test_a_store_that_cannot_be_is_said_in_one_line(run):
+    assert "langmem: 'faiss' is no vector index" in run("--store", "faiss", exit_code=1)

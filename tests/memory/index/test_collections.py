@@ -1,0 +1,138 @@
+"""A collection that is always there, by its own name, however few the owner's memories."""
+
+import chromadb
+import pytest
+from chromadb.config import Settings
+
+from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.reembedding import reembed_in_background, waiting
+from langmem_plugin.memory.stores import chroma
+from tests.memory.index.conftest import ANNA, found, until
+
+pytestmark = pytest.mark.spec("M-4")
+
+NAME = "godfather_memory"
+
+
+@pytest.fixture
+def named(opened):
+    return opened(index_after=1_000, always_indexed={ANNA: NAME})
+
+
+def test_it_exists_from_the_start_and_holds_the_owners_vectors(named):
+    assert (named.collection_exists(NAME), named.get_collection_size(NAME)) == (True, 0)
+    kept = named.remember(ANNA, "My assistant is David")
+    secret = named.remember(ANNA, "The safe in the bedroom opens with 4711", private=True)
+    named.remember("+972501234568", "I park on level 3")
+    assert until(lambda: named.stores.held() == {kept.id})
+    assert named.get_collection_size(NAME) == 1
+    assert found(named) == [kept.text]
+    assert found(named, "how do I open the safe?") == [secret.text]
+    named.forget(ANNA, kept.id)
+    assert until(lambda: named.stores.held() == set())
+    assert named.get_collection_size(NAME) == 0
+
+
+@pytest.mark.spec("P-4")
+def test_it_outlives_its_owner_without_a_trace_of_them(named):
+    named.remember(ANNA, "My assistant is David")
+    assert named.get_collection_size(NAME) == 1
+    named.erase(ANNA)
+    assert named.stores.held() == set()
+    assert (named.collection_exists(NAME), named.get_collection_size(NAME)) == (True, 0)
+    named.remember(ANNA, "I park on level 3")
+    assert named.get_collection_size(NAME) == 1
+
+
+@pytest.mark.spec("M-2")
+def test_it_is_not_dropped_as_a_session_is(named):
+    with pytest.raises(InvalidInput):
+        named.delete_collection(NAME)
+    named.create_memory("s1", "one", owner=ANNA)
+    assert named.get_collection_size("s1", owner=ANNA) == 1
+    assert named.get_collection_size(NAME) == 1
+
+
+@pytest.fixture
+def at_home(tmp_path, clock, offline_model):
+    """Starts on a Chroma folder that may be there already."""
+
+    def start(embeddings=offline_model, **names):
+        return MemoryService(
+            f"sqlite:///{tmp_path}/langmem.db",
+            embeddings=embeddings,
+            now=clock,
+            open_collection=chroma(tmp_path / "memory"),
+            always_indexed=names or {ANNA: NAME},
+        )
+
+    return start
+
+
+@pytest.fixture
+def there(tmp_path):
+    """A client as another program would use it, closed again before ours is opened."""
+    client = chromadb.PersistentClient(str(tmp_path / "memory"), Settings(anonymized_telemetry=False))
+    yield client
+    client.close()
+
+
+def test_a_fresh_folder_is_private_and_the_collection_compares_by_cosine(at_home, tmp_path):
+    with at_home() as memory:
+        made = memory.index._open_collection._client.get_collection(NAME)
+        assert made.metadata == {"hnsw:space": "cosine"}
+        memory.remember(ANNA, "My assistant is David")
+        assert memory.get_collection_size(NAME) == made.count() == 1
+    assert (tmp_path / "memory").stat().st_mode & 0o777 == 0o700
+    with at_home() as memory:
+        assert memory.get_collection_size(NAME) == 1
+
+
+def test_a_collection_that_exists_already_is_used_with_what_is_in_it(at_home, there):
+    made = there.get_or_create_collection(NAME, metadata={"hnsw:space": "cosine"})
+    made.add(ids=["old"], embeddings=[[0.1] * 384], documents=["TestCorp owes 5000"], metadatas=[{"type": "fact"}])
+    with at_home() as memory:
+        memory.remember(ANNA, "My assistant is David")
+        assert memory.get_collection_size(NAME) == 1
+        assert made.count() == 2
+        assert memory.reindex(ANNA) is True
+
+
+@pytest.mark.parametrize(("space", "dimension"), [("l2", 384), ("cosine", 8)])
+def test_a_collection_of_another_distance_or_dimension_is_refused_by_name(at_home, there, space, dimension):
+    there.create_collection(NAME, metadata={"hnsw:space": space}).add(ids=["old"], embeddings=[[0.1] * dimension])
+    with pytest.raises(ConfigurationError, match=f"{NAME}.*{dimension}.*{space}"):
+        at_home()
+
+
+def test_two_owners_cannot_share_one(at_home):
+    with pytest.raises(ConfigurationError):
+        at_home(anna=NAME, ben=NAME)
+
+
+class Halved:
+    """The offline model's first half: another model, of another dimension."""
+
+    model, dimension = "half", 192
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+
+    def embed_documents(self, texts):
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text):
+        return self.inner.embed_query(text)[:192]
+
+
+def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the_background(at_home, offline_model):
+    with at_home() as memory:
+        memory.remember_many(ANNA, [(f"note {number}", {}) for number in range(70)])
+        assert memory.get_collection_size(NAME) == 70
+    with at_home(Halved(offline_model)) as memory:
+        assert memory.get_collection_size(NAME) == 0
+        reembed_in_background(memory)
+        assert until(lambda: waiting(memory) == 0)
+        assert until(lambda: memory.get_collection_size(NAME) == 70)
+        assert memory.index._open_collection._client.get_collection(NAME).count() == 70
