@@ -10,9 +10,10 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 
-from langmem_plugin import ConversationSaver, MemoryService, SessionManager
+from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
 from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.schema import metadata
+from langmem_plugin.memory.history import Said
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 
@@ -60,6 +61,23 @@ def test_a_database_of_the_first_release_is_read_and_written(tmp_path, offline_m
 
     assert texts == ["find me a chicken dinner", "1. Lemon chicken\n2. Chicken soup"]
     assert found.memory.text == "TestCorp owes me ₪5000"
+
+
+@pytest.mark.spec("A-4", "M-7")
+def test_what_was_said_under_the_first_release_becomes_searchable(tmp_path, offline_model):
+    shutil.copy(FIRST_RELEASE, tmp_path / "old.db")
+    with MemoryService(f"sqlite:///{tmp_path}/old.db", embeddings=offline_model) as service:
+        service.history.add("+972501234567", [Said("m1", "elsewhere", "user", "I have a red bicycle", service.now())])
+
+    with PhoneMemory(f"sqlite:///{tmp_path}/old.db", embeddings=offline_model) as memory:
+        memory.index_past_sessions()
+        history = memory.service.history
+        [dinner, *_] = history.search("+972501234567", "what dinner did I want?")
+        memory.saver.delete_thread("+972501234567")
+
+        assert dinner.message.text == "find me a chicken dinner"
+        assert history.count("+972501234567") == 1
+        assert [each.message.message_id for each in history.search("+972501234567", "bicycle")] == ["m1"]
 
 
 @pytest.mark.spec("A-4")

@@ -1,0 +1,213 @@
+"""A reply without memory beats no reply: each thing that can fail is made to fail."""
+
+import asyncio
+import threading
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from sqlalchemy import make_url
+
+from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.agent.channel import BUSY, NOT_KEPT, WITHOUT_MEMORY
+
+ERIN, JASON = "+972501234567", "+972501234568"
+QUESTION = "What about TestCorp?"
+
+
+@pytest.fixture
+def outage(request, database_url, memory):
+    """Takes the database away from every process, and gives it back with what was in it."""
+    if memory.database.is_sqlite:
+        return _Damaged(memory)
+    return _Closed(memory, request.getfixturevalue("postgresql_server"), make_url(database_url).database)
+
+
+class _Damaged:
+    def __init__(self, memory):
+        self.memory, self.path = memory, memory.database.path
+
+    def __enter__(self):
+        self.memory.database.engine.dispose()  # the last connection folds the log into the file
+        self.content = self.path.read_bytes()
+        self.path.write_bytes(b"no database " * (len(self.content) // 12))
+
+    def __exit__(self, *_):
+        self.memory.database.engine.dispose()
+        self.path.write_bytes(self.content)
+
+
+class _Closed:
+    def __init__(self, memory, server, name):
+        self.memory, self.server, self.name = memory, server, name
+
+    def __enter__(self):
+        self.server.psql(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS false;")
+        self.server.psql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{self.name}';")
+
+    def __exit__(self, *_):
+        self.server.psql(f"ALTER DATABASE {self.name} ALLOW_CONNECTIONS true;")
+        self.memory.database.engine.dispose()
+
+
+@pytest.mark.spec("M-14", "C-14")
+def test_when_the_database_is_away_the_reply_goes_out_with_a_notice_and_later_all_is_as_before(
+    memory, outage, graph_of, scripted, caplog
+):
+    memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+    graph = graph_of(scripted())
+    memory.reply(graph, ERIN, "hello")
+
+    with outage:
+        answer = memory.reply(graph, ERIN, QUESTION)
+        listed = memory.reply(graph, ERIN, "/memories")
+        remembered = memory.reply(graph, ERIN, "/remember I like tea")
+
+    assert answer == f"heard 2\n\n{WITHOUT_MEMORY}"
+    assert listed == "⚠️ Memory system temporarily unavailable. Please try again."
+    assert remembered == "❌ Failed to store memory. Please try again."
+    assert "recall.skipped" in caplog.messages
+    assert ERIN not in caplog.text
+
+    model = scripted()
+    assert memory.reply(graph_of(model), ERIN, QUESTION) == "heard 4"
+    assert "TestCorp owes me" in model.system
+
+
+@pytest.mark.spec("M-14")
+def test_when_the_database_goes_away_in_mid_run_nothing_is_done_twice(memory, outage, graph_of, scripted):
+    if memory.database.is_sqlite:
+        pytest.skip("a file cannot be taken away from the process that has it open")
+    orders = []
+
+    def order(what: str) -> str:
+        """Order it."""
+        orders.append(what)
+        outage.__enter__()
+        return "ordered"
+
+    def script(messages):
+        if messages[-1].type == "tool":
+            return AIMessage("It is ordered.")
+        return AIMessage("", tool_calls=[{"name": "order", "args": {"what": "pizza"}, "id": "1"}])
+
+    try:
+        answer = memory.reply(graph_of(scripted(script), [order]), ERIN, "order pizza")
+    finally:
+        outage.__exit__()
+
+    assert answer == NOT_KEPT
+    assert orders == ["pizza"]
+
+
+@pytest.mark.spec("M-14")
+def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(database_url, clock, offline_model, caplog):
+    class Breaking(type(offline_model)):
+        failing = False
+
+        def embed_query(self, text):
+            if self.failing:
+                raise ConnectionError("down")
+            return super().embed_query(text)
+
+    embeddings = Breaking()
+    with PhoneMemory(database_url, embeddings=embeddings, now=clock) as memory:
+        memory._closing.set()  # so that nobody waits between the tries
+        memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+        memory.instructions.add(ERIN, "Answer in French")
+        embeddings.failing = True
+        state = {"messages": [HumanMessage("What is the matter with TestCorp these days?")]}
+
+        assert memory.recall(state, phone=ERIN) == []
+
+        assert "Answer in French" in memory.prompt({**state, "recalled": []}, "", phone=ERIN)[0].text
+    assert caplog.messages.count("embedding.retry") == 3
+    assert "recall.skipped" in caplog.messages
+
+
+@pytest.mark.spec("C-9")
+def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, offline_model, graph_of, scripted):
+    from datetime import timedelta
+
+    settings = Settings(turn_timeout=timedelta(milliseconds=200))
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+        hangs, goes_on = threading.Event(), threading.Event()
+
+        def hold():
+            with memory.turn(ERIN):
+                hangs.set()
+                goes_on.wait(20)
+
+        holder = threading.Thread(target=hold)
+        holder.start()
+        hangs.wait(20)
+        try:
+            assert memory.reply(_one_node(memory), ERIN, "hello?") == BUSY
+            assert memory.reply(_one_node(memory), JASON, "hello?") == "I hear you."
+        finally:
+            goes_on.set()
+            holder.join()
+        assert memory.reply(_one_node(memory), ERIN, "hello?") == "I hear you."
+
+
+def _one_node(memory):
+    from langgraph.graph import START, MessagesState, StateGraph
+
+    return (
+        StateGraph(MessagesState)
+        .add_node("agent", lambda _: {"messages": AIMessage("I hear you.")})
+        .add_edge(START, "agent")
+        .compile(checkpointer=memory.saver)
+    )
+
+
+PNG = bytes.fromhex(
+    "89504e470d0a1a0a0000000d4948445200000001000000010804000000b51c0c020000000b4944415478da63fcff1f0002eb01f5"
+    "4d8b2f4a0000000049454e44ae426082"
+)
+
+
+@pytest.mark.spec("C-8", "C-19")
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_after_an_interrupt_the_model_sees_the_picture_again(memory, scripted, way):
+    from langgraph.graph import START, MessagesState, StateGraph
+    from langgraph.types import Command, interrupt
+
+    model = scripted(lambda _: AIMessage("a dot"))
+
+    def agent(state):
+        model.invoke(memory.prompt(state, ""))
+        return {"messages": AIMessage(f"{interrupt('Shall I look closer?')}: a dot")}
+
+    graph = (
+        StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+    )
+    assert memory.reply(graph, ERIN, "what is this?", image=PNG) == "Shall I look closer?"
+    if way == "sync":
+        assert memory.reply(graph, ERIN, "yes") == "yes: a dot"
+    else:
+
+        async def answer():
+            async with memory.turn(ERIN) as config:
+                await graph.ainvoke(Command(resume="yes"), config)
+
+        asyncio.run(answer())
+
+    first, again = (messages[-1].content for messages in model.seen)
+    assert again == first if memory.media.folder is not None else "not kept" in str(again)
+    stored = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"]
+    assert "base64" not in str(stored[0].content)
+
+    memory.reply(graph, ERIN, "and now?")
+    assert "base64" not in str(model.seen[-1]), "an earlier turn's picture stays a line"
+
+
+@pytest.mark.spec("C-8")
+def test_a_picture_whose_file_is_gone_stays_a_line(memory, caplog):
+    from langmem_plugin.agent.pictures import with_pictures
+
+    line = f"[image: image/png, 70 bytes, langmem-media/{'0' * 64}.png]"
+    message = HumanMessage([{"type": "text", "text": "what is this?"}, {"type": "text", "text": line}])
+
+    assert with_pictures([message], memory.media) == [message]
+    typed = HumanMessage(line)
+    assert with_pictures([typed], memory.media) == [typed]
