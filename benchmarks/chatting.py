@@ -29,10 +29,14 @@ class Chatting:
         )
 
     def turn(self, phone=PHONE, durability="async"):
+        self.graph.invoke(*self._asked(phone), durability=durability)
+
+    async def aturn(self, phone=PHONE, durability="async"):
+        await self.graph.ainvoke(*self._asked(phone), durability=durability)
+
+    def _asked(self, phone):
         text = "find me " + self._some(4)
-        self.graph.invoke(
-            {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": phone}}, durability=durability
-        )
+        return {"messages": [HumanMessage(text)]}, {"configurable": {"thread_id": phone}}
 
     def search(self, query: str) -> str:
         """Search."""
