@@ -25,6 +25,7 @@ from langmem_plugin.conversation.versions import VersionCache
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
 from langmem_plugin.settings import Settings
@@ -59,6 +60,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         super().__init__(serde=serde)
         self.database = Database(database) if isinstance(database, str) else database
         self._owns_database = isinstance(database, str)
+        Prepared.compile_all(self.database.engine.dialect)
         self.silence = silence
         self.region = region
         self.count_tokens = count_tokens

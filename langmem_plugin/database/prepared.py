@@ -5,7 +5,7 @@ that was most of what a turn cost (benchmarks/conversation.py).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from sqlalchemy import ClauseElement, Connection, Dialect, Select
 from sqlalchemy.types import TypeEngine
@@ -22,37 +22,49 @@ class Prepared:
     `Database.read` and `Database.write` name it for the caller.
     """
 
+    _all: ClassVar[list["Prepared"]] = []
+
     def __init__(self, statement: ClauseElement | Mapping[str, ClauseElement]) -> None:
         self._statement = statement
-        self._compiled: dict[str, _Compiled] = {}
+        self._by_dialect: dict[str, _Compiled] = {}
+        self._all.append(self)
+
+    @classmethod
+    def compile_all(cls, dialect: Dialect) -> None:
+        """Compiles what has been imported, so that the first turn of a process need not."""
+        for each in cls._all:
+            each.compiled(dialect)
 
     def first(self, connection: Connection, parameters: Parameters) -> Row | None:
         """The first row, its values as the columns' types say."""
-        compiled = self._for(connection.dialect)
+        compiled = self.compiled(connection.dialect)
         row = driver(connection).execute(compiled.sql, compiled.bound(parameters)).fetchone()
         return None if row is None else compiled.read(row)
 
     def all(self, connection: Connection, parameters: Parameters) -> list[Row]:
-        compiled = self._for(connection.dialect)
+        compiled = self.compiled(connection.dialect)
         rows = driver(connection).execute(compiled.sql, compiled.bound(parameters)).fetchall()
         return [compiled.read(row) for row in rows] if compiled.processed else rows
 
     def run(self, connection: Connection, parameters: Parameters) -> int:
         """How many rows it touched."""
-        compiled = self._for(connection.dialect)
+        compiled = self.compiled(connection.dialect)
         touched: int = driver(connection).execute(compiled.sql, compiled.bound(parameters)).rowcount
         return touched
 
     def run_each(self, connection: Connection, rows: Sequence[Parameters]) -> None:
-        compiled = self._for(connection.dialect)
-        driver(connection).cursor().executemany(compiled.sql, [compiled.bound(row) for row in rows])
+        compiled = self.compiled(connection.dialect)
+        if len(rows) == 1:  # psycopg would begin a pipeline for it
+            driver(connection).execute(compiled.sql, compiled.bound(rows[0]))
+        else:
+            driver(connection).cursor().executemany(compiled.sql, [compiled.bound(row) for row in rows])
 
-    def _for(self, dialect: Dialect) -> "_Compiled":
-        compiled = self._compiled.get(dialect.name)
+    def compiled(self, dialect: Dialect) -> "_Compiled":
+        compiled = self._by_dialect.get(dialect.name)
         if compiled is None:
             statement = self._statement
             one = statement if isinstance(statement, ClauseElement) else statement[dialect.name]
-            compiled = self._compiled[dialect.name] = _Compiled(one, dialect)
+            compiled = self._by_dialect[dialect.name] = _Compiled(one, dialect)
         return compiled
 
 
