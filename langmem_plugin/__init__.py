@@ -23,6 +23,7 @@ from langmem_plugin.errors import (
 )
 
 if TYPE_CHECKING:
+    from langmem_plugin.agent.citations import Citation
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.resolving import resolve
     from langmem_plugin.agent.state import MemoryState
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
+    "Citation": "agent.citations",
     "ConversationSaver": "conversation.saver",
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
@@ -47,6 +49,7 @@ _ROOMS = {
 }
 
 __all__ = [
+    "Citation",
     "ConfigurationError",
     "ConversationSaver",
     "DamagedSession",

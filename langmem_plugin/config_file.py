@@ -96,6 +96,10 @@ def _database_in(folder: str) -> str:
     return f"sqlite:///{Path(folder) / 'langmem.db'}"
 
 
+def _index_in(folder: str) -> str:
+    return f"chroma:{Path(folder)}"
+
+
 _PLACES: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
     "enable_memory_system": (("feature_flags", "enable_memory_system"), _as_it_is),
     "godfather_phone": (("godfather_phone",), _as_it_is),
@@ -104,6 +108,8 @@ _PLACES: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
     "session_timeout": (("memory", "session", "session_timeout_hours"), _hours),
     "longterm": (("memory", "longterm", "enabled"), _as_it_is),
     "embedding_model": (("memory", "longterm", "embedding_model"), _as_it_is),
+    "vector_index": (("memory", "longterm", "storage_dir"), _index_in),
+    "godfather_collection": (("memory", "longterm", "collection_name"), _as_it_is),
     "recall_limit": (("memory", "longterm", "top_k_results"), _as_it_is),
     "min_similarity": (("memory", "longterm", "min_similarity"), _as_it_is),
 }

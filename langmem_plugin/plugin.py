@@ -33,6 +33,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.stores import opened_stores
 from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings
@@ -80,14 +81,7 @@ class PhoneMemory:
             executor=self._executor,
         )
         self.media = self.saver.media
-        self.service = MemoryService(
-            self.database,
-            embeddings=(embeddings or embedding_model(self.settings.embedding_model))
-            if self.settings.remembers
-            else NoEmbeddings(),
-            now=now,
-            sleep=self._pause,
-        )
+        self.service = self._new_service(embeddings, now)
         self.sessions = SessionManager(self.saver, self.settings)
         self.instructions = self.service.instructions
         self._commands = Commands(
@@ -230,6 +224,22 @@ class PhoneMemory:
         """
         message = Incoming(normalised(phone, self.settings.default_region), text, image, automated=automated)
         return self._channel.reply(graph, message, sources=sources)
+
+    def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:
+        said = self.settings
+        if not said.remembers:
+            return MemoryService(self.database, embeddings=NoEmbeddings(), now=now)
+        named: dict[str, str] = {}
+        if said.vector_index and said.godfather_collection and said.godfather_phone:
+            named[normalised(said.godfather_phone, said.default_region)] = said.godfather_collection
+        return MemoryService(
+            self.database,
+            embeddings=embeddings or embedding_model(said.embedding_model),
+            now=now,
+            sleep=self._pause,
+            open_collection=opened_stores(said.vector_index, self.database) if said.vector_index else None,
+            always_indexed=named,
+        )
 
     def _role_of(self, owner: str) -> Role:
         return self._working.role(owner)

@@ -24,6 +24,9 @@ class Settings(BaseSettings):
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
     `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small".
+    `vector_index` is where owners of very many memories are searched: "chroma:FOLDER" or "pgvector"; None compares
+    exactly, however many there are. `godfather_collection` names the collection that the account's owner has there
+    from the start.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -46,6 +49,8 @@ class Settings(BaseSettings):
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
+    vector_index: str | None = None
+    godfather_collection: str | None = None
     search_past_sessions: bool = True
 
     @field_validator("max_tokens", mode="before")

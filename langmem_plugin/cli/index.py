@@ -19,7 +19,10 @@ def reindex(
     owner: Annotated[str | None, typer.Option(help="only this phone's memories, however few")] = None,
     store: Annotated[
         str | None,
-        typer.Option(help="chroma:FOLDER or pgvector; default: pgvector on PostgreSQL, else chroma:data/index"),
+        typer.Option(
+            help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX, else pgvector on PostgreSQL and"
+            " chroma:data/index"
+        ),
     ] = None,
     embed: Annotated[
         bool,
@@ -30,7 +33,7 @@ def reindex(
     """Bring the vector indexes up to date, and make anew what is missing or damaged. Exit code 1 if one fails."""
     settings = Settings()
     with plain_errors(), Database(database or settings.database) as opened:
-        said = store or ("chroma:data/index" if opened.is_sqlite else "pgvector")
+        said = store or settings.vector_index or ("chroma:data/index" if opened.is_sqlite else "pgvector")
         with MemoryService(opened, open_collection=opened_stores(said, opened)) as service, _bar() as bar:
             if embed:
                 task = bar.add_task("embedding", total=waiting(service))

@@ -1,0 +1,270 @@
+"""The configuration file, the environment over it, and a memory that is switched off in whole or in part."""
+
+import json
+import logging
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import START, StateGraph
+
+from langmem_plugin import ConfigurationError, MemoryState, PhoneMemory, Settings
+from langmem_plugin.config_file import settings_of
+
+GODFATHER, CLIENT = "+972501234567", "+972509999999"
+SEED = {
+    "feature_flags": {"enable_memory_system": False},
+    "godfather_phone": "972501234567@c.us",
+    "memory": {
+        "session": {
+            "storage_dir": "data/sessions",
+            "max_tokens_by_role": {"client": 4000, "godfather": 100000},
+            "session_timeout_hours": 24,
+        },
+        "longterm": {
+            "enabled": True,
+            "storage_dir": "data/memory",
+            "collection_name": "godfather_memory",
+            "embedding_model": "text-embedding-3-small",
+            "top_k_results": 5,
+            "min_similarity": 0.7,
+        },
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LANGMEM_DATABASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def _file(**changes):
+    """The seed's file with values changed by path: memory__session__storage_dir=…; None takes one out."""
+    said = json.loads(json.dumps(SEED))
+    for path, value in changes.items():
+        *above, last = path.split("__")
+        place = said
+        for name in above:
+            place = place[name]
+        if value is None:
+            del place[last]
+        else:
+            place[last] = value
+    Path("config.json").write_text(json.dumps(said), encoding="utf-8")
+    return "config.json"
+
+
+OFFLINE = {"feature_flags__enable_memory_system": True, "memory__longterm__embedding_model": "offline"}
+
+
+def _graph(memory, seen=None):
+    def agent(state):
+        prompt = memory.prompt(state, "You are DeniDin.")
+        if seen is not None:
+            seen.append(prompt)
+        return {"messages": AIMessage(f"heard {len(prompt) - 1}")}
+
+    return (
+        StateGraph(MemoryState)
+        .add_node("recall", memory.recall_node())
+        .add_node("agent", agent)
+        .add_node("write", memory.write_node())
+        .add_edge(START, "recall")
+        .add_edge("recall", "agent")
+        .add_edge("agent", "write")
+        .compile(checkpointer=memory.saver)
+    )
+
+
+@pytest.mark.spec("U-8")
+def test_the_file_of_the_specification_means_what_it_says():
+    assert settings_of(_file()) == Settings(
+        enable_memory_system=False,
+        godfather_phone="972501234567@c.us",
+        database="sqlite:///data/sessions/langmem.db",
+        max_tokens={"client": 4_000, "godfather": 100_000},
+        session_timeout=timedelta(hours=24),
+        longterm=True,
+        vector_index="chroma:data/memory",
+        godfather_collection="godfather_memory",
+        embedding_model="text-embedding-3-small",
+        recall_limit=5,
+        min_similarity=0.7,
+    )
+
+
+@pytest.mark.spec("U-8", "C-3")
+def test_what_the_file_leaves_out_has_the_defaults_of_the_specification(caplog):
+    Path("config.json").write_text("{}")
+
+    settings = settings_of("config.json")
+
+    assert settings == Settings(enable_memory_system=False, session_timeout=timedelta(hours=24))
+    assert (settings.recall_limit, settings.min_similarity) == (5, 0.7)
+    assert settings.max_tokens == {"client": 4_000, "godfather": 100_000}
+    missing = [each.field for each in caplog.records if each.message == "config.missing"]
+    assert missing == ["feature_flags.enable_memory_system", "godfather_phone"]
+
+
+@pytest.mark.spec("U-8", "P-8")
+@pytest.mark.parametrize("content", ["{ broken", "[]", "null", "", None, b"\xff\xfe"])
+def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(content, caplog):
+    if content is not None:
+        Path("config.json").write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    with PhoneMemory.from_config("config.json") as memory:
+        assert memory.settings == Settings(enable_memory_system=False, session_timeout=timedelta(hours=24))
+        assert memory.reply(_graph(memory), CLIENT, "/remember I like tea") == "Memory system is disabled"
+        assert memory.reply(_graph(memory), CLIENT, "hello") == "heard 1"
+
+    [error] = [each for each in caplog.records if each.levelno == logging.ERROR]
+    assert (error.message, error.path) == ("config.unreadable", "config.json")
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize(
+    ("path", "value", "field", "default"),
+    [
+        ("memory__session__session_timeout_hours", "soon", "session_timeout", timedelta(hours=24)),
+        ("memory__session__session_timeout_hours", -1, "session_timeout", timedelta(hours=24)),
+        ("memory__session__session_timeout_hours", True, "session_timeout", timedelta(hours=24)),
+        (
+            "memory__session__max_tokens_by_role",
+            {"client": "many"},
+            "max_tokens",
+            {"client": 4_000, "godfather": 100_000},
+        ),
+        ("memory__session__max_tokens_by_role", [4_000], "max_tokens", {"client": 4_000, "godfather": 100_000}),
+        ("memory__session__storage_dir", 7, "database", "sqlite:///data/langmem.db"),
+        ("memory__longterm__top_k_results", 0, "recall_limit", 5),
+        ("memory__longterm__min_similarity", 7, "min_similarity", 0.7),
+        ("feature_flags__enable_memory_system", "perhaps", "enable_memory_system", False),
+        ("feature_flags", [], "enable_memory_system", False),
+    ],
+)
+def test_a_single_value_that_cannot_be_used_has_its_default_and_is_an_error(path, value, field, default, caplog):
+    settings = settings_of(_file(**OFFLINE | {path: value}) if "__" in path else _file(**{path: value}))
+
+    assert getattr(settings, field) == default
+    assert settings.godfather_phone == "972501234567@c.us"
+    assert path == "feature_flags" or "config.value_ignored" in caplog.messages
+
+
+@pytest.mark.spec("U-8")
+def test_half_a_table_of_limits_keeps_the_other_half():
+    limits = {"client": 100}
+    assert settings_of(_file(memory__session__max_tokens_by_role=limits)).max_tokens == {
+        "client": 100,
+        "godfather": 100_000,
+    }
+
+
+@pytest.mark.spec("U-8")
+def test_our_own_settings_have_a_section_and_the_environment_wins(monkeypatch, caplog):
+    monkeypatch.setenv("LANGMEM_RECALL_LIMIT", "9")
+    monkeypatch.setenv("LANGMEM_ENABLE_MEMORY_SYSTEM", "true")
+    path = _file(langmem={"recall_tokens": 500, "database": "sqlite:///own.db", "recall_limit": 7, "colour": "red"})
+
+    settings = settings_of(path)
+
+    assert (settings.recall_tokens, settings.database) == (500, "sqlite:///own.db")
+    assert (settings.recall_limit, settings.enable_memory_system) == (9, True)
+    assert [each.field for each in caplog.records if each.message == "config.value_ignored"] == ["colour"]
+
+
+@pytest.mark.spec("U-8")
+def test_a_wrong_environment_variable_is_an_error_at_the_start(monkeypatch):
+    monkeypatch.setenv("LANGMEM_RECALL_LIMIT", "many")
+    with pytest.raises(ConfigurationError, match="LANGMEM_"):
+        settings_of(_file())
+
+
+@pytest.mark.spec("P-8")
+def test_switched_off_it_makes_no_file_and_asks_nothing_and_replies_work(caplog):
+    with PhoneMemory.from_config(_file()) as memory:
+        seen = []
+        graph = _graph(memory, seen)
+
+        assert memory.reply(graph, CLIENT, "hello") == "heard 1"
+        assert memory.reply(graph, CLIENT, "do you remember me?") == "heard 1"
+        with memory.turn(CLIENT) as config:
+            assert graph.invoke({"messages": [HumanMessage("hello")]}, config)["messages"][-1].text == "heard 1"
+        for command in ("/remember I like tea", "/memories", "/forget tea", "/search tea"):
+            assert memory.reply(graph, CLIENT, command) == "Memory system is disabled"
+        assert memory.reply(graph, CLIENT, "/reset").startswith("🔄")
+        assert "/remember" not in memory.reply(graph, CLIENT, "/help")
+        assert memory.recall({"messages": [HumanMessage("tea")]}, phone=CLIENT) == []
+        assert memory.saver.get_tuple({"configurable": {"thread_id": CLIENT}}) is None
+        assert [message.text for message in seen[-1]] == ["You are DeniDin.", "hello"]
+
+    assert [path.name for path in Path().iterdir()] == ["config.json"]
+    assert CLIENT not in caplog.text
+
+
+@pytest.mark.spec("P-8")
+def test_switched_on_it_remembers_and_recalls_as_the_specification_says():
+    changes = OFFLINE | {"memory__longterm__storage_dir": None}
+    with PhoneMemory.from_config(_file(**changes)) as memory:
+        seen = []
+        graph = _graph(memory, seen)
+        fact = "TestCorp owes me ₪5000 from invoice INV-001"
+        assert memory.reply(graph, GODFATHER, f"/remember {fact}") == f"✅ Remembered: {fact}"
+
+        assert memory.reply(graph, "972501234567@c.us", "What's the status with TestCorp?") == "heard 1"
+        assert memory.reply(graph, GODFATHER, "and now?") == "heard 3"
+
+        assert fact in seen[0][0].text
+        assert memory._working.role(GODFATHER) == "godfather"
+        assert memory._working.role(CLIENT) == "client"
+
+    assert Path("data/sessions/langmem.db").exists()
+    assert Path("data/sessions").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.spec("U-8", "M-4")
+def test_the_collection_of_the_specification_is_there_from_the_start():
+    with PhoneMemory.from_config(_file(**OFFLINE)) as memory:
+        memory.command(GODFATHER, "/remember TestCorp owes me ₪5000")
+        assert memory.service.index.names == {GODFATHER: "godfather_memory"}
+        assert "₪5000" in memory.service.recall(GODFATHER, "What about TestCorp?")[0].memory.text
+
+    assert Path("data/memory/chroma.sqlite3").exists()
+    assert Path("data/memory").stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.spec("P-8", "U-8")
+def test_without_the_longterm_memory_there_are_conversations_and_nothing_else():
+    path = _file(
+        **OFFLINE | {"memory__longterm__enabled": False, "memory__longterm__embedding_model": "text-embedding-3-small"}
+    )
+    with PhoneMemory.from_config(path) as memory:
+        seen = []
+        graph = _graph(memory, seen)
+
+        assert memory.reply(graph, CLIENT, "hello") == "heard 1"
+        assert memory.reply(graph, CLIENT, "again") == "heard 3"
+        assert memory.reply(graph, CLIENT, "/remember I like tea") == "Memory system is disabled"
+
+        assert seen[-1][0].text == "You are DeniDin."
+    assert not Path("data/memory").exists()
+
+
+@pytest.mark.spec("U-8")
+def test_a_paid_embedding_model_without_its_key_is_refused_at_the_start_and_the_offline_one_named():
+    with pytest.raises(ConfigurationError, match=r"OPENAI_API_KEY.*offline"):
+        PhoneMemory.from_config(_file(feature_flags__enable_memory_system=True))
+
+
+@pytest.mark.spec("U-8")
+def test_an_embedding_model_is_taken_by_name(monkeypatch):
+    from langmem_plugin.agent.models import embedding_model
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    assert embedding_model("text-embedding-3-small").model == "text-embedding-3-small"
+    assert embedding_model("openai:text-embedding-3-large").model == "text-embedding-3-large"
+    assert embedding_model("offline").dimension == 384
+    with pytest.raises(ConfigurationError, match="cannot be used"):
+        embedding_model("nobody:knows-it")
