@@ -1,4 +1,4 @@
-"""Words too common to search by, per language: pronouns, articles, auxiliaries, question words."""
+"""Words too common to search by, per language: pronouns, articles, auxiliaries, question words, greetings."""
 
 _LISTS = {
     "english": (
@@ -8,7 +8,7 @@ _LISTS = {
         "on once only or other our ours out over own please s same shall she should so some such t tell "
         "than that the their theirs them then there these they this those through to too under until up "
         "us very was we were what when where which while who whom whose why will with would you your "
-        "yours d ll m re ve im ive dont didnt"
+        "yours d ll m re ve im ive dont didnt hello hi hey"
     ),
     "spanish": (
         "a al algo alguna alguno ante antes aquel aquella como con contra cual cuál cuales cuáles cuando "
@@ -18,7 +18,7 @@ _LISTS = {
         "fueron ha han has hasta hay he la las le les lo los mas más me mi mí mis mucho muy nada ni no "
         "nos nosotros nuestra nuestro o os otra otro para pero poco por porque que qué quien quién "
         "quienes se sea ser si sí sin sobre son soy su sus también tan te tengo ti tiene tienen todo "
-        "todos tu tú tus un una uno unos usted y ya yo"
+        "todos tu tú tus un una uno unos usted y ya yo hola"
     ),
     "french": (
         "à au aux avec ce ces cet cette dans de des du elle elles en est et étaient était été être eu eux "

@@ -6,6 +6,7 @@ import pytest
 from langmem_plugin.memory import MemoryService
 
 ANNA = "+972501234567"
+ASKED = {"en": "when is the dentist?", "es": "¿cuándo es el dentista?", "he": "מתי התור לרופא השיניים?"}
 
 
 @pytest.fixture(scope="module")
@@ -41,3 +42,10 @@ def test_its_vectors_have_unit_length_one_text_or_many(model):
     assert np.shape(model.embed_documents(["one"])) == (1, 1280)
     vectors = np.array(model.embed_documents(["one", "two"]))
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-3)
+
+
+@pytest.mark.spec("M-11")
+def test_a_question_is_weighed_by_its_language(model):
+    parts = {question: np.split(np.array(model.embed_query(question)), [384, 896]) for question in ASKED.values()}
+    said = {language: [bool(part.any()) for part in parts[question]] for language, question in ASKED.items()}
+    assert said == {"en": [True] * 3, "es": [True, True, False], "he": [True, False, False]}

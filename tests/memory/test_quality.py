@@ -8,6 +8,8 @@ import pytest
 
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService, embeddings
+from langmem_plugin.memory.calibration import Calibration
+from langmem_plugin.memory.ranking import semantic
 
 ANNA = "+972501234567"
 COMPANIES = [
@@ -56,6 +58,34 @@ def test_a_number_is_found_by_its_words_and_what_nobody_told_is_not_found(compan
     assert companies.search(ANNA, "which invoice is INV-007?")[0].memory.text.endswith("INV-007")
     assert companies.recall(ANNA, "what is the capital of France?") == []
     assert companies.recall(ANNA, "how tall is Mount Everest?") == []
+
+
+@pytest.mark.spec("M-5", "M-11")
+def test_what_is_asked_in_other_words_is_recalled_at_the_usual_bound(offline_model):
+    asked = {
+        "The vet said Whiskers needs drops twice a day": "which medicine does the cat get?",
+        "Our van is at the garage until Friday": "why can't we do deliveries this week?",
+        "Aunt Paula moved into a nursing home": "where does my aunt live now?",
+        "I ruined the carpet with red wine": "what happened to the rug?",
+        "The landlord pays for the heating": "do we have to cover the gas bill?",
+        "Marco is only free on weekends": "when could Marco come by?",
+    }
+    with MemoryService("sqlite://", embeddings=offline_model) as memory:
+        memory.remember_many(ANNA, [(fact, {}) for fact in asked])
+        for fact, question in asked.items():
+            assert fact in [each.memory.text for each in memory.recall(ANNA, question)]
+
+
+@pytest.mark.spec("M-5")
+def test_a_fact_far_behind_the_nearest_is_less_relevant_than_alone():
+    curve = Calibration(0.2, 30.0)
+    everything = np.ones(3, dtype=bool)
+    near, _ = semantic(np.array([0.9, 0.3, 0.0], dtype=np.float32), curve, everything)
+    alone, _ = semantic(np.array([0.32, 0.3, 0.0], dtype=np.float32), curve, everything)
+    assert alone[1] == pytest.approx(curve.relevance(0.3), abs=1e-5)
+    assert near[1] < 0.1
+    assert alone[1] > 0.9
+    assert near[0] == pytest.approx(curve.relevance(0.9), abs=1e-5)
 
 
 @pytest.mark.spec("M-11")
