@@ -11,6 +11,7 @@ from shutil import rmtree
 from typing import Any, cast
 
 import chromadb
+import numpy as np
 from chromadb.api.client import Client
 from chromadb.config import Settings
 from filelock import FileLock
@@ -133,6 +134,11 @@ class _Collection(Chroma):
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The inherited one fails for documents without metadata, and reads more than ids."""
         return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
+
+    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:  # type: ignore[override]
+        """Without the stored texts, which are the ids again, it takes half the time."""
+        found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
+        return [Document(page_content=each, id=each) for each in found["ids"][0]]
 
     def add_texts(self, texts: Iterable[str], *arguments: Any, **named: Any) -> list[str]:
         self.check_lock()

@@ -119,6 +119,11 @@ class VectorIndex:
             return None
         return list(dict.fromkeys([*found, *self._outbox.unseen(connection, owner, standing.followed)]))
 
+    def stands(self, connection: Connection, owner: str) -> bool:
+        """Whether the owner's vectors are indexed, as far as the database knows."""
+        standing = self._outbox.standing(connection, owner)
+        return standing is not None and standing.whole
+
     def follow(self, owner: str) -> None:
         """Brings the owner's collection up to date, or mends it, in the background."""
         if time.monotonic() >= self._not_before.get(owner, 0.0):
@@ -343,15 +348,15 @@ class VectorIndex:
         seconds: float | None = None,
         strict: bool = True,
     ) -> Answer | None:
-        """Once more, newly opened, after a failure; None after the second. Each may take so many seconds."""
+        """Once more after a failure, newly opened; None after the second. Each may take so many seconds."""
         for _ in range(times):
             try:
                 if seconds is None:
                     return ask(self._opened(name, strict=strict))
                 return _in_time(seconds, lambda: ask(self._opened(name, strict=strict)))
-            except failures() as error:
+            except failures():
                 log.warning("index.failed", exc_info=True)
-                if not isinstance(error, TimeoutError):  # opening it anew would take as long
+                if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined
                     self._close(name)
         return None
 

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.calibration import Calibration
@@ -304,12 +304,20 @@ class MemoryService(SessionCollections, Retention):
             names=dict(names),
             background=self.background,
         )
-        index.begin()
+        try:
+            index.begin()
+        except LangMemError:
+            self.close()
+            raise
         return index
 
     def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
-        many = self.index is not None and (self.repository.count(connection, owner, valid_at=None) > self._index_after)
-        return Corpus(self.embedder.dimension, hold_vectors=not many)
+        indexed = (
+            self.index is not None
+            and self.repository.count(connection, owner, valid_at=None) > self._index_after
+            and self.index.stands(connection, owner)
+        )
+        return Corpus(self.embedder.dimension, hold_vectors=not indexed)
 
     def _nearest(self, connection: Connection, owner: str, asked: Query, corpus: Corpus) -> Sequence[tuple[str, float]]:
         """Through the index where there are many and it can be trusted with the question; exactly otherwise.

@@ -1,0 +1,167 @@
+"""When a vector index pays: the semantic step of a search for one owner, compared exactly and through an index.
+
+    python benchmarks/index.py                                  # 10k, 30k and 100k memories, SQLite with Chroma
+    python benchmarks/index.py --sizes 10000 300000 --plot docs/index.png
+    python benchmarks/index.py --database postgresql://…        # an empty database, with pgvector
+
+Vectors are drawn around one centre for every 50, and asked for with noise, as meanings lie; they are given to the
+service, not embedded. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads them from
+the database first: what happens while an index is mended. "index" is all that replaces the comparison: how far the
+index is, its 200 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's cache.
+Processor time is what a call takes on a core of its own: where other programs run it is the one to compare.
+"""
+
+import argparse
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from langmem_plugin.database import Database
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.models import EVERYTHING
+from langmem_plugin.memory.search import Meaning, Query
+from langmem_plugin.memory.stores import chroma, pgvector
+from langmem_plugin.memory.vectors import Vector, cosines, unit
+
+NEAREST, ASKED, PER_CENTRE = 10, 100, 50
+OWNER = "owner"
+
+
+class Vectors:
+    def __init__(self, dimension: int) -> None:
+        self.numbers = np.random.default_rng(11)
+        self.dimension = dimension
+        self.centres: list[Vector] = []
+
+    def batch(self, size: int) -> list[list[float]]:
+        centres = [self.numbers.standard_normal(self.dimension) for _ in range(size // PER_CENTRE)]
+        self.centres.extend(centres)
+        return (np.repeat(centres, PER_CENTRE, 0) + self.numbers.standard_normal((size, self.dimension))).tolist()
+
+    def questions(self) -> Iterator[Vector]:
+        for chosen in self.numbers.integers(0, len(self.centres), ASKED):
+            yield unit(self.centres[chosen] + self.numbers.standard_normal(self.dimension))
+
+
+def timed(calls: list[Callable[[], object]]) -> tuple[float, float, float]:
+    """p50 and p95 by the clock, and p50 of the processor time of all threads, in milliseconds."""
+    taken, worked = [], []
+    for call in calls:
+        started, working = time.perf_counter(), time.process_time()
+        call()
+        taken.append((time.perf_counter() - started) * 1_000)
+        worked.append((time.process_time() - working) * 1_000)
+    return (*np.percentile(taken, [50, 95]), float(np.median(worked)))
+
+
+def asked(memory: MemoryService, vector: Vector) -> Query:
+    meaning = Meaning(vector, memory.embedder.calibration)
+    return Query("", meaning, "semantic", NEAREST, 0.0, EVERYTHING, memory.now())
+
+
+def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> dict[str, object]:
+    started = time.perf_counter()
+    for start in range(0, added, 5_000):
+        size = min(5_000, added - start)
+        texts = [(f"note {held + start + number}", {}) for number in range(size)]
+        memory.remember_many(OWNER, texts, embeddings=vectors.batch(size))
+    filled = time.perf_counter() - started
+    memory._facts.forget(OWNER)
+    memory._index_after = 10**9
+    memory.search(OWNER, "note", mode="text")
+    questions = list(vectors.questions())
+    with memory.database.read() as connection, memory._facts.corpus(connection, OWNER) as corpus:
+        with_vectors = corpus.size
+        exact = timed([lambda vector=vector: cosines(corpus.vectors, vector) for vector in questions])
+        ids = np.array(corpus.ids)
+        nearest = [set(ids[np.argsort(-cosines(corpus.vectors, vector))[:NEAREST]]) for vector in questions]
+        corpus.release_vectors()
+        without = corpus.size
+        read = timed(
+            [
+                lambda vector=vector: memory._nearest(connection, OWNER, asked(memory, vector), corpus)
+                for vector in questions[:5]
+            ]
+        )
+    started = time.perf_counter()
+    assert memory.reindex(OWNER)
+    indexed = time.perf_counter() - started
+    memory._index_after = 0
+    found: list[set[str]] = []
+
+    def ask(vector: Vector) -> None:
+        scored = sorted(memory._nearest(connection, OWNER, asked(memory, vector), corpus), key=lambda each: -each[1])
+        found.append({memory_id for memory_id, _ in scored[:NEAREST]})
+
+    with memory.database.read() as connection, memory._facts.corpus(connection, OWNER) as corpus:
+        ask(questions[0])
+        found.clear()
+        through = timed([lambda vector=vector: ask(vector) for vector in questions])
+    recall = np.mean([len(one & other) / NEAREST for one, other in zip(nearest, found, strict=True)])
+    return {
+        "memories": held + added,
+        "exact, held p50": exact[0],
+        "exact, held p95": exact[1],
+        "exact, held processor": exact[2],
+        "exact, read p50": read[0],
+        "index p50": through[0],
+        "index p95": through[1],
+        "index processor": through[2],
+        "recall@10": float(recall),
+        "MB held": with_vectors / 2**20,
+        "MB with index": without / 2**20,
+        "s to fill": filled,
+        "s to index": indexed,
+    }
+
+
+def plot(rows: list[dict[str, object]], file: Path) -> None:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 3.5))
+    for name in ("exact, held processor", "index processor"):
+        axes.plot([row["memories"] for row in rows], [row[name] for row in rows], marker="o", label=name)
+    axes.set(xlabel="memories of one owner", ylabel="ms of a core", ylim=(0, None))
+    axes.legend()
+    figure.tight_layout()
+    figure.savefig(file)
+
+
+def main(url: str | None, sizes: list[int], file: Path | None) -> None:
+    with tempfile.TemporaryDirectory() as folder, Database(url or f"sqlite:///{folder}/bench.db") as database:
+        stores = pgvector(database) if url else chroma(f"{folder}/index")
+        with MemoryService(
+            database,
+            embeddings=OfflineEmbeddings(),
+            owner_limit=10**9,
+            cache_bytes=4 * 2**30,
+            open_collection=stores,
+            index_after=10**9,
+        ) as memory:
+            vectors, rows, held = Vectors(memory.embedder.dimension), [], 0
+            for size in sizes:
+                rows.append(measure(memory, vectors, size - held, held))
+                held = size
+                print(" ".join(f"{name} {value:.3g}" for name, value in rows[-1].items()), flush=True)
+    print("\n| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
+    for row in rows:
+        shown = (f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in row.values())
+        print("| " + " | ".join(shown) + " |")
+    if file is not None:
+        plot(rows, file)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--database", help="an empty PostgreSQL database; SQLite in a temporary folder if not given")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000])
+    parser.add_argument("--plot", type=Path, help="a file for the picture")
+    given = parser.parse_args()
+    main(given.database, given.sizes, given.plot)
