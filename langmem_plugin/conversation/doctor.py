@@ -52,6 +52,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     first = {found.id or str(row): row for row, found in reversed(readable.items())}
     messages = [readable[latest[key]] for key in sorted(latest, key=lambda key: first[key])]
     with saver.database.write() as connection:
+        sessions.disturb(connection, session)
         for table in (pending, checkpoint, message, value):
             of_session = (table.c.thread == session.thread, table.c.session == session.number)
             connection.execute(delete(table).where(*of_session))

@@ -167,7 +167,7 @@ class History:
         parent_id: str | None,
     ) -> None:
         """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
-        parent = self.load(namespace, parent_id) if parent_id else None
+        parent = (self.rows.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
         channels: dict[str, Held] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -187,6 +187,7 @@ class History:
         row = self._row(namespace, checkpoint["id"])
         row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
+            self.rows.disturb()
             self.detach(namespace, {checkpoint["id"]})
             self._rewrite(
                 namespace,
@@ -196,6 +197,7 @@ class History:
         # The next step continues this one: it need not be decoded for that.
         stored = Stored(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.decoded.put((self.session.number, namespace, checkpoint["id"]), payload, stored)
+        self.rows.stored(namespace, stored)
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -246,7 +248,7 @@ class History:
         )
 
     def _add_value(self, typed: Typed) -> int:
-        row, self.rows.next_row = self.rows.next_row, self.rows.next_row + 1
+        row = self.rows.take_number()
         _ADD_VALUE.run(
             self.connection,
             {

@@ -20,6 +20,7 @@ from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.rows import CountTokens, Rows
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
+from langmem_plugin.conversation.standings import Standings
 from langmem_plugin.conversation.turns import Turn, Turns
 from langmem_plugin.conversation.versions import VersionCache
 from langmem_plugin.database import Database
@@ -202,7 +203,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
     # Which session, which rows
 
     def _forget_decoded(self) -> None:
-        self._versions, self._decoded = VersionCache(_CACHE_BYTES), DecodedCache()
+        self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
 
     def _thread(self, config: RunnableConfig) -> str:
         try:
@@ -265,6 +266,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             session.number,
             self.serde,
             VersionCache(_CACHE_BYTES) if fresh else self._versions,
+            Standings() if fresh else self._standings,
             self.media,
             next_row=session.next_row,
             now=now,

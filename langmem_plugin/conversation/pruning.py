@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal, select
 
 from langmem_plugin.conversation import checkpoints, sessions
 from langmem_plugin.conversation.checkpoints import Large, Stored
@@ -28,12 +28,7 @@ def threads_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tupl
 
 def drop(history: History, doomed: dict[str, set[str]]) -> None:
     """Deletes checkpoints (by namespace) with their writes, then every row that nothing refers to any more."""
-    # Makes writers wait, and tells every process that rows it remembers may be gone.
-    history.connection.execute(
-        update(session)
-        .where(session.c.thread == history.session.thread, session.c.number == history.session.number)
-        .values(next_row=session.c.next_row + 1)
-    )
+    sessions.disturb(history.connection, history.session)
     for namespace, ids in doomed.items():
         history.detach(namespace, ids)
         for table in (pending, checkpoint):

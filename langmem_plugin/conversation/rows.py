@@ -14,8 +14,10 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
+from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.media import Media, references_in
 from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
+from langmem_plugin.conversation.standings import Standing, Standings
 from langmem_plugin.conversation.versions import (
     NOTHING,
     Conversation,
@@ -35,6 +37,8 @@ from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
+_BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
+
 CountTokens = Callable[[BaseMessage], int]
 
 
@@ -50,17 +54,21 @@ class Rows:
     session: int
     serde: SerializerProtocol
     cache: VersionCache
+    standings: Standings
     media: Media
-    next_row: int = 0
+    next_row: int
     now: datetime | None = None
     count_tokens: CountTokens | None = None
     _added: dict[int, Version] = field(default_factory=dict)
     _stored: list[tuple[Line, RowNumbers, list[Version]]] = field(default_factory=list)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
     _files: set[str] = field(default_factory=set)
+    _newest: tuple[str, Stored] | None = None
 
     def __post_init__(self) -> None:
         self._began_at = self.next_row
+        self._standing = self.standings.of(self._conversation, self.next_row)
+        self._free = self._standing.free
 
     @property
     def _conversation(self) -> Conversation:
@@ -68,7 +76,30 @@ class Rows:
 
     def expect(self, rows: Iterable[int]) -> None:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
-        self.cache.expect(self._conversation, rows, since=self._began_at, until=self._began_at)
+        self.standings.expect(self._conversation, self._began_at, rows)
+
+    def take_number(self) -> int:
+        """A row number nobody else has, reserved in blocks so that most steps leave the session's row as it is."""
+        if not self._free:
+            self._free = range(self.next_row, self.next_row + _BLOCK)
+            self.next_row += _BLOCK
+        number, self._free = self._free[0], self._free[1:]
+        return number
+
+    def parent(self, namespace: str, checkpoint_id: str) -> Stored | None:
+        """The checkpoint, if this process stored it last and nobody has touched the session's past since."""
+        match self._standing.newest:
+            case (known, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
+                return stored
+        return None
+
+    def stored(self, namespace: str, stored: Stored) -> None:
+        """Notes the checkpoint, for the one that continues it."""
+        self._newest = namespace, stored
+
+    def disturb(self) -> None:
+        """Tells every process that what it remembers of the session may not be so any more."""
+        self.next_row += 1
 
     def store(self, messages: Sequence[BaseMessage], previous: RowNumbers = NO_ROWS) -> RowNumbers:
         """The row of each message, negative where it has no id; new rows for what is new. Automated ones have none.
@@ -127,7 +158,8 @@ class Rows:
     def publish(self) -> None:
         """Lets later transactions find what this one added; only after it is on disk."""
         self.cache.put(self._conversation, self._added.values())
-        self.cache.expect(self._conversation, self._added, since=self._began_at, until=self.next_row)
+        left = Standing(self.next_row, self._free, tuple(self._added), self._newest or self._standing.newest)
+        self.standings.wrote(self._conversation, self._began_at, left)
         for known, rows, versions in self._stored:
             # A row named later in this transaction has another version by now.
             latest = [self._added.get(version.row, version) for version in versions]
@@ -182,7 +214,7 @@ class Rows:
 
     def _add(self, message: BaseMessage) -> Version:
         assert self.now is not None and self.count_tokens is not None  # noqa: S101, PT018 - a reader adds nothing
-        row, self.next_row = self.next_row, self.next_row + 1
+        row = self.take_number()
         anonymous = unnamed(message)
         kind, payload = codec.dump(self.serde, anonymous)
         decoded = self.serde.loads_typed((kind, payload))
@@ -208,7 +240,7 @@ class Rows:
     def _lately(self) -> Iterator[Version]:
         """What was added in this transaction or lately before it, the newest first."""
         yield from reversed([*self._added.values()])
-        for row in reversed(self.cache.expected(self._conversation, self._began_at)):
+        for row in reversed(self._standing.expected):
             if row not in self._added:
                 yield from self.cache.get(self._conversation, [row]).values()
 

@@ -198,6 +198,15 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
     )
 
 
+def disturb(connection: Connection, found: Session) -> None:
+    """Tells every process that what it remembers of the session may be gone; other writers wait."""
+    connection.execute(
+        update(session)
+        .where(session.c.thread == found.thread, session.c.number == found.number)
+        .values(next_row=session.c.next_row + 1)
+    )
+
+
 def all_of(connection: Connection, thread: str | None, *, limit: int | None = None) -> Sequence[Session]:
     """Every session of the thread, oldest first; or of all threads, the last active first."""
     query = select(*_COLUMNS).limit(limit)

@@ -3,7 +3,7 @@
 import gc
 import sys
 import threading
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -18,8 +18,6 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.errors import NotSerializable
 
-_MOST_EXPECTED = 32
-_MOST_SESSIONS = 1_024
 _MOST_IN_LINES = 20_000
 
 Conversation = tuple[str, int]
@@ -162,7 +160,6 @@ class VersionCache:
         self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
         self._lines: OrderedDict[tuple[Conversation, RowNumbers], Line] = OrderedDict()
         self._in_lines = 0
-        self._expected: OrderedDict[Conversation, tuple[int, deque[int]]] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
@@ -201,29 +198,6 @@ class VersionCache:
             self._lines[session, line.rows] = line
             while self._in_lines > _MOST_IN_LINES and len(self._lines) > 1:
                 self._in_lines -= len(self._lines.popitem(last=False)[1].rows)
-
-    def expect(self, session: Conversation, rows: Iterable[int], *, since: int, until: int) -> None:
-        """Notes rows that the session's next messages are likely to be: written by tasks, not yet in a list.
-
-        The session's next row was `since` when they were read or added, and is `until` now.
-        """
-        with self._lock:
-            known_at, noted = self._expected.get(session, (since, deque(maxlen=_MOST_EXPECTED)))
-            if known_at > until:
-                return
-            if known_at != since:
-                noted.clear()
-            noted.extend(rows)
-            self._expected[session] = (until, noted)
-            self._expected.move_to_end(session)
-            if len(self._expected) > _MOST_SESSIONS:
-                self._expected.popitem(last=False)
-
-    def expected(self, session: Conversation, at: int) -> list[int]:
-        """None if the session's next row is another by now: somebody else has added rows, or deleted some."""
-        with self._lock:
-            known_at, noted = self._expected.get(session, (at, ()))
-            return list(noted) if known_at == at else []
 
 
 def same(left: BaseMessage, right: BaseMessage) -> bool:
