@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from langmem_plugin.config_file import settings_of
+
 README = Path(__file__).parents[1] / "README.md"
 
 
@@ -25,3 +27,14 @@ def test_the_quickstart_runs_offline_and_remembers(monkeypatch, tmp_path, capsys
     assert "✅ Remembered: I always fly with hand luggage" in said
     assert "I always fly with hand luggage" in said.strip().splitlines()[-1]
     assert len([line for line in quickstart.splitlines() if line.strip()]) <= 24
+
+
+@pytest.mark.spec("U-8")
+def test_the_configuration_file_shown_is_taken_without_a_complaint(tmp_path, caplog):
+    shown = re.search(r"```json\n(.+?)```", README.read_text("utf-8"), re.DOTALL)[1]
+    (tmp_path / "config.json").write_text(shown, encoding="utf-8")
+
+    settings = settings_of(tmp_path / "config.json")
+
+    assert caplog.records == []
+    assert (settings.remembers, settings.embedding_model, settings.default_region) == (True, "offline", "IL")

@@ -47,20 +47,24 @@ class PastSessions:
         self._is_command = is_command
         self._asked: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._stopped = threading.Event()
-        self._worker = threading.Thread(target=self._work, name="langmem-past-sessions", daemon=True)
+        self._worker: threading.Thread | None = None
 
     def start(self) -> None:
+        """Looks at all that waits, and from then on every ten minutes and when it is asked to."""
+        self._worker = threading.Thread(target=self._work, name="langmem-past-sessions", daemon=True)
         self._worker.start()
 
     def close(self) -> None:
         """Waits for the session that is being taken; the others wait for the next process."""
         self._stopped.set()
         self._asked.put(None)
-        if self._worker.is_alive():
+        if self._worker is not None and self._worker.is_alive():
             self._worker.join()
 
     def look(self, thread: str) -> None:
         """Has the sessions of a thread looked at soon, because one of them may just have ended."""
+        if self._worker is None or not self._worker.is_alive():  # it does not live on in a forked process
+            self.start()
         self._asked.put(thread_key(thread, self._saver.region))
 
     def catch_up(self, thread: str | None = None) -> int:
