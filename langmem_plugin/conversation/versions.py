@@ -257,8 +257,8 @@ def lean(message: BaseMessage) -> BaseMessage:
     """
     fields = message.__dict__
     for key, value in fields.items():
-        if (shared := _EMPTY.get(type(value))) is not None and not value:
-            fields[key] = shared
+        if not value and (kind := type(value)) in _EMPTY:
+            fields[key] = _EMPTY[kind]
     if message.__pydantic_extra__ == {}:
         object.__setattr__(message, "__pydantic_extra__", _EMPTY[dict])
     return message
