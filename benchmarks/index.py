@@ -7,7 +7,7 @@
 Vectors are drawn around one centre for every 50, and asked for with noise, as meanings lie; they are given to the
 service, not embedded. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads them from
 the database first: what happens while an index is mended. "index" is all that replaces the comparison: how far the
-index is, its 200 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's cache.
+index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's cache.
 Processor time is what a call takes on a core of its own: where other programs run it is the one to compare.
 """
 

@@ -7,10 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from langmem_plugin.cli.opening import Url, plain_errors
-from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reembedding import reembed, waiting
-from langmem_plugin.memory.stores import opened_stores
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Settings
 
@@ -31,19 +29,24 @@ def reindex(
     database: Url = None,
 ) -> None:
     """Bring the vector indexes up to date, and make anew what is missing or damaged. Exit code 1 if one fails."""
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
     settings = Settings()
-    with plain_errors(), Database(database or settings.database) as opened:
-        said = store or settings.vector_index or ("chroma:data/index" if opened.is_sqlite else "pgvector")
-        with MemoryService(opened, open_collection=opened_stores(said, opened)) as service, _bar() as bar:
-            if embed:
-                task = bar.add_task("embedding", total=waiting(service))
-                reembed(service, lambda done: bar.update(task, completed=done))
-            elif lacking := waiting(service):
-                bar.console.print(
-                    f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
-                )
-            owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
-            failed = [each for each in owners if not _indexed(service, each, bar)]
+    said = store or settings.vector_index
+    if said is None:
+        raise typer.BadParameter("say which index: --store chroma:FOLDER or --store pgvector")
+    settings = settings.model_copy(update={"vector_index": said, "search_past_sessions": False})
+    with plain_errors(), PhoneMemory(database, settings=settings) as memory, _bar() as bar:
+        service = memory.service
+        if embed:
+            task = bar.add_task("embedding", total=waiting(service))
+            reembed(service, lambda done: bar.update(task, completed=done))
+        elif lacking := waiting(service):
+            bar.console.print(
+                f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
+            )
+        owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
+        failed = [each for each in owners if not _indexed(service, each, bar)]
     typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {said}")
     if failed:
         raise typer.Exit(1)

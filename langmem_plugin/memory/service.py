@@ -40,7 +40,7 @@ from langmem_plugin.memory.stores import OpenCollection
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
-_CANDIDATES = 200
+_CANDIDATES = 100  # of a search through an index
 
 
 class MemoryService(SessionCollections, Retention):

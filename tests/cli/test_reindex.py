@@ -69,5 +69,15 @@ def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, databa
         assert waiting(memory) == 0
 
 
-def test_a_store_that_cannot_be_is_said_in_one_line(run):
-    assert "langmem: 'faiss' is no vector index" in run("--store", "faiss", exit_code=1)
+def test_which_index_has_to_be_said_somewhere(database_url, tmp_path, monkeypatch):
+    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 2
+    monkeypatch.setenv("LANGMEM_VECTOR_INDEX", f"chroma:{tmp_path}/index")
+    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 0
+
+
+def test_a_store_that_cannot_be_is_said_in_one_line(tmp_path):
+    result = CliRunner().invoke(app, ["reindex", "--store", "faiss", "--database", f"sqlite:///{tmp_path}/a.db"])
+    assert (result.exit_code, result.output) == (
+        1,
+        "langmem: 'faiss' is no vector index: use chroma:FOLDER or pgvector\n",
+    )
