@@ -197,7 +197,7 @@ class PhoneMemory:
 
         It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
         """
-        return self._past_sessions.catch_up()
+        return self._past_sessions.catch_up() if self.settings.remembers else 0
 
     def command(self, phone: str, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""

@@ -197,6 +197,8 @@ def test_switched_off_it_makes_no_file_and_asks_nothing_and_replies_work(caplog)
         assert memory.reply(graph, CLIENT, "/reset").startswith("🔄")
         assert "/remember" not in memory.reply(graph, CLIENT, "/help")
         assert memory.recall({"messages": [HumanMessage("tea")]}, phone=CLIENT) == []
+        assert memory.tools() == []
+        assert memory.index_past_sessions() == 0
         assert memory.saver.get_tuple({"configurable": {"thread_id": CLIENT}}) is None
         assert [message.text for message in seen[-1]] == ["You are DeniDin.", "hello"]
 

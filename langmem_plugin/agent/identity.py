@@ -42,6 +42,17 @@ def owner_of(config: RunnableConfig, region: str | None) -> str:
     return thread if _is_uuid(thread) else normalised(thread, region)
 
 
+def thread_of_run() -> str:
+    """The current run's thread id as it was given; "" if it has none. Raises InvalidInput outside of a run."""
+    return str((run_config().get("configurable") or {}).get("thread_id") or "")
+
+
+def session_of_run() -> str | None:
+    """The session that a turn pinned for the current run."""
+    pinned: str | None = (run_config().get("configurable") or {}).get("session_id")
+    return pinned
+
+
 def names_its_owner(thread: str) -> bool:
     """Whether a conversation's key is a person's or a group's, so that no run has to say whose it is."""
     return thread.startswith("+") or is_group(thread)

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from langchain_core.runnables import RunnableConfig
-
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
 from langmem_plugin.agent.pictures import words_in
 from langmem_plugin.conversation import searchable
@@ -84,9 +82,9 @@ class PastSessions:
             if len(found) < _AT_ONCE:
                 return added
 
-    def claim(self, config: RunnableConfig, owner: str) -> None:
-        """Notes whose the run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
-        thread = thread_key(str(config["configurable"].get("thread_id") or ""), self._saver.region)
+    def claim(self, thread_id: str, owner: str) -> None:
+        """Notes whose a run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
+        thread = thread_key(thread_id, self._saver.region)
         if not thread or owner == thread or names_its_owner(thread):
             return
         with self._saver.database.read() as connection:

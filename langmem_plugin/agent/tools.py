@@ -2,6 +2,7 @@
 
 from langchain_core.tools import BaseTool, tool
 
+from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.working import WorkingMemory
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory.scopes import search_for
@@ -11,7 +12,9 @@ _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 
 
 def memory_tools(working: WorkingMemory) -> list[BaseTool]:
-    """Each works for the person of the current run and for nobody else."""
+    """Each works for the person of the current run and for nobody else; none where the memory is switched off."""
+    if not working.settings.remembers:
+        return []
     service = working.service
 
     @tool
@@ -20,7 +23,8 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         text: the fact in one full sentence that can be understood without the conversation.
         """
-        return f"Remembered as {service.remember(working.owner(), text, source_type='extracted_from_chat').id}."
+        made = service.remember(working.owner(), text, source_type="extracted_from_chat", session_id=session_of_run())
+        return f"Remembered as {made.id}."
 
     @tool
     def recall_facts(query: str) -> list[dict[str, str]]:

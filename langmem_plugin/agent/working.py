@@ -14,7 +14,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langmem_plugin.agent import outage
 from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
 from langmem_plugin.agent.documents import Documents
-from langmem_plugin.agent.identity import owner_of_run, run_config
+from langmem_plugin.agent.identity import owner_of_run, session_of_run, thread_of_run
 from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import context_line, system_text
@@ -81,7 +81,7 @@ class WorkingMemory:
             return []
         said = _said(messages)
         if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
-            self._past_sessions.look(str(run_config()["configurable"]["thread_id"]) if phone is None else owner)
+            self._past_sessions.look((phone is None and thread_of_run()) or owner)
         if self._documents is not None:
             self._documents.ask(owner, _topic(said))
         try:
@@ -137,15 +137,15 @@ class WorkingMemory:
         """
         if not self.settings.remembers:
             return
-        owner, config = self.owner(), run_config()
+        owner = self.owner()
         try:
             if self._past_sessions is not None:
-                self._past_sessions.claim(config, owner)
+                self._past_sessions.claim(thread_of_run(), owner)
             self.service.note_turn(
                 [scope.owner for scope in scopes_of(owner, self.role(owner))],
                 self._uses(owner, messages, recalled),
                 followed=[each.id for each in self._instructions_for(owner, messages)],
-                session_id=config["configurable"].get("session_id"),
+                session_id=session_of_run(),
             )
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})

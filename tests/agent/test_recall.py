@@ -107,3 +107,13 @@ def test_one_reply_is_noted_in_one_transaction_also_for_what_is_shared(memory, m
     assert memory.service.get(ERIN, [own.id])[0].access_count == 1
     assert memory.service.get("shared", [shared.id])[0].access_count == 1
     assert memory.instructions.get(ERIN, followed.id).usage_count == 1
+
+
+@pytest.mark.spec("U-1")
+def test_nodes_serve_a_graph_that_stores_nothing_and_is_told_the_phone(memory):
+    memory.service.remember(ERIN, "TestCorp owes me ₪5000")
+    graph = StateGraph(MemoryState).add_node("recall", memory.recall_node()).add_edge(START, "recall").compile()
+
+    result = graph.invoke({"messages": [HumanMessage("What about TestCorp?")]}, {"configurable": {"phone": ERIN}})
+
+    assert len(result["recalled"]) == 1
