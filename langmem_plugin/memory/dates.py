@@ -18,11 +18,12 @@ _MONTHS = (
     "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר",
 )
 _MONTH = {name: number for names in _MONTHS for number, name in enumerate(names.split(), 1)}
-_UNSURE = {*_MONTHS[1].split(), "march"}  # also other words: these need a preposition or a number beside them
+# Also names and other words: these need a preposition or a number beside them.
+_UNSURE = {*_MONTHS[1].split(), "march", "april", "june", "mayo", "julio", "מאי", "יוני"}
 _NAMED = re.compile(
-    r"(?:\b(?P<before>in|of|on|since|during|until|by|last|this|early|late|mid)\s+)?"
+    r"(?:\b(?P<before>in|of|on|since|during|until|by|last|this|early|late|mid|en|de|desde|hasta|durante|este)\s+)?"
     r"(?:\b(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?)?"
-    rf"\b[בלמה]?(?P<month>{'|'.join(sorted(_MONTH, key=len, reverse=True))})\b"
+    rf"\b(?:(?P<within>ב)|[למה])?(?P<month>{'|'.join(sorted(_MONTH, key=len, reverse=True))})\b"
     r"(?:\s+(?P<day_after>\d{1,2})(?:st|nd|rd|th)?\b)?"
     r"(?:,?\s+(?:of\s+|del?\s+)?(?P<year>(?:19|20)\d\d)\b)?"
 )
@@ -64,7 +65,7 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
     spans = [span for year, month, day in _ISO.findall(question) for span in _span(int(year), int(month), int(day))]
     for found in reversed(list(_NAMED.finditer(question))):
         day = int(found["day"] or found["day_after"] or 0)
-        if found["month"] in _UNSURE and not (found["before"] or day or found["year"]):
+        if found["month"] in _UNSURE and not (found["before"] or found["within"] or day or found["year"]):
             continue
         if found["year"]:
             years = [int(found["year"])]

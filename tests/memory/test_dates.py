@@ -21,6 +21,8 @@ TODAY = date(2026, 11, 18)  # a Wednesday
         ("where was i on the 3rd of october?", date(2026, 10, 3), date(2026, 10, 3)),
         ("¿qué dije el 3 de octubre de 2025?", date(2025, 10, 3), date(2025, 10, 3)),
         ("¿y en febrero?", date(2026, 2, 1), date(2026, 2, 28)),
+        ("¿y en mayo?", date(2026, 5, 1), date(2026, 5, 31)),
+        ("מה עשינו ביוני?", date(2026, 6, 1), date(2026, 6, 30)),
         ("מה אמרתי ב-3 באוקטובר?", date(2026, 10, 3), date(2026, 10, 3)),
         ("מה עשינו במרץ 2025", date(2025, 3, 1), date(2025, 3, 31)),
         ("the meeting of 2026-02-28", date(2026, 2, 28), date(2026, 2, 28)),
