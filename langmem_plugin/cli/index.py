@@ -49,6 +49,7 @@ def reindex(
         failed = [each for each in owners if not _indexed(service, each, bar)]
     typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {said}")
     if failed:
+        typer.echo("a running service keeps its Chroma folder to itself, and up to date: stop it, or see the warnings")
         raise typer.Exit(1)
 
 

@@ -69,6 +69,16 @@ def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, databa
         assert waiting(memory) == 0
 
 
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_folder_that_a_running_service_holds_is_left_to_it(filled, run, database_url, store, offline_model):
+    with MemoryService(database_url, embeddings=offline_model) as memory:
+        stores = opened_stores(store, memory.database)
+        with MemoryService(
+            memory.database, embeddings=offline_model, open_collection=stores, always_indexed={ANNA: "anna"}
+        ):
+            assert "stop it" in run("--owner", ANNA, exit_code=1)
+
+
 def test_which_index_has_to_be_said_somewhere(database_url, tmp_path, monkeypatch):
     assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 2
     monkeypatch.setenv("LANGMEM_VECTOR_INDEX", f"chroma:{tmp_path}/index")

@@ -14,7 +14,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.stores import chroma, pgvector
 
 ANNA = "+972501234567"
-MANY = 520
+MANY = 160
 
 
 class InProcess:

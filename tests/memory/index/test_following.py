@@ -50,7 +50,7 @@ def test_what_the_index_has_not_seen_is_found_and_what_is_gone_is_not(memory, ma
     assert found(memory, "when is my cello lesson?") == [lesson.text]
 
 
-@in_process
+@pytest.mark.parametrize("place", EVERYWHERE[:1], ids=" ".join, indirect=True)
 def test_an_index_far_behind_catches_up_by_itself(memory, many):
     memory.reindex(ANNA)
     vectors = np.random.default_rng(4).standard_normal((2_100, 384)).tolist()
