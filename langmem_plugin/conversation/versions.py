@@ -257,7 +257,7 @@ def lean(message: BaseMessage) -> BaseMessage:
     """
     fields = message.__dict__
     for key, value in fields.items():
-        if not value and (kind := type(value)) in _EMPTY:
+        if (kind := type(value)) in _EMPTY and not value:
             fields[key] = _EMPTY[kind]
     if message.__pydantic_extra__ == {}:
         object.__setattr__(message, "__pydantic_extra__", _EMPTY[dict])
