@@ -288,12 +288,9 @@ class History:
 
 def _own(part: Any) -> Any:
     """A copy as deep as the parts of a checkpoint's body go."""
-    match part:
-        case dict():
-            return {key: _own(each) for key, each in part.items()}
-        case list():
-            return part.copy()
-    return part
+    if isinstance(part, dict):
+        return {key: _own(each) if isinstance(each, dict | list) else each for key, each in part.items()}
+    return part.copy() if isinstance(part, list) else part
 
 
 def _version(stored: Stored | None, channel: str) -> Any:

@@ -49,7 +49,10 @@ class RowNumbers:
         return bytes(out)
 
     def __len__(self) -> int:
-        return sum(length for _, length in self.runs)
+        size = 0
+        for _, length in self.runs:
+            size += length
+        return size
 
     def __iter__(self) -> Iterator[int]:
         for start, length in self.runs:

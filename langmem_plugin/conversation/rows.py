@@ -7,6 +7,7 @@ that changes a message in place changes its copy; when that comes back it is ano
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
 from langchain_core.messages import BaseMessage
@@ -64,15 +65,13 @@ class Rows:
     _inserts: list[dict[str, Any]] = field(default_factory=list)
     _files: set[str] = field(default_factory=set)
     _newest: tuple[str, Stored] | None = None
+    _before: list[Version] | None = None
 
     def __post_init__(self) -> None:
+        self._conversation: Conversation = (self.thread, self.session)
         self._began_at = self.next_row
         self._standing = self.standings.of(self._conversation, self.next_row)
         self._free = self._standing.free
-
-    @property
-    def _conversation(self) -> Conversation:
-        return self.thread, self.session
 
     def expect(self, rows: Iterable[int]) -> None:
         """Notes rows read as pending writes: the list that comes next holds their messages."""
@@ -188,11 +187,13 @@ class Rows:
 
     def _find(self, message: BaseMessage, before: Line) -> Version | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
-        anonymous = unnamed(message)
         for version in self._lately():
+            if (version.written or version.message).content != message.content:
+                continue
             if version.is_version_of(message):
                 return version
-            if version.message.id is None and version.is_version_of(anonymous) and self._name(version, message):
+            unnamed_yet = version.message.id is None and version.is_version_of(unnamed(message))
+            if unnamed_yet and self._name(version, message):
                 return self._added[version.row]
         return before.find(message)
 
@@ -239,10 +240,10 @@ class Rows:
 
     def _lately(self) -> Iterator[Version]:
         """What was added in this transaction or lately before it, the newest first."""
-        yield from reversed([*self._added.values()])
-        for row in reversed(self._standing.expected):
-            if row not in self._added:
-                yield from self.cache.get(self._conversation, [row]).values()
+        if self._before is None:
+            self._before = [*reversed(self.cache.get(self._conversation, self._standing.expected).values())]
+        added = [*reversed(self._added.values())]
+        return chain(added, (version for version in self._before if version.row not in self._added))
 
     def _remember(self, version: Version) -> Version:
         self._added[version.row] = version
