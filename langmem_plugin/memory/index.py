@@ -10,14 +10,10 @@ import dataclasses
 import functools
 import hashlib
 import logging
-import threading
 import time
 import uuid
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import TypeVar
 
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
@@ -26,14 +22,13 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.memory.background import Background
+from langmem_plugin.memory.open_collections import OpenCollections, Opened
 from langmem_plugin.memory.outbox import Change, Outbox, Standing
 from langmem_plugin.memory.repository import MemoryRepository
-from langmem_plugin.memory.stores import OpenCollection, StoredVectors, failures
+from langmem_plugin.memory.stores import OpenCollection, failures
 from langmem_plugin.memory.vectors import Vector
 
 log = logging.getLogger(__name__)
-
-Answer = TypeVar("Answer")
 
 _FOLLOW_AFTER = 200  # changes: fewer are compared exactly in no time
 _TOO_FAR_BEHIND = 2_000  # changes: with more to compare, the index is not asked
@@ -43,7 +38,6 @@ _NEXT_REPAIR_SECONDS = 30.0
 _FOUND_SHARE = 0.9  # of the vectors that an undamaged index finds by themselves
 _SAMPLE = 50  # nearest, of one vector in each page
 _THE_SAME = 0.9999  # cosine
-_OPEN = 32  # collections
 _NOBODY = str(uuid.UUID(int=0))
 
 
@@ -67,11 +61,8 @@ class VectorIndex:
         self._database = database
         self._repository = repository
         self._outbox = Outbox(database, repository)
-        self._open_collection = open_collection
-        self._dimension = dimension
+        self._collections = OpenCollections(open_collection, dimension)
         self._background = background
-        self._open: OrderedDict[str, _Opened] = OrderedDict()
-        self._lock = threading.Lock()
         self._not_before: dict[str, float] = {}  # owner -> when the next repair may be tried
 
     def begin(self) -> None:
@@ -84,7 +75,7 @@ class VectorIndex:
         for owner, name in self.names.items():
             self.drop_other_models(owner)
             try:
-                self._opened(name)
+                self._collections.opened(name)
             except ConfigurationError:
                 raise
             except failures():
@@ -106,7 +97,7 @@ class VectorIndex:
             self.follow(owner)
         if not trusted or behind > _TOO_FAR_BEHIND:
             return None
-        found = self._tried(
+        found = self._collections.tried(
             self._name(owner, standing),
             lambda opened: _ids(opened.store.similarity_search_by_vector(vector.tolist(), k=limit)),
             seconds=_ANSWER_SECONDS,
@@ -114,7 +105,7 @@ class VectorIndex:
         if not found:
             if found is not None:
                 log.warning("index.empty")
-            self._close(self._name(owner, standing))
+            self._collections.close(self._name(owner, standing))
             self.follow(owner)
             return None
         return list(dict.fromkeys([*found, *self._outbox.unseen(connection, owner, standing.followed)]))
@@ -147,7 +138,7 @@ class VectorIndex:
 
     def is_there(self, name: str) -> bool:
         """Whether the named collection can be asked."""
-        return self._tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
+        return self._collections.tried(name, lambda opened: opened.store.get_by_ids([_NOBODY])) is not None
 
     def size(self, name: str) -> int:
         """How many vectors the named collection holds, once it has followed its owners; 0 if it cannot."""
@@ -164,7 +155,7 @@ class VectorIndex:
         if self._is_examined(owner, standing):
             self.catch_up(owner)
         with self._outbox.alone(owner):
-            told = self._tried(self._name(owner, standing), _Replacement({}, list(memory_ids)))
+            told = self._collections.tried(self._name(owner, standing), _Replacement({}, list(memory_ids)))
             yield
             if told:
                 self._outbox.skip_removal(owner)
@@ -185,7 +176,7 @@ class VectorIndex:
                     raise StoreUnavailable("the vector index of this owner cannot be deleted now: try again")
             yield
         if owner in self.names:
-            self._tried(self.names[owner], lambda _: True)
+            self._collections.tried(self.names[owner], lambda _: True)
 
     def drop_other_models(self, owner: str) -> None:
         """Deletes the collections that hold the owner's vectors of other models than the present one."""
@@ -242,8 +233,7 @@ class VectorIndex:
         return self.is_there(self._name(owner, standing))
 
     def _is_examined(self, owner: str, standing: Standing) -> bool:
-        opened = self._open.get(self._name(owner, standing))
-        return opened is not None and opened.examined == standing.generation
+        return self._collections.examined(self._name(owner, standing)) == standing.generation
 
     def _is_sound(self, owner: str, standing: Standing) -> bool:
         """Whether the collection, as it is opened now, can be gone on with."""
@@ -252,10 +242,10 @@ class VectorIndex:
         if self._is_examined(owner, standing):
             return True
         name = self._name(owner, standing)
-        holds = self._tried(name, lambda opened: self._holds_all(opened.store, owner, standing.followed))
+        holds = self._collections.tried(name, lambda opened: self._holds_all(opened.store, owner, standing.followed))
         if holds is False:
             log.warning("index.incomplete")
-        return holds is True and self._note_examined(name, standing.generation)
+        return holds is True and self._collections.note_examined(name, standing.generation)
 
     def _holds_all(self, store: VectorStore, owner: str, indexed: int) -> bool:
         """Whether every id is there, and a sample is found by its vector: the two can be lost apart."""
@@ -282,22 +272,16 @@ class VectorIndex:
             self._drop(owner, self._name(owner, standing))
         begun = dataclasses.replace(standing, mark=0, generation=standing.generation + 1)
         name = self._name(owner, begun)
-        if self._background.closing.is_set() or self._tried(name, lambda _: True) is None:
+        if self._background.closing.is_set() or self._collections.tried(name, lambda _: True) is None:
             return None
         self._outbox.mark(owner, 0, begun.generation)
-        return begun if self._note_examined(name, begun.generation) else None
+        return begun if self._collections.note_examined(name, begun.generation) else None
 
     def _written(self, name: str, batch: Sequence[Change]) -> bool:
         """Not tried again: opened anew, the collection may be another one, and is to be examined first."""
         vectors = {each.memory_id: each.vector for each in batch if each.vector is not None}
         gone = [each.memory_id for each in batch if each.vector is None]
-        return self._tried(name, _Replacement(vectors, gone), times=1) is not None
-
-    def _note_examined(self, name: str, generation: int) -> bool:
-        with self._lock:
-            if name in self._open:
-                self._open[name].examined = generation
-            return name in self._open
+        return self._collections.tried(name, _Replacement(vectors, gone), times=1) is not None
 
     def _standing(self, owner: str) -> Standing | None:
         with self._database.read() as connection:
@@ -312,9 +296,9 @@ class VectorIndex:
 
     def _drop(self, owner: str, name: str) -> bool:
         """Deletes the collection where the store can do that, else all vectors in it; False when that fails."""
-        self._close(name)
-        dropped = self._tried(name, lambda opened: self._emptied(opened.store, owner), strict=False)
-        self._close(name)
+        self._collections.close(name)
+        dropped = self._collections.tried(name, lambda opened: self._emptied(opened.store, owner), strict=False)
+        self._collections.close(name)
         if dropped is None:
             log.warning("index.left_behind")
         return dropped is True
@@ -339,51 +323,6 @@ class VectorIndex:
             store.delete(ids=ids)
             after = ids[-1]
 
-    def _tried(
-        self,
-        name: str,
-        ask: Callable[["_Opened"], Answer],
-        *,
-        times: int = 2,
-        seconds: float | None = None,
-        strict: bool = True,
-    ) -> Answer | None:
-        """Once more after a failure, newly opened; None after the second. Each may take so many seconds."""
-        for _ in range(times):
-            try:
-                if seconds is None:
-                    return ask(self._opened(name, strict=strict))
-                return _in_time(seconds, lambda: ask(self._opened(name, strict=strict)))
-            except failures():
-                log.warning("index.failed", exc_info=True)
-                if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined
-                    self._close(name)
-        return None
-
-    def _opened(self, name: str, *, strict: bool = True) -> "_Opened":
-        with self._lock:
-            if name in self._open:
-                self._open.move_to_end(name)
-                return self._open[name]
-        vectors = StoredVectors(self._dimension(), strict=strict)
-        opened = _Opened(self._open_collection(name, vectors), vectors)  # not under the lock: this may take long
-        with self._lock:
-            self._open[name] = opened
-            while len(self._open) > _OPEN:
-                self._open.popitem(last=False)
-        return opened
-
-    def _close(self, name: str) -> None:
-        with self._lock:
-            self._open.pop(name, None)
-
-
-@dataclass
-class _Opened:
-    store: VectorStore
-    vectors: StoredVectors
-    examined: int = 0  # the generation for which it was seen to hold what it should, or was begun empty
-
 
 @dataclass(frozen=True)
 class _Replacement:
@@ -392,7 +331,7 @@ class _Replacement:
     vectors: Mapping[str, Vector]
     gone: list[str]
 
-    def __call__(self, opened: _Opened) -> bool:
+    def __call__(self, opened: Opened) -> bool:
         if self.gone:
             opened.store.delete(ids=self.gone)
         if self.vectors:
@@ -404,17 +343,3 @@ class _Replacement:
 
 def _ids(documents: Sequence[Document]) -> list[str]:
     return [document.page_content for document in documents]
-
-
-def _in_time(seconds: float, ask: Callable[[], Answer]) -> Answer:
-    """Asks in a thread of its own, which is left alone if it takes longer. Raises TimeoutError."""
-    answer: Future[Answer] = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(ask())
-        except failures() as error:
-            answer.set_exception(error)
-
-    threading.Thread(target=work, name="langmem-index", daemon=True).start()
-    return answer.result(seconds)

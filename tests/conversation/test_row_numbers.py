@@ -6,12 +6,6 @@ from hypothesis import strategies as st
 
 from langmem_plugin.conversation.row_numbers import RowNumbers
 
-# Neighbours are common, signs occur (a message without its id), and so do gaps, repetitions and steps back.
-numbers = st.lists(
-    st.one_of(st.integers(-5, 30), st.integers(-(2**40), 2**40)) | st.lists(st.just(1), min_size=1, max_size=9),
-    max_size=12,
-).map(lambda parts: _walk(parts))
-
 
 def _walk(parts):
     found = []
@@ -22,6 +16,13 @@ def _walk(parts):
             start = found[-1] + 1 if found else 1
             found.extend(range(start, start + len(part)))
     return found
+
+
+# Neighbours are common, signs occur (a message without its id), and so do gaps, repetitions and steps back.
+numbers = st.lists(
+    st.one_of(st.integers(-5, 30), st.integers(-(2**40), 2**40)) | st.lists(st.just(1), min_size=1, max_size=9),
+    max_size=12,
+).map(_walk)
 
 
 @pytest.mark.spec("C-2")
