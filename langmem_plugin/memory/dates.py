@@ -81,6 +81,13 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
     return spans
 
 
+def without_days(question: str) -> str:
+    """The rest of `question`, in small letters."""
+    for days in (_ISO, _NAMED, _YESTERDAY, _LAST_WEEK, _LAST_MONTH):
+        question = days.sub(" ", question)
+    return question
+
+
 def _span(year: int, month: int, day: int) -> list[Span]:
     """The day, or the whole month for day 0; nothing for a day that no calendar has."""
     try:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory import ranking
 from langmem_plugin.memory.corpus import Corpus, best
-from langmem_plugin.memory.dates import nearness
+from langmem_plugin.memory.dates import nearness, without_days
 from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores
@@ -35,6 +35,7 @@ _PERSONS = {
         r"|\b(אמרת|סיפרת|הצעת|המלצת|כתבת|הזכרת)\b"
     ),
 }
+_TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
 
 
 def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
@@ -79,6 +80,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     similarity = ranking.similarity(said.get("semantic"), said.get("text"), len(score))
+    if near is not None and _asks_only_for_days(query.text):
+        similarity = np.maximum(similarity, near)
     fits &= similarity >= query.min_relevance
     return [
         Hit(
@@ -136,6 +139,14 @@ def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.in
 def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:
     of_names = {term for name in names for term in terms(name)}
     return [term for term in wanted if term not in of_names] or wanted
+
+
+def _asks_only_for_days(text: str) -> bool:
+    """As "what did we talk about last week?" does: whatever was said then answers it."""
+    rest = without_days(plain(text))
+    for saying in (*_PERSONS.values(), _TALKING):
+        rest = saying.sub(" ", rest)
+    return not asked(rest)
 
 
 def _one_meant(text: str, names: Sequence[str]) -> str | None:

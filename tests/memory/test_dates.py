@@ -87,6 +87,22 @@ def test_what_was_said_in_the_month_that_is_asked_for_comes_first(memory, clock)
 
 
 @pytest.mark.spec("M-7")
+@pytest.mark.parametrize(
+    "question",
+    ["What did we talk about in May?", "¿Qué dije en mayo?", "מה אמרתי במאי?", "What did I say on 9 May 2025?"],
+)
+def test_a_question_for_nothing_but_a_day_is_answered_by_what_was_said_then(memory, question):
+    said = [
+        Said(f"m{month}", f"s{month}", "user", text, datetime(2025, month, 9, tzinfo=UTC))
+        for month, text in ((3, "The boiler leaks again"), (5, "Our accountant is Dana Levi"), (9, "Two flat tyres"))
+    ]
+    memory.history.add(ANNA, said)
+    assert [found.message for found in memory.history.search(ANNA, question, min_relevance=0.5)] == [said[1]]
+    # With a subject the day only orders: what is about something else stays out.
+    assert not memory.history.search(ANNA, "What did the doctor say in May?", min_relevance=0.5)
+
+
+@pytest.mark.spec("M-7")
 def test_notes_that_only_one_person_wrote_gain_nothing_from_those_beside_them(memory, clock):
     notes = ("Boiler serviced by Heatworks", "Bought stamps", "Library card renewed", "Bike chain oiled")
     memory.history.add(ANNA, [Said(f"n{n}", "notes", "user", text, clock()) for n, text in enumerate(notes)])
