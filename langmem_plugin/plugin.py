@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -69,42 +69,48 @@ class PhoneMemory:
     ) -> None:
         self.settings = settings or Settings()
         self._closing = threading.Event()
-        # What is switched off writes no file.
-        self.database = Database(url or self.settings.database if self.settings.enable_memory_system else "sqlite://")
-        self._executor = ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem")
-        self.saver = ConversationSaver.from_settings(
-            self.settings,
-            self.database,
-            serde=serde,
-            count_tokens=count_tokens,
-            now=now,
-            executor=self._executor,
-        )
-        self.media = self.saver.media
-        self.service = self._new_service(embeddings, now)
-        self.sessions = SessionManager(self.saver, self.settings)
-        self.instructions = self.service.instructions
-        self._commands = Commands(
-            self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
-        )
-        self._past_sessions = PastSessions(
-            self.saver, self.sessions, self.service.history, is_command=self._commands.knows
-        )
-        self._searches = self.settings.remembers and self.settings.search_past_sessions
-        self._working = WorkingMemory(
-            service=self.service,
-            settings=self.settings,
-            media=self.media,
-            count_tokens=count_tokens,
-            documents=Documents(retriever) if retriever else None,
-            past_sessions=self._past_sessions if self._searches else None,
-            summaries=Summaries(summarise) if summarise else None,
-            executor=self._executor,
-            now=now,
-        )
-        self._channel = Channel(self.saver, self._working, self._commands, self.turn)
-        if self._searches:
-            self._past_sessions.start()
+        with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
+            # What is switched off writes no file.
+            url = url or self.settings.database if self.settings.enable_memory_system else "sqlite://"
+            self.database = opened.enter_context(Database(url))
+            self._executor = opened.enter_context(ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem"))
+            self.service = opened.enter_context(self._new_service(embeddings, now))
+            self.saver = opened.enter_context(
+                ConversationSaver.from_settings(
+                    self.settings,
+                    self.database,
+                    serde=serde,
+                    count_tokens=count_tokens,
+                    now=now,
+                    executor=self._executor,
+                )
+            )
+            self.media = self.saver.media
+            self.sessions = SessionManager(self.saver, self.settings)
+            self.instructions = self.service.instructions
+            self._commands = Commands(
+                self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
+            )
+            self._past_sessions = PastSessions(
+                self.saver, self.sessions, self.service.history, is_command=self._commands.knows
+            )
+            opened.callback(self._past_sessions.close)
+            self._searches = self.settings.remembers and self.settings.search_past_sessions
+            self._working = WorkingMemory(
+                service=self.service,
+                settings=self.settings,
+                media=self.media,
+                count_tokens=count_tokens,
+                documents=Documents(retriever) if retriever else None,
+                past_sessions=self._past_sessions if self._searches else None,
+                summaries=Summaries(summarise) if summarise else None,
+                executor=self._executor,
+                now=now,
+            )
+            self._channel = Channel(self.saver, self._working, self._commands, self.turn)
+            if self._searches:
+                self._past_sessions.start()
+            self._opened = opened.pop_all()
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
@@ -119,11 +125,7 @@ class PhoneMemory:
     def close(self) -> None:
         """Waits for what is running and closes the database."""
         self._closing.set()
-        self._past_sessions.close()
-        self.saver.close()
-        self.service.close()
-        self._executor.shutdown()
-        self.database.close()
+        self._opened.close()
 
     def __enter__(self) -> Self:
         return self

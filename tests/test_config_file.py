@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from datetime import timedelta
 from pathlib import Path
 
@@ -270,3 +271,15 @@ def test_an_embedding_model_is_taken_by_name(monkeypatch):
     assert embedding_model("offline").dimension == 384
     with pytest.raises(ConfigurationError, match="cannot be used"):
         embedding_model("nobody:knows-it")
+
+
+@pytest.mark.spec("M-2")
+def test_a_memory_that_cannot_be_made_leaves_nothing_open(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    settings = Settings(database=f"sqlite:///{tmp_path}/langmem.db", embedding_model="openai:text-embedding-3-small")
+    with pytest.raises(ConfigurationError, match="OPENAI_API_KEY") as raised:
+        PhoneMemory(settings=settings)
+    open_files = [str(each.readlink()) for each in Path("/proc/self/fd").iterdir() if each.exists()]
+    assert not [each for each in open_files if each.startswith(str(tmp_path))]
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith("langmem")]
+    assert raised.tb is not None  # until here it keeps alive what was being made

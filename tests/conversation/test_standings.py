@@ -7,6 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
+from langmem_plugin.conversation.doctor import examine, rebuild
 from langmem_plugin.conversation.standings import Standing, Standings
 
 MOM = "+972501234567"
@@ -77,3 +78,18 @@ def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
     assert mine.recv() == Standing(17)
     child.join()
     assert standings.of(SESSION, 17).free == range(3, 17)
+
+
+@pytest.mark.spec("C-15")
+def test_a_session_is_rebuilt_by_the_very_process_that_remembers_it(pair):
+    one, other = pair
+    for number in range(3):
+        chatting(one).invoke({"messages": [HumanMessage(f"{number}")]}, HERE)
+    with one.database.write() as connection:
+        connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+    [session] = {damage.session_id for damage in examine(one)}
+    assert rebuild(one, session) == (6, 0)
+    kept = ["0", "to 0", "1", "to 1", "2", "to 2"]
+    assert said(one) == said(other) == kept
+    chatting(one).invoke({"messages": [HumanMessage("on")]}, HERE)
+    assert said(other) == [*kept, "on", "to on"]
