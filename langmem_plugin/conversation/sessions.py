@@ -49,8 +49,8 @@ class Silence:
 
 HALF_AN_HOUR = Silence()
 
-_PRECISION = timedelta(milliseconds=100)
-"""Activity is written down no more often than this: the writes of one step are one sign of life."""
+_PRECISION = timedelta(milliseconds=500)
+"""Activity is written down no more often than this: the steps of a quick turn are one sign of life."""
 
 
 def is_idle(last_active: datetime, now: datetime, timeout: timedelta) -> bool:
