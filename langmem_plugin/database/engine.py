@@ -94,12 +94,14 @@ class Database:
         self.close()
 
     def _open(self) -> Engine:
+        """Parameters are hidden: errors are logged, and phones and texts have no place in a log."""
         if not self.is_sqlite:
-            engine = create_engine(self.url, pool_size=16, max_overflow=16)
+            engine = create_engine(self.url, hide_parameters=True, pool_size=16, max_overflow=16)
             _check_rested(engine)
             return engine
         engine = create_engine(
             self.url,
+            hide_parameters=True,
             poolclass=QueuePool if self.path else StaticPool,
             connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
             **({"pool_size": 8, "max_overflow": -1} if self.path else {}),
