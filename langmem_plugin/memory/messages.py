@@ -81,7 +81,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     similarity = ranking.similarity(said.get("semantic"), said.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
-        similarity = np.maximum(similarity, near)
+        similarity = np.where(near >= 1.0, near, similarity)  # on the very days
     fits &= similarity >= query.min_relevance
     return [
         Hit(

@@ -96,6 +96,7 @@ def test_a_question_for_nothing_but_a_day_is_answered_by_what_was_said_then(memo
         Said(f"m{month}", f"s{month}", "user", text, datetime(2025, month, 9, tzinfo=UTC))
         for month, text in ((3, "The boiler leaks again"), (5, "Our accountant is Dana Levi"), (9, "Two flat tyres"))
     ]
+    said.append(Said("after", "s6", "user", "The tyres are mended", datetime(2025, 6, 2, tzinfo=UTC)))
     memory.history.add(ANNA, said)
     assert [found.message for found in memory.history.search(ANNA, question, min_relevance=0.5)] == [said[1]]
     # With a subject the day only orders: what is about something else stays out.
