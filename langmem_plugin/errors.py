@@ -1,5 +1,7 @@
 """Every error this package raises on purpose: one base, each named for what the caller can do next."""
 
+import sys
+
 
 class LangMemError(Exception):
     """The base of all errors raised here; its text says what to do."""
@@ -78,3 +80,11 @@ class ModelUnavailable(LangMemError):
 
 class InstructionNotFound(LangMemError, LookupError):
     """The owner has no standing instruction with this id."""
+
+
+def client_errors(*named: tuple[str, str]) -> tuple[type[Exception], ...]:
+    """Errors of other libraries, as (module, name), to be caught beside ours.
+
+    They are looked up only where the module is loaded: elsewhere they cannot occur, and nothing is imported for them.
+    """
+    return tuple(getattr(sys.modules[module], name) for module, name in named if module in sys.modules)

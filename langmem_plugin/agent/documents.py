@@ -1,7 +1,6 @@
 """Documents of a LangChain retriever beside the memories: asked for once a run, kept in no state."""
 
 import logging
-import sys
 import threading
 from collections import OrderedDict
 
@@ -9,7 +8,7 @@ from langchain_core.documents import Document
 from langchain_core.exceptions import LangChainException
 from langchain_core.retrievers import BaseRetriever
 
-from langmem_plugin.errors import LangMemError
+from langmem_plugin.errors import LangMemError, client_errors
 from langmem_plugin.phones import masked
 
 log = logging.getLogger(__name__)
@@ -59,9 +58,5 @@ class Documents:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What a retriever raises that cannot be reached or run; a mistake in code is not among it.
-
-    The clients' own errors are looked up only where the client is loaded: elsewhere they cannot occur.
-    """
-    loaded = (getattr(sys.modules[module], name) for module, name in _CLIENTS if module in sys.modules)
-    return (LangMemError, LangChainException, OSError, RuntimeError, *loaded)
+    """What a retriever raises that cannot be reached or run; a mistake in code is not among it."""
+    return (LangMemError, LangChainException, OSError, RuntimeError, *client_errors(*_CLIENTS))

@@ -1,13 +1,12 @@
 """Models by name: any that LangChain knows, or the offline ones where none is named."""
 
 import os
-import sys
 from typing import Any
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 
-from langmem_plugin.errors import ConfigurationError, ModelUnavailable
+from langmem_plugin.errors import ConfigurationError, ModelUnavailable, client_errors
 
 _OFFLINE = "offline"
 _CLIENTS = (("openai", "OpenAIError"), ("anthropic", "AnthropicError"), ("ollama", "ResponseError"))
@@ -76,7 +75,7 @@ def embedding_model(name: str) -> Embeddings:
 
 def model_failures() -> tuple[type[Exception], ...]:
     """What a chat model raises when it cannot be reached or refuses; empty while no provider's client is loaded."""
-    return tuple(getattr(sys.modules[module], error) for module, error in _CLIENTS if module in sys.modules)
+    return client_errors(*_CLIENTS)
 
 
 def no_model() -> tuple[type[Exception], ...]:

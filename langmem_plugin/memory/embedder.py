@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -11,7 +10,7 @@ from typing import TypeVar
 
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.errors import EmbeddingUnavailable, client_errors
 from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.vectors import Vector, unit
@@ -136,10 +135,5 @@ def model_of(embeddings: Embeddings) -> str:
 
 
 def _failures() -> tuple[type[Exception], ...]:
-    """What a model that cannot be reached or run raises; a mistake in code is not among it.
-
-    The clients' own errors are looked up only where the client is loaded: elsewhere they cannot occur.
-    """
-    clients = (("openai", "OpenAIError"), ("httpx", "HTTPError"))
-    loaded = (getattr(sys.modules[module], name) for module, name in clients if module in sys.modules)
-    return (OSError, RuntimeError, *loaded)
+    """What a model that cannot be reached or run raises; a mistake in code is not among it."""
+    return (OSError, RuntimeError, *client_errors(("openai", "OpenAIError"), ("httpx", "HTTPError")))

@@ -1,6 +1,5 @@
 """Where the vectors of large owners can be indexed: Chroma, pgvector, or any LangChain VectorStore by a factory."""
 
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -8,7 +7,7 @@ from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.errors import ConfigurationError, LangMemError, client_errors
 from langmem_plugin.memory.vectors import Vector
 
 
@@ -71,11 +70,10 @@ def pgvector(database: Database) -> OpenCollection:
 
 def failures() -> tuple[type[Exception], ...]:
     """What a store raises that is broken, locked, closed or gone; clients' own errors where they are loaded."""
-    clients = (
+    clients = client_errors(
         ("chromadb.errors", "ChromaError"),
         ("qdrant_client.http.exceptions", "ApiException"),
         ("sqlalchemy.exc", "SQLAlchemyError"),
     )
-    loaded = (getattr(sys.modules[module], name) for module, name in clients if module in sys.modules)
     # AttributeError and TypeError are what a Chroma client raises that another thread has closed meanwhile.
-    return (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError, LangMemError, *loaded)
+    return (OSError, RuntimeError, ValueError, KeyError, AttributeError, TypeError, LangMemError, *clients)

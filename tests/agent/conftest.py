@@ -45,6 +45,21 @@ def scripted():
 
 
 @pytest.fixture
+def breaking(offline_model):
+    """The offline model, which cannot be reached for questions while it is `failing`."""
+
+    class Breaking(type(offline_model)):
+        failing = False
+
+        def embed_query(self, text):
+            if self.failing:
+                raise ConnectionError("down")
+            return super().embed_query(text)
+
+    return Breaking()
+
+
+@pytest.fixture
 def memory(database_url, clock, offline_model):
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
         yield opened

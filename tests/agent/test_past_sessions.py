@@ -241,25 +241,17 @@ def test_several_processes_take_each_message_once(database_url, clock, offline_m
 
 
 @pytest.mark.spec("M-14")
-def test_when_embedding_fails_it_is_made_up_for_later(database_url, clock, offline_model, caplog):
-    class Down(type(offline_model)):
-        failing = True
-
-        def embed_query(self, text):
-            if self.failing:
-                raise ConnectionError("down")
-            return super().embed_query(text)
-
-    embeddings = Down()
+def test_when_embedding_fails_it_is_made_up_for_later(database_url, clock, breaking, caplog):
+    breaking.failing = True
     with PhoneMemory(
-        database_url, settings=Settings(search_past_sessions=False), embeddings=embeddings, now=clock
+        database_url, settings=Settings(search_past_sessions=False), embeddings=breaking, now=clock
     ) as memory:
         _talk(memory, ERIN, "The boiler leaks again")
         clock.forward(hours=1)
-    with PhoneMemory(database_url, embeddings=embeddings, now=clock) as memory:
+    with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         assert _eventually(lambda: "embedding.retry" in caplog.messages)
-    embeddings.failing = False
-    with PhoneMemory(database_url, embeddings=embeddings, now=clock) as memory:
+    breaking.failing = False
+    with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         assert _eventually(lambda: _found(memory, ERIN, "boiler"))
 
 
@@ -417,20 +409,11 @@ def test_search_finds_memories_and_what_was_said_with_dates_and_speakers(memory,
 
 
 @pytest.mark.spec("U-2", "M-14")
-def test_search_goes_by_words_when_meaning_cannot_be_compared(database_url, clock, offline_model):
-    class Breaking(type(offline_model)):
-        failing = False
-
-        def embed_query(self, text):
-            if self.failing:
-                raise ConnectionError("down")
-            return super().embed_query(text)
-
-    embeddings = Breaking()
-    with PhoneMemory(database_url, embeddings=embeddings, now=clock) as memory:
+def test_search_goes_by_words_when_meaning_cannot_be_compared(database_url, clock, breaking):
+    with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         memory._closing.set()  # so that nobody waits between the tries
         memory.command(ERIN, "/remember The boiler is a Vaillant")
-        embeddings.failing = True
+        breaking.failing = True
 
         answer = memory.command(ERIN, "/search boiler")
 
