@@ -26,6 +26,7 @@ from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
 from langmem_plugin.conversation.runs import control_of, starts_run
 from langmem_plugin.conversation.sessions import Session
+from langmem_plugin.conversation.turns import TURN_KEY
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
 
@@ -33,7 +34,7 @@ log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-_OUR_KEYS = ("session_id", "phone")  # never copied into metadata: it is not encrypted by every serializer
+_OUR_KEYS = ("session_id", "phone", TURN_KEY)  # never copied into metadata: it is not encrypted by every serializer
 _PAGE = 50
 
 
