@@ -20,6 +20,7 @@ from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.rows import CountTokens, Rows
 from langmem_plugin.conversation.runs import Runs, control_of, starts_run
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
+from langmem_plugin.conversation.shared_writes import SharedWrites
 from langmem_plugin.conversation.standings import Standings
 from langmem_plugin.conversation.turns import TURN_KEY, Opened, Turn, Turns, holds
 from langmem_plugin.conversation.versions import VersionCache
@@ -70,6 +71,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
         self._executor: Executor = executor or cast("Executor", self._own_executor)
         self._turns = Turns(self.database, self, turn_timeout, self._executor)
+        self._shared = SharedWrites(self._write)
         self._runs = Runs()
         self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
@@ -155,6 +157,10 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             sessions.is_interrupted(connection, session),
         )
 
+    def settle(self, config: RunnableConfig) -> None:
+        """Writes what the turn's runs left to be written with their next step."""
+        self._shared.settle(config)
+
     def _opened(self, connection: Connection, thread: str, seen: Session | None) -> Session:
         """`seen` is what `look` found: it need not be read again."""
         now = self.now()
@@ -171,6 +177,12 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """Archives the thread's current session, if it has one; the next message starts afresh."""
         with self.database.write() as connection:
             sessions.end(connection, thread_key(thread_id, self.region), self.now())
+
+    def session_of(self, config: RunnableConfig) -> str | None:
+        """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
+        with self.database.read() as connection:
+            session = self._session(connection, self._thread(config), config)
+        return session and session.session_id
 
     def touch(self, config: RunnableConfig, client: Client | None = None) -> None:
         """Counts as activity of the session, and says who its client is."""
@@ -241,7 +253,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         control = control_of(config)
         session_id = configurable.get("session_id")
         # The first write of a run looks like the read it began with; what that read decided holds.
-        if session_id is None and (lock or not starts_run(config)) and self._runs.knows(control, thread):
+        if session_id is None and self._runs.knows(control, thread):
             session_id = self._runs.session_of(control)
             if session_id is None:
                 return None
@@ -250,7 +262,11 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         checkpoint_id = get_checkpoint_id(config)
         found = sessions.newest(connection, thread, lock=lock)
         if checkpoint_id and found:
-            return sessions.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock) or found
+            found = (
+                sessions.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock) or found
+            )
+            if control is not None:  # a replay goes on where it begins, also in a session that has ended
+                self._runs.remember(control, thread, found.session_id)
         return found
 
     def _over(self, connection: Connection, session: Session | None, control: object, thread: str) -> bool:

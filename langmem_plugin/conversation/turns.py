@@ -56,6 +56,10 @@ class Conversations(Protocol):
         """In the transaction that makes the ticket the first; from then on only its run may write."""
         ...
 
+    def settle(self, config: RunnableConfig) -> None:
+        """Before the ticket is given back: writes what the turn's runs left to be written."""
+        ...
+
 
 @dataclass(slots=True)
 class _Place:
@@ -113,7 +117,10 @@ class Turns:
                 if opened := self._claim(thread, ticket):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
-            yield opened
+            try:
+                yield opened
+            finally:
+                self._conversations.settle(opened.config)
         finally:
             self._give_back(thread, ticket)
 
@@ -134,7 +141,10 @@ class Turns:
                 if opened := await self._in_thread(self._claim, thread, ticket):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
-            yield opened
+            try:
+                yield opened
+            finally:
+                await asyncio.shield(self._in_thread(self._conversations.settle, opened.config))
         finally:
             await asyncio.shield(self._in_thread(self._give_back, thread, ticket))
 
