@@ -98,6 +98,7 @@ class PhoneMemory:
             self._searches = self.settings.remembers and self.settings.search_past_sessions
             self._working = WorkingMemory(
                 service=self.service,
+                saver=self.saver,
                 settings=self.settings,
                 media=self.media,
                 count_tokens=count_tokens,

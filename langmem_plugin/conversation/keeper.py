@@ -18,7 +18,7 @@ from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.rows import CountTokens, Rows
-from langmem_plugin.conversation.runs import Runs, control_of, starts_run
+from langmem_plugin.conversation.runs import Runs, control_of
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
 from langmem_plugin.conversation.shared_writes import SharedWrites
 from langmem_plugin.conversation.standings import Standings
@@ -157,6 +157,14 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             sessions.is_interrupted(connection, session),
         )
 
+    def write_along(self, config: RunnableConfig, work: Callable[[Connection], None]) -> None:
+        """In a turn, has the run's next write take this along in its transaction; elsewhere it is written here."""
+        if self._turns.runs_here(config):
+            self._shared.leave(config, lambda history: work(history.connection))
+        else:
+            with self.database.write(durable=False) as connection:
+                work(connection)
+
     def settle(self, config: RunnableConfig) -> None:
         """Writes what the turn's runs left to be written with their next step."""
         self._shared.settle(config)
@@ -182,7 +190,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
         with self.database.read() as connection:
             session = self._session(connection, self._thread(config), config)
-        return session and session.session_id
+        return session.session_id if session else None
 
     def touch(self, config: RunnableConfig, client: Client | None = None) -> None:
         """Counts as activity of the session, and says who its client is."""

@@ -18,7 +18,7 @@ from langmem_plugin.conversation.runs import control_of
 from langmem_plugin.conversation.turns import TURN_KEY
 from langmem_plugin.errors import StoreUnavailable, TurnLost, UnknownSession
 
-_COMPANY_SECONDS = 0.003
+_COMPANY_SECONDS = 0.005
 """How long a task's writes wait for the checkpoint that nearly always follows them at once."""
 
 Work = Callable[[History], Any]

@@ -207,6 +207,11 @@ class Turns:
         if not drawing.cancelled() and drawing.exception() is None:
             self._give_back(thread, drawing.result()[0])
 
+    def runs_here(self, config: RunnableConfig) -> bool:
+        """Whether the config is that of a turn which this process holds."""
+        place = self._places.get((config.get("configurable") or {}).get(TURN_KEY, 0))
+        return place is not None and place.begun
+
     def _refuse_own(self, thread: str, thread_id: int | None) -> None:
         """A turn that waits for the one it runs in waits in vain."""
         run = var_child_runnable_config.get() or {}
