@@ -33,6 +33,10 @@ class StorageFull(StoreUnavailable):
     user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
 
 
+class WriteConflict(StoreUnavailable):
+    """Another writer changed what this write builds on; nothing was written, try again."""
+
+
 class NotSerializable(LangMemError, TypeError):
     """A value in the graph's state cannot be stored; nothing of this step was written."""
 

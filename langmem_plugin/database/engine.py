@@ -16,7 +16,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
 
 _WAL_LIMIT_BYTES = 400_000
 _BUSY_SECONDS = 30
@@ -24,6 +24,7 @@ _RESTED_SECONDS = 2
 # CANTOPEN is what a file system that became read-only answers to a new connection.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
+_POSTGRES_CONSTRAINT = "23"
 _POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 
 
@@ -193,13 +194,16 @@ def _named(original: BaseException | None, error: Exception) -> Exception:
         code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:
             return StorageFull(f"the database cannot be written ({original}): free space or fix its rights")
+        if code == sqlite3.SQLITE_CONSTRAINT:
+            return WriteConflict("another writer was faster: try again")
         if isinstance(original, sqlite3.OperationalError | sqlite3.DatabaseError) and code not in (
             sqlite3.SQLITE_ERROR,
-            sqlite3.SQLITE_CONSTRAINT,
             sqlite3.SQLITE_MISUSE,
         ):
             return StoreUnavailable(f"the database did not take the request ({original}): try again")
         return error
+    if str(getattr(original, "sqlstate", None)).startswith(_POSTGRES_CONSTRAINT):
+        return WriteConflict("another writer was faster: try again")
     if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
         return StorageFull(f"the database cannot be written ({original}): free space on the server")
     if getattr(error, "connection_invalidated", False) or type(original).__name__ in (
