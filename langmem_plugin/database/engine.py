@@ -188,7 +188,7 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _named(original: BaseException | None, error: Exception) -> Exception:
+def _named(original: BaseException | None, error: Exception) -> Exception:  # noqa: PLR0911 - one for each error
     """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
