@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
@@ -178,6 +179,12 @@ class WorkingMemory:
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
+
+    @contextmanager
+    def fenced(self) -> Iterator[None]:
+        """For what a tool writes: a run that lost its turn writes nothing. Raises TurnLost there."""
+        with self._saver.fenced(run_config()):
+            yield
 
     def _recalled(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
         words = asked(_topic(said))

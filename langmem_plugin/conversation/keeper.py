@@ -165,6 +165,20 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             with self.database.write(durable=False) as connection:
                 work(connection)
 
+    @contextmanager
+    def fenced(self, config: RunnableConfig) -> Iterator[None]:
+        """What the config's run writes in the block, to any table, is refused as the saver's own writes would be."""
+        if TURN_KEY not in (config.get("configurable") or {}):
+            yield
+            return
+        thread = self._thread(config)
+
+        def check(connection: Connection) -> None:
+            self._refuse_outrun(connection, self._session(connection, thread, config, lock=True), config)
+
+        with self.database.provided(check):
+            yield
+
     def settle(self, config: RunnableConfig) -> None:
         """Writes what the turn's runs left to be written with their next step."""
         self._shared.settle(config)

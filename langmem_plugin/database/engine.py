@@ -6,7 +6,8 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
 
@@ -26,6 +27,10 @@ _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sql
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
 _POSTGRES_CONSTRAINT = "23"
 _POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+
+_condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
+    "langmem_condition", default=(None, lambda _: None)
+)
 
 
 class Database:
@@ -79,10 +84,22 @@ class Database:
                     if self.is_sqlite:
                         # A write that began as a read fails at once with "locked" when another writer was faster.
                         driver(connection).execute("BEGIN IMMEDIATE")
+                    of, check = _condition.get()
+                    if of is self:
+                        check(connection)
                     yield connection
             finally:
                 if self.is_sqlite and not durable:
                     driver(connection).execute("PRAGMA synchronous=FULL")
+
+    @contextlib.contextmanager
+    def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
+        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it."""
+        token = _condition.set((self, check))
+        try:
+            yield
+        finally:
+            _condition.reset(token)
 
     def close(self) -> None:
         """Returns every connection; SQLite folds its write-ahead log back into the file."""

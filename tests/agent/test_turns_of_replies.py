@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
 from sqlalchemy import delete
 
-from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin import MemoryState, PhoneMemory, TurnLost
 from langmem_plugin.agent import channel
 from langmem_plugin.conversation import shared_writes
 from langmem_plugin.database.conversation_tables import turn
@@ -69,9 +69,12 @@ def test_a_tool_of_an_overtaken_run_remembers_nothing_and_forgets_nothing(memory
     def use_tools(text):
         overtake(text)
         if text == "slow":
-            with contextlib.suppress(ValueError):
-                tools["remember_fact"].invoke({"text": "Leo likes peanuts"})
-            tools["forget_fact"].invoke({"memory_id": kept.id})
+            for name, given in (
+                ("remember_fact", {"text": "Leo likes peanuts"}),
+                ("forget_fact", {"memory_id": kept.id}),
+            ):
+                with pytest.raises(TurnLost):
+                    tools[name].invoke(given)
 
     assert memory.reply(assistant(memory, use_tools), ERIN, "slow") == channel.LOST
     assert [each.text for each in memory.service.list_memories(ERIN)] == ["Leo is allergic to peanuts"]
