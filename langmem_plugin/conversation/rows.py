@@ -30,7 +30,6 @@ from langmem_plugin.conversation.versions import (
     same,
     unnamed,
     weight,
-    without_collection,
 )
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -266,13 +265,12 @@ class Rows:
             self.connection,
             {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
         )
-        with without_collection():
-            for row, message_id, payload in stored:
-                if row in rows:
-                    kind, framed = codec.decompress(payload)
-                    message = self.serde.loads_typed((kind, framed))
-                    message.id = message_id
-                    loaded[row] = Version(row, lean(message), None, weight(framed))
+        for row, message_id, payload in stored:
+            if row in rows:
+                kind, framed = codec.decompress(payload)
+                message = self.serde.loads_typed((kind, framed))
+                message.id = message_id
+                loaded[row] = Version(row, lean(message), None, weight(framed))
         if missing := rows - loaded.keys():
             raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded
