@@ -19,7 +19,7 @@ from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import context_line, system_text
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.media import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
@@ -51,7 +51,6 @@ class WorkingMemory:
         service: MemoryService,
         saver: ConversationSaver,
         settings: Settings,
-        media: Media,
         count_tokens: Callable[[BaseMessage], int],
         documents: Documents | None,
         past_sessions: PastSessions | None,
@@ -64,7 +63,6 @@ class WorkingMemory:
         self._saver = saver
         self._now = now
         self.settings = settings
-        self._media = media
         self._count_tokens = count_tokens
         self._documents = documents
         self._past_sessions = past_sessions
@@ -86,7 +84,7 @@ class WorkingMemory:
             return []
         said = _said(messages)
         if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
-            self._past_sessions.look((phone is None and thread_of_run()) or owner)
+            self._past_sessions.look(self._thread(owner, phone))
         if self._documents is not None:
             self._documents.ask(owner, _topic(said))
         try:
@@ -120,7 +118,8 @@ class WorkingMemory:
             self._shown(owner, messages, recalled, told),
             self.resolution(messages),
         )
-        return text, with_pictures(shown, self._media)
+        thread = self._thread(owner, phone)
+        return text, with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """What the newest reply cites."""
@@ -174,6 +173,10 @@ class WorkingMemory:
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
         return normalised(phone, region) if phone is not None else owner_of_run(region)
+
+    def _thread(self, owner: str, phone: str | None) -> str:
+        """The conversation that is being answered."""
+        return (phone is None and thread_of_run()) or owner
 
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
@@ -251,6 +254,13 @@ class WorkingMemory:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
         return applying(told.instructions, situation)
+
+    def _picture(self, owner: str, thread: str, reference: MediaReference) -> bytes | None:
+        try:
+            return self._saver.load_media(thread, reference)
+        except StoreUnavailable as error:
+            self._without("pictures", owner, error)
+            return None
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:

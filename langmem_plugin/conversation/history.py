@@ -250,11 +250,8 @@ class History:
 
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
-        reduced = self.rows.media.reduced_value(value)
-        if reduced is not value:
-            self.rows.refer(reduced)
         return checkpoints.hold(
-            self.serde, reduced, lambda messages: self.rows.store(messages, previous), self._add_value
+            self.serde, self.rows.reduced(value), lambda messages: self.rows.store(messages, previous), self._add_value
         )
 
     def _add_value(self, typed: Typed) -> int:

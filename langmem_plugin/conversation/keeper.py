@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, run_in_executor
@@ -16,7 +16,7 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import DecodedCache, History
-from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.media import Media, MediaReference, files_of
 from langmem_plugin.conversation.rows import CountTokens, Rows
 from langmem_plugin.conversation.runs import Runs, control_of
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
@@ -233,6 +233,23 @@ class SessionKeeper(BaseCheckpointSaver[str]):
                 purged = sessions.purge(connection, now - timedelta(days=archive_days))
             self.sweep_media()
         return ended, purged
+
+    def keep_media(self, config: RunnableConfig, value: Any) -> Any:
+        """The value with references in place of its inline data, whose files belong to the config's session."""
+        with self._write(config) as history:
+            reduced = history.rows.reduced(value)
+            history.rows.flush()
+        return reduced
+
+    def load_media(self, thread_id: str, reference: MediaReference) -> bytes | None:
+        """What a reference stands for, if a message of this very thread brought it; else None.
+
+        A message may hold any reference that somebody typed: what the database knows decides.
+        """
+        with self.database.read() as connection:
+            if reference.sha256 not in files_of(connection, thread_key(thread_id, self.region)):
+                return None
+        return self.media.load(reference)
 
     def sweep_media(self) -> int:
         """Deletes the files that no session refers to any more, an hour after they were stored; how many."""

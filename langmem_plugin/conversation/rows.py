@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.checkpoints import Stored
-from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.conversation.standings import Standing, Standings
 from langmem_plugin.conversation.versions import (
@@ -123,10 +123,7 @@ class Rows:
                 row, version = before.rows[index], before.known.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
-                reduced = self.media.reduced(message)
-                if reduced is not message:
-                    self.refer(reduced)
-                message = reduced
+                message = self.media.reduced(message, self._files)
                 version = self._find(message, before) or self._add(message)
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
@@ -146,12 +143,12 @@ class Rows:
         """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
         self._line(rows)
 
-    def refer(self, stored: Any) -> None:
-        """Notes the files that a value refers to, as long as the session lives."""
-        self._files.update(each.sha256 for each in references_in(stored) if each.sha256 and each.path)
+    def reduced(self, value: Any) -> Any:
+        """What is no message as it is to be stored: see Media.reduced_value. The files it brings are the session's."""
+        return self.media.reduced_value(value, self._files)
 
     def flush(self) -> None:
-        """Sends what `store` gathered to the database."""
+        """Sends what `store` and `reduced` gathered to the database."""
         if self._files:
             of_session = {"thread": self.thread, "session": self.session}
             _NEW_FILE.run_each(self.connection, [{**of_session, "sha256": each} for each in sorted(self._files)])
