@@ -111,13 +111,13 @@ class History:
             case MessageList(rows):
                 return self.rows.messages(rows)
             case Inline(typed, marked):
-                value = self.serde.loads_typed(typed)
+                value = codec.load(self.serde, typed)
                 return codec.put_back(value, self.rows.messages) if marked else value
             case Large(row):
                 found = _VALUE.first(self.connection, {**self._of_session(), "of_row": row})
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
-                return self.serde.loads_typed(codec.decompress(found[0]))
+                return codec.load(self.serde, codec.decompress(found[0]))
 
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""

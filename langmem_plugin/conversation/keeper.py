@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation import sessions
+from langmem_plugin.conversation.codec import StrictSerializer
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.media import Media, MediaReference, files_of
 from langmem_plugin.conversation.rows import CountTokens, Rows
@@ -59,7 +60,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         turn_timeout: timedelta = timedelta(minutes=2),
         executor: Executor | None = None,
     ) -> None:
-        super().__init__(serde=serde)
+        super().__init__(serde=serde or StrictSerializer())
         self.database = Database(database) if isinstance(database, str) else database
         self._owns_database = isinstance(database, str)
         Prepared.compile_all(self.database.engine.dialect)
@@ -73,7 +74,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self._turns = Turns(self.database, self, turn_timeout, self._executor)
         self._shared = SharedWrites(self._write)
         self._runs = Runs()
-        self._forget_decoded()
+        self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
         self._writing = [threading.Lock() for _ in range(64)]
 
@@ -91,7 +92,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """As the settings say, on their database unless another is given."""
         made = cls(
             database or settings.database,
-            serde=serde,
+            serde=serde or StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             region=settings.default_region,
             count_tokens=count_tokens,
@@ -258,9 +259,6 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         return self.media.delete_unreferenced(referenced)
 
     # Which session, which rows
-
-    def _forget_decoded(self) -> None:
-        self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
 
     def _thread(self, config: RunnableConfig) -> str:
         try:

@@ -225,7 +225,7 @@ class Rows:
         row = self.take_number()
         anonymous = unnamed(message)
         kind, payload = codec.dump(self.serde, anonymous)
-        decoded = self.serde.loads_typed((kind, payload))
+        decoded = codec.load(self.serde, (kind, payload))
         if not isinstance(decoded, BaseMessage):
             raise NotSerializable(
                 f"the serializer reads a {type(message).__name__} back as {type(decoded).__name__}: allow its type"
@@ -265,7 +265,9 @@ class Rows:
         for row, message_id, payload in stored:
             if row in rows:
                 kind, framed = codec.decompress(payload)
-                message = self.serde.loads_typed((kind, framed))
+                message = codec.load(self.serde, (kind, framed))
+                if not isinstance(message, BaseMessage):
+                    raise DamagedSession(f"message row {row} holds no message: run `langmem doctor`")
                 message.id = message_id
                 loaded[row] = Version(row, lean(message), None, weight(framed))
         if missing := rows - loaded.keys():
