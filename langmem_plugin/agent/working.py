@@ -104,6 +104,7 @@ class WorkingMemory:
     ) -> tuple[str, list[BaseMessage]]:
         """The system text and the messages for the next model call. The state is not changed."""
         owner = self.owner(phone)
+        thread = self._thread(owner, phone)
         shown = window(
             messages,
             max_turns=self.settings.window_turns,
@@ -113,12 +114,11 @@ class WorkingMemory:
         told = self._told(owner, recalled)
         text = system_text(
             system,
-            self._earlier(messages, shown),
+            self._earlier(messages, shown, thread, None if phone else session_of_run()),
             self._applying(owner, messages, told),
             self._shown(owner, messages, recalled, told),
             self.resolution(messages),
         )
-        thread = self._thread(owner, phone)
         return text, with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
@@ -243,12 +243,14 @@ class WorkingMemory:
             log.warning("closeness.skipped", exc_info=True)
             return [0.0] * len(texts)
 
-    def _earlier(self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage]) -> str:
+    def _earlier(
+        self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage], thread: str, session_id: str | None
+    ) -> str:
         if self._summaries is None:
             return ""
         kept = {id(message) for message in shown}
         dropped = [message for message in messages if id(message) not in kept]
-        return self._summaries.of(dropped) if dropped else ""
+        return self._summaries.of(dropped, thread=thread, session_id=session_id) if dropped else ""
 
     def _applying(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
