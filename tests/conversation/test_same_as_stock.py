@@ -256,7 +256,9 @@ class Both:
     """The same calls on the stock saver and on ours, as a graph makes them."""
 
     def __init__(self, fresh) -> None:
-        self.fresh = partial(fresh, serde=StrictSerializer([f"{__name__}.{own.__name__}" for own in (Dish, Price, Spot)]))
+        self.fresh = partial(
+            fresh, serde=StrictSerializer([f"{__name__}.{own.__name__}" for own in (Dish, Price, Spot)])
+        )
         self.stock, self.ours = InMemorySaver(), self.fresh()
         self.thread = f"law-{next(THREAD)}"
         self.made: list[tuple[str, str]] = []  # (namespace, checkpoint id), oldest first
