@@ -114,7 +114,7 @@ class WorkingMemory:
         told = self._told(owner, recalled)
         text = system_text(
             system,
-            self._earlier(messages, shown, thread, None if phone else session_of_run()),
+            self._earlier(messages, shown, thread, session_of_run() if phone is None else None),
             self._applying(owner, messages, told),
             self._shown(owner, messages, recalled, told),
             self.resolution(messages),
