@@ -1,7 +1,9 @@
-"""A cache that is bounded in bytes and drops what was used least recently."""
+"""Caches that are bounded in bytes and drop what was used least recently."""
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
 _Key = TypeVar("_Key")
@@ -47,3 +49,21 @@ class LruCache(Generic[_Key, _Value]):
     def _drop(self, key: _Key) -> None:
         if (entry := self._entries.pop(key, None)) is not None:
             self._size -= entry[1]
+
+
+_SHORT = 100
+
+
+def cached_if_short(entries: int) -> Callable[[Callable[[str], _Value]], Callable[[str], _Value]]:
+    """For pure functions of words: `functools.lru_cache`, but a text of more than 100 letters is not kept."""
+
+    def cached(function: Callable[[str], _Value]) -> Callable[[str], _Value]:
+        kept = lru_cache(entries)(function)
+
+        @wraps(function)
+        def called(text: str) -> _Value:
+            return kept(text) if len(text) <= _SHORT else function(text)
+
+        return called
+
+    return cached
