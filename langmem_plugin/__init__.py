@@ -20,6 +20,7 @@ from langmem_plugin.errors import (
     StoreUnavailable,
     TurnLost,
     TurnTimeout,
+    TypeNotAllowed,
     UnknownSession,
 )
 
@@ -75,6 +76,7 @@ __all__ = [
     "StoreUnavailable",
     "TurnLost",
     "TurnTimeout",
+    "TypeNotAllowed",
     "UnknownSession",
     "memory_recall_node",
     "memory_write_node",

@@ -60,6 +60,19 @@ class DamagedSession(LangMemError):
     """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
 
 
+class TypeNotAllowed(DamagedSession):
+    """What is stored holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(
+            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: if it is "
+            f'yours, allow it by the setting allowed_types=["{module}.{name}"] or by '
+            f'checkpointer.with_allowlist([("{module}", "{name}")])'
+        )
+        self.module = module
+        self.name = name
+
+
 class UnknownSession(LangMemError, LookupError):
     """No session has this id."""
 

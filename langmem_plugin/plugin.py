@@ -100,7 +100,6 @@ class PhoneMemory:
                 service=self.service,
                 saver=self.saver,
                 settings=self.settings,
-                media=self.media,
                 count_tokens=count_tokens,
                 documents=Documents(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,

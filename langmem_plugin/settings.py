@@ -2,14 +2,15 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Role = Literal["client", "godfather"]
 
 
+_FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 
@@ -27,6 +28,8 @@ class Settings(BaseSettings):
     `vector_index` is where owners of very many memories are searched: "chroma:FOLDER" or "pgvector"; None compares
     exactly, however many there are. `godfather_collection` names the collection that the account's owner has there
     from the start.
+    `allowed_types` are the full names, such as "shop.recipes.Recipe", of a graph's own classes that its state holds:
+    of what is stored nothing else is built but messages, documents and LangGraph's and Python's own types.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -51,6 +54,7 @@ class Settings(BaseSettings):
     min_similarity: float = Field(default=0.7, ge=0, le=1)
     vector_index: str | None = None
     godfather_collection: str | None = None
+    allowed_types: tuple[_FullName, ...] = ()
     search_past_sessions: bool = True
 
     @field_validator("max_tokens", mode="before")
