@@ -204,11 +204,11 @@ def test_two_inputs_are_one_key_only_if_they_are_one_number_or_the_same_bytes(pa
 
 def _number_in(text, region):
     """As another reader would: the digits, and what libphonenumber makes of them."""
-    kept = text.strip().lower().removesuffix("@c.us")
-    kept = "".join(each for each in kept if unicodedata.category(each) not in ("Cf", "Zs"))
+    seen = "".join(each for each in text.lower() if unicodedata.category(each) not in ("Cf", "Zs", "Cc"))
+    kept = seen.removesuffix("@c.us")
     assert all(each in "+＋().-/\u2011" or each.isdecimal() for each in kept)
     digits = "".join(str(unicodedata.decimal(each)) for each in kept if each.isdecimal())
-    if not (kept[0] in "+＋" or text.lower().strip().endswith("@c.us")):
+    if kept == seen and kept[0] not in "+＋":
         if not digits.startswith("00"):
             return phonenumbers.format_number(phonenumbers.parse(digits, region), phonenumbers.PhoneNumberFormat.E164)
         digits = digits[2:]
