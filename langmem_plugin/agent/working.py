@@ -161,7 +161,7 @@ class WorkingMemory:
 
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
-        return normalised(phone, region) if phone is not None else owner_of_run(region)
+        return normalised(phone, region) if phone is not None else owner_of_run(region, self.settings.trusted_callers)
 
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
