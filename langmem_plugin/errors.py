@@ -11,6 +11,10 @@ class InvalidInput(LangMemError, ValueError):
     """An argument cannot be used as it is; nothing was stored."""
 
 
+class NotAuthorized(LangMemError):
+    """A run names another person than the user its server authenticated; name nobody, or trust the caller."""
+
+
 class ConfigurationError(LangMemError):
     """The settings contradict themselves or name something that is not there; fix them and start again."""
 

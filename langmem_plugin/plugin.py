@@ -143,6 +143,13 @@ class PhoneMemory:
             return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
 
+    def owner(self) -> str:
+        """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
+
+        Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
+        """
+        return self._working.owner()
+
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
 

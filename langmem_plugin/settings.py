@@ -20,6 +20,8 @@ class Settings(BaseSettings):
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
     silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
     one is kept for `archive_days` (None: for ever).
+    On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
+    of services, may say by `context={"phone": …}` whom it serves instead.
     `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
     (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
@@ -41,6 +43,7 @@ class Settings(BaseSettings):
     database: str = "sqlite:///data/langmem.db"
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
+    trusted_callers: frozenset[str] = frozenset()
     session_timeout: timedelta = timedelta(minutes=30)
     interrupt_timeout: timedelta = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)

@@ -173,7 +173,7 @@ class WorkingMemory:
 
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
-        return normalised(phone, region) if phone is not None else owner_of_run(region)
+        return normalised(phone, region) if phone is not None else owner_of_run(region, self.settings.trusted_callers)
 
     def _thread(self, owner: str, phone: str | None) -> str:
         """The conversation that is being answered."""
