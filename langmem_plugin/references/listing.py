@@ -86,7 +86,7 @@ def _row_number(row: dict[str, str]) -> int | None:
     first_key, first = next(iter(row.items()), ("", ""))
     return (
         int(first)
-        if first.isdigit() and first_key.strip().lower() in ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
+        if first.isdecimal() and len(first) < 10 and first_key.strip().lower() in ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
         else None
     )
 
