@@ -189,7 +189,7 @@ READINGS: dict[str, Callable[[PhoneMemory, Any, str], Any]] = {
 }
 
 
-@pytest.mark.spec("P-6", "C-15")
+@pytest.mark.spec("P-10", "C-15")
 def test_nothing_in_the_database_runs_however_it_is_read(poisoned, database_url, clock):
     for read in READINGS.values():
         with opened(database_url, clock) as memory:
@@ -199,7 +199,7 @@ def test_nothing_in_the_database_runs_however_it_is_read(poisoned, database_url,
                     read(memory, config, session_id)
 
 
-@pytest.mark.spec("P-6", "C-15")
+@pytest.mark.spec("P-10", "C-15")
 def test_a_person_whose_conversation_was_poisoned_is_answered(poisoned, database_url, clock):
     with opened(database_url, clock) as memory:
         for phone, session_id in poisoned.items():
@@ -231,7 +231,7 @@ def priced(saver: Any) -> Any:
 NAME = f"{__name__}.Price"
 
 
-@pytest.mark.spec("C-13", "P-6")
+@pytest.mark.spec("C-13", "P-10")
 def test_a_class_that_is_not_allowed_is_refused_when_it_is_written_by_its_name(database_url, clock):
     with opened(database_url, clock) as memory:
         with pytest.raises(NotSerializable, match=NAME) as refused:
@@ -242,7 +242,7 @@ def test_a_class_that_is_not_allowed_is_refused_when_it_is_written_by_its_name(d
         assert [each.text for each in state["messages"]] == ["hello"]
 
 
-@pytest.mark.spec("C-15", "P-6")
+@pytest.mark.spec("C-15", "P-10")
 def test_what_was_stored_before_can_be_read_once_its_class_is_named(database_url, clock):
     with ConversationSaver(database_url, serde=JsonPlusSerializer(allowed_msgpack_modules=True), now=clock) as saver:
         priced(saver).invoke({"messages": [HumanMessage("hello")]}, CONFIG)
