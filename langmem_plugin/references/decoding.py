@@ -34,7 +34,7 @@ def plain(value: object) -> Any:
         return [plain(inner) for inner in value]
     if isinstance(value, Mapping):
         return {key: plain(inner) for key, inner in value.items()}
-    return value
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
 
 
 def packed(value: object) -> bytes | None:
