@@ -37,8 +37,9 @@ log = logging.getLogger(__name__)
 _KNOWN_BYTES = 250_000
 _LONGEST_NAME = 80
 _REFERENCE = re.compile(
-    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), (?P<size>\d+) bytes, '
-    r"(?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|(?P<path>[^\]\n]*?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
+    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
+    r"(?P<size>\d{1,18}) bytes, (?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|"
+    r"(?P<path>[^\]\n]{0,255}?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
     re.ASCII,
 )
 _FILE_NAME = re.compile(r"[0-9a-f]{64}(?:\.\w+)?", re.ASCII)

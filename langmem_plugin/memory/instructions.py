@@ -16,7 +16,7 @@ from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.repository import MemoryRepository
 
-_IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
+_IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
 class Instruction(BaseModel):
@@ -168,11 +168,12 @@ def split(text: str) -> tuple[str, str | None]:
     said = _IF_THEN.fullmatch(text)
     if said is None:
         return text, None
+    condition = said["condition"].strip().removesuffix(",")
     try:
-        parsed(said["condition"])
+        parsed(condition)
     except InvalidInput:
         return text, None
-    return said["text"], said["condition"]
+    return said["text"].strip(), condition
 
 
 def _validated(values: Mapping[str, Any]) -> Instruction:

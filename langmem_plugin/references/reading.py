@@ -15,7 +15,7 @@ from .followup import changes, label
 from .ledger import Ledger, text_of
 from .meaning import Decision, Meaning
 from .resolution import PreviousCall, Reference, Resolution
-from .resolver import decide
+from .resolver import decide, pointing_part
 from .wording import ask
 
 _KEPT_BYTES = 64_000_000
@@ -36,6 +36,7 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
     one"); it is called then and at no other time.
     """
     ledger = ledger_of(messages)
+    utterance = pointing_part(utterance)
     decision = decide(utterance, ledger, closeness)
     followup = label(utterance, ledger, decision)
     revised = followup == "revise" or changes(utterance)
@@ -65,7 +66,7 @@ def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
         for message in messages[done:]:
             if isinstance(message, HumanMessage):
                 ledger.settle()
-                said = text_of(message)
+                said = pointing_part(text_of(message))
                 decision = decide(said, ledger)
                 ledger.hear(said, _meant(decision))
             else:
@@ -125,20 +126,16 @@ def _own(message: BaseMessage) -> BaseMessage:
 
 def _reference(meaning: Meaning, items: dict[int, dict[str, Any]]) -> Reference:
     view = meaning.view
-    numbers: list[int | None] = []
-    for entry in meaning.entries:
-        number = None
-        if view is not None:
-            for place, (other, shown) in enumerate(zip(view.entries, view.labels, strict=True), 1):
-                if other is entry:
-                    number = shown if view.numbered else place if len(view.entries) > 1 else None
-        numbers.append(number)
+    number_of: dict[int, int | None] = {}
+    if view is not None and (view.numbered or len(view.entries) > 1):
+        for place, (entry, shown) in enumerate(zip(view.entries, view.labels, strict=True), 1):
+            number_of[id(entry)] = shown if view.numbered else place
     return Reference(
         items=tuple(items[id(entry)] for entry in meaning.entries),
         words=meaning.words,
         reason=meaning.reason,
         confidence=meaning.confidence,
-        numbers=tuple(numbers),
+        numbers=tuple(number_of.get(id(entry)) for entry in meaning.entries),
         part=meaning.part,
         tool=view.tool if view else "",
         sort=meaning.sort,

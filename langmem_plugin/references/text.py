@@ -98,7 +98,7 @@ _DAY_MONTH = re.compile(
 )
 _HALF = re.compile(r"half past (\d{1,2})", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
-_WORD = re.compile(r"[^\W_]*\d[^\W_]*|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HEBREW = re.compile(r"[\u05d0-\u05ea]")
 
