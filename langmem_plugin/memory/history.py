@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
 
@@ -18,6 +19,9 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.vector_rows import parts
 from langmem_plugin.memory.vectors import Vector, to_bytes
+
+Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
+Written = TypeVar("Written")
 
 
 @dataclass(frozen=True)
@@ -65,14 +69,16 @@ class MessageHistory:
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
-        vectors = self._vectors(each.text for each in worded.values() if each.message_id not in known)
-        if not vectors:
-            return 0
-        with self._database.write() as connection:
-            known = self._known(connection, owner, list(worded))  # by another process, meanwhile
-            fresh = {key: each for key, each in worded.items() if key not in known}
-            self._store(connection, owner, fresh, vectors, of_session=None)
-        return len(fresh)
+
+        def write(vectors: Vectors) -> int:
+            with self._database.write() as connection:
+                known = self._known(connection, owner, list(worded))  # by another process, meanwhile
+                fresh = {key: each for key, each in worded.items() if key not in known}
+                self._store(connection, owner, fresh, vectors, of_session=None)
+            return len(fresh)
+
+        new = [each.text for each in worded.values() if each.message_id not in known]
+        return self._embedding(new, write) if new else 0
 
     def follow(
         self, owner: str | None, session_id: str, messages: Sequence[Said], may_write: Callable[[Connection], bool]
@@ -87,19 +93,22 @@ class MessageHistory:
         with self._database.read() as connection:
             held = self._held(connection, session_id)
         known = {text for (whose, _), text in held.items() if whose == owner}
-        vectors = self._vectors(each.text for each in worded if each.text not in known)
-        with self._database.write() as connection:
-            if not may_write(connection):
-                return None
-            held = self._held(connection, session_id)
-            wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
-            stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
-            self._remove(connection, stale)
-            kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
-            fresh = {key: each for key, each in wanted.items() if key not in kept}
-            if owner is not None:
-                self._store(connection, owner, fresh, vectors, of_session=session_id)
-        return len(fresh)
+
+        def write(vectors: Vectors) -> int | None:
+            with self._database.write() as connection:
+                if not may_write(connection):
+                    return None
+                held = self._held(connection, session_id)
+                wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
+                stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+                self._remove(connection, stale)
+                kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+                fresh = {key: each for key, each in wanted.items() if key not in kept}
+                if owner is not None:
+                    self._store(connection, owner, fresh, vectors, of_session=session_id)
+            return len(fresh)
+
+        return self._embedding([each.text for each in worded if each.text not in known], write)
 
     def search(
         self,
@@ -156,14 +165,15 @@ class MessageHistory:
         connection: Connection,
         owner: str,
         messages: Mapping[str, Said],
-        vectors: Mapping[str, Vector],
+        vectors: Vectors,
         *,
         of_session: str | None,
     ) -> None:
-        """Under the keys given; a text that has no vector yet is embedded here."""
+        """Under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
+        if missing := [each.text for each in messages.values() if each.text not in vectors]:
+            raise _NotEmbedded(missing)
         if not messages:
             return
-        vectors = {**vectors, **self._vectors(each.text for each in messages.values() if each.text not in vectors)}
         number, _ = self._repository.begin_change(connection, owner, len(messages))
         rows = [
             {
@@ -179,18 +189,13 @@ class MessageHistory:
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
         connection.execute(insert(table), rows)
-        connection.execute(
-            insert(history_vector),
-            [
-                {
-                    "owner": owner,
-                    "message_id": key,
-                    "model": self._embedder.model,
-                    "vector": to_bytes(vectors[each.text]),
-                }
-                for key, each in messages.items()
-            ],
-        )
+        embedded = [
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            for key, each in messages.items()
+            if (vector := vectors[each.text]) is not None
+        ]
+        if embedded:
+            self._repository.put_vectors(connection, history_vector, "message_id", embedded)
 
     def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
         """Deletes messages by (owner, message id); their owners' readers start again."""
@@ -200,9 +205,16 @@ class MessageHistory:
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
             connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
-    def _vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
-        wanted = list(dict.fromkeys(texts))
-        return dict(zip(wanted, self._embedder.texts(wanted), strict=True))
+    def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
+        """Writes with the vectors of `texts`, and of what the write finds to be needed too: it is done again then."""
+        vectors: dict[str, Vector | None] = {}
+        while True:
+            wanted = list(dict.fromkeys(texts))
+            vectors.update(zip(wanted, self._embedder.each(wanted), strict=True))
+            try:
+                return write(vectors)
+            except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
+                texts = missing.texts
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
         """(owner, message id) → text of what is searchable of a session of this database."""
@@ -260,6 +272,14 @@ class MessageHistory:
         )
         for row in rows:
             yield row.message_id, Entry(*row)
+
+
+class _NotEmbedded(Exception):
+    """Ends a transaction, in which nothing is embedded."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(f"{len(texts)} texts")
+        self.texts = texts
 
 
 def _worded(messages: Sequence[Said]) -> list[Said]:

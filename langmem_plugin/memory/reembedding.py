@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from sqlalchemy import Table, and_, delete, func, select, update
+from sqlalchemy import Table, and_, delete, func, select, tuple_, update
 
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
 from langmem_plugin.memory.service import MemoryService
@@ -58,7 +58,7 @@ def reembed_in_background(service: MemoryService, progress: Callable[[int], obje
 
 
 def _embedded(service: MemoryService, texts: Table, vectors: Table, name: str) -> Iterable[int]:
-    """The size of each batch once it is stored."""
+    """How many of each batch were stored. What the model has no vector for is passed by until the next call."""
     key = texts.c[name]
     waiting_rows = (
         select(texts.c.owner, key.label("id"), texts.c.text)
@@ -67,14 +67,17 @@ def _embedded(service: MemoryService, texts: Table, vectors: Table, name: str) -
         .order_by(texts.c.owner, key)
         .limit(_BATCH)
     )
+    after = ("", "")
     while True:
         with service.database.read() as connection:
-            rows = connection.execute(waiting_rows).all()
+            rows = connection.execute(waiting_rows.where(tuple_(texts.c.owner, key) > after)).all()
         if not rows:
             return
-        made = service.embedder.texts([row.text for row in rows])
+        after = (rows[-1].owner, rows[-1].id)
+        made = service.embedder.each([row.text for row in rows])
+        embedded = [(row, vector) for row, vector in zip(rows, made, strict=True) if vector is not None]
         with service.database.write() as connection:
-            for row, vector in zip(rows, made, strict=True):
+            for row, vector in embedded:
                 number, _ = service.repository.begin_change(connection, row.owner)
                 # Only what still says what was embedded; whoever changed it has embedded it anew.
                 kept = connection.execute(
@@ -85,7 +88,7 @@ def _embedded(service: MemoryService, texts: Table, vectors: Table, name: str) -
                 if kept.rowcount:
                     stored = {"owner": row.owner, name: row.id, "vector": to_bytes(vector)}
                     service.repository.put_vectors(connection, vectors, name, [stored])
-        yield len(rows)
+        yield len(embedded)
 
 
 def _joined(service: MemoryService, texts: Table, vectors: Table, name: str) -> Any:

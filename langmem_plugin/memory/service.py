@@ -1,9 +1,8 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -15,7 +14,7 @@ from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
-from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.embedder import TEN_SECONDS, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.fact_search import Ask, FactSearch
 from langmem_plugin.memory.history import MessageHistory
@@ -52,7 +51,8 @@ class MemoryService(SessionCollections, Retention):
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     which raises ConfigurationError where one of that name has another distance or dimension.
-    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database may
+    Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
+    `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
     """
 
@@ -63,7 +63,8 @@ class MemoryService(SessionCollections, Retention):
         embeddings: Embeddings | None = None,
         calibration: Calibration | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        sleep: Callable[[float], None] = time.sleep,
+        embedding_timeout: timedelta = TEN_SECONDS,
+        sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = 10_000,
         open_collection: OpenCollection | None = None,
@@ -72,7 +73,9 @@ class MemoryService(SessionCollections, Retention):
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
-        self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
+        self.embedder = Embedder(
+            embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
+        )
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
         self.instructions = StandingInstructions(self.database, self.repository, now=now)
         self.background = Background()
@@ -287,6 +290,7 @@ class MemoryService(SessionCollections, Retention):
 
     def close(self) -> None:
         """Ends what runs in the background, the vector store and, if it was opened here, the database."""
+        self.embedder.close()
         self.background.close()
         getattr(self._open_collection, "close", lambda: None)()
         if self._own_database:

@@ -102,7 +102,7 @@ def test_when_the_database_goes_away_in_mid_run_nothing_is_done_twice(memory, ou
 @pytest.mark.spec("M-14")
 def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(database_url, clock, breaking, caplog):
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
-        memory._closing.set()  # so that nobody waits between the tries
+        memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries
         memory.service.remember(ERIN, "TestCorp owes me ₪5000")
         memory.instructions.add(ERIN, "Answer in French")
         breaking.failing = True
