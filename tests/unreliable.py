@@ -64,7 +64,7 @@ class Unreliable(Embeddings):
 
     def embed_query(self, text):
         given = self._given([text], lambda texts: [self.inner.embed_query(text) for text in texts])
-        return given[0] if given else given
+        return given[0] if given and len(given) == 1 else given
 
     def _given(self, texts, embed):
         concerned = any(self.about in text for text in texts)

@@ -124,7 +124,7 @@ class Embedder:
             self._assure()
         found = [self._alone(text) for text in batch]
         self._assure()  # else it went away meanwhile, and nothing is known about the texts
-        log.error("embedding.texts_left_out", extra={"model": self.model, "texts": found.count(None)})
+        log.error("embedding.texts_left_out", extra={"model": self.model, "texts": sum(each is None for each in found)})
         return found
 
     def _alone(self, text: str) -> Vector | None:

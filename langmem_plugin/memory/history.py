@@ -3,15 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector, memory_owner
+from langmem_plugin.memory import checksums
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.corpus import Corpus, Entry
+from langmem_plugin.memory.damages import all_rows, each_row
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.messages import ranked_messages
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
@@ -127,11 +129,13 @@ class MessageHistory:
             self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
         )
         with self._database.read() as connection:
-            found, all_there = self._answers(connection, owner, asked)
-            if not all_there:  # messages went with their session, which no change number tells
-                self._messages.forget(owner)
-                found, _ = self._answers(connection, owner, asked)
-        return found
+            found = self._messages.answers(
+                connection,
+                owner,
+                lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
+                lambda message_ids: self._by_ids(connection, owner, message_ids),
+            )
+        return [FoundMessage(said, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, said in found]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
@@ -147,18 +151,6 @@ class MessageHistory:
         with self._database.read() as connection:
             counted = select(func.count()).select_from(table).where(table.c.owner == owner)
             return int(connection.execute(counted).scalar_one())
-
-    def _answers(self, connection: Connection, owner: str, asked: Query) -> tuple[list[FoundMessage], bool]:
-        """What was found, and whether all of it is still there."""
-        with self._messages.corpus(connection, owner) as corpus:
-            hits = ranked_messages(corpus, asked)
-        said = self._by_ids(connection, owner, [hit.id for hit in hits])
-        found = [
-            FoundMessage(said[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in said
-        ]
-        return found, len(found) == len(hits)
 
     def _store(
         self,
@@ -185,6 +177,7 @@ class MessageHistory:
                 "text": each.text,
                 "said_at": each.said_at,
                 "of_session": of_session,
+                "checksum": _checksum(owner, replace(each, message_id=key), of_session),
             }
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
@@ -218,10 +211,8 @@ class MessageHistory:
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
         """(owner, message id) → text of what is searchable of a session of this database."""
-        rows = connection.execute(
-            select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
-        )
-        return {(owner, message_id): text for owner, message_id, text in rows}
+        held = select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
+        return {(owner, message_id): text for owner, message_id, text in all_rows(connection, held)}
 
     def _keyed(self, connection: Connection, owner: str, session_id: str, messages: Sequence[Said]) -> dict[str, Said]:
         """By message id; where the owner has that id from another session, a copy of it, by both ids."""
@@ -244,17 +235,31 @@ class MessageHistory:
         return known
 
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
-        rows = connection.execute(select(table).where(table.c.owner == owner, table.c.message_id.in_(message_ids)))
-        return {
-            row.message_id: Said(row.message_id, row.session_id, row.speaker, row.text, row.said_at) for row in rows
-        }
+        statement = select(
+            table.c.message_id,
+            table.c.session_id,
+            table.c.speaker,
+            table.c.text,
+            type_coerce(table.c.said_at, BigInteger),
+            table.c.of_session,
+            table.c.checksum,
+        ).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
+        found: dict[str, Said] = {}
+        for message_id, session_id, speaker, text, said_at, of_session, written in all_rows(connection, statement):
+            made = _said(message_id, session_id, speaker, text, said_at)
+            if made is None or written not in (None, _checksum(owner, made, of_session)):
+                self._repository.damages.report("message", owner, message_id)
+            else:
+                found[message_id] = made
+        return found
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
-        rows = connection.execute(
+        statement = (
             select(
                 table.c.message_id,
                 table.c.text,
                 history_vector.c.vector,
+                history_vector.c.checksum,
                 type_coerce(table.c.said_at, BigInteger),
                 table.c.session_id,
                 table.c.speaker,
@@ -270,8 +275,13 @@ class MessageHistory:
             .where(table.c.owner == owner, table.c.change > since)
             .order_by(table.c.change)
         )
-        for row in rows:
-            yield row.message_id, Entry(*row)
+        for message_id, text, vector, checksum, *rest in each_row(connection, statement):
+            whole = self._repository.whole("message vector", owner, message_id, vector, checksum)
+            entry = Entry(message_id, text, whole, *rest)
+            if entry.can_be_searched:
+                yield message_id, entry
+            else:
+                self._repository.damages.report("message", owner, message_id)
 
 
 class _NotEmbedded(Exception):
@@ -280,6 +290,23 @@ class _NotEmbedded(Exception):
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(f"{len(texts)} texts")
         self.texts = texts
+
+
+def _said(message_id: Any, session_id: Any, speaker: Any, text: Any, said_at: Any) -> Said | None:
+    """None for values that nobody has stored so."""
+    if not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
+        return None
+    try:
+        instant = checksums.instant(said_at)
+    except (TypeError, OverflowError):
+        return None
+    return None if instant is None else Said(message_id, session_id, speaker, text, instant)
+
+
+def _checksum(owner: str, said: Said, of_session: str | None) -> int:
+    return checksums.of_values(
+        owner, said.message_id, said.session_id, said.speaker, said.text, said.said_at, of_session
+    )
 
 
 def _worded(messages: Sequence[Said]) -> list[Said]:

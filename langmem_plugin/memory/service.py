@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemError
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
@@ -90,7 +90,12 @@ class MemoryService(SessionCollections, Retention):
             self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
         )
         self.facts = FactSearch(
-            self.repository, self.index, index_after=index_after, cache_bytes=cache_bytes // 2, now=now
+            self.database,
+            self.repository,
+            self.index,
+            index_after=index_after,
+            cache_bytes=cache_bytes // 2,
+            now=now,
         )
 
     def remember(
@@ -197,10 +202,15 @@ class MemoryService(SessionCollections, Retention):
         return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order asked for; what the owner does not have, or has no longer, is left out."""
+        """In the order asked for; what the owner does not have, or has no longer, is left out.
+
+        Raises DamagedMemory where the database has something else than what was written.
+        """
         now = self.now()
         with self.database.read() as connection:
             found = self.repository.by_ids(connection, owner, memory_ids)
+            there = {each.id for each in found}
+            self.repository.refuse_damaged(connection, owner, [each for each in memory_ids if each not in there])
         return [
             memory
             for memory in found
@@ -266,11 +276,19 @@ class MemoryService(SessionCollections, Retention):
             )
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
-        """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
+        """The memory, from now on recalled no more; a damaged one without its text.
+
+        Raises MemoryNotFound when it is not there (any more).
+        """
+        now = self.now()
         with self._writing(owner) as connection:
-            return self.repository.change(
-                connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
-            )
+            try:
+                return self.repository.change(
+                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
+                )
+            except DamagedMemory:
+                self.repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
+        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
     def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's vector index up to date, or makes it anew; False when the index fails.

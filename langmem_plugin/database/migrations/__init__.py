@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-HEAD = "0003"
+HEAD = "0005"
 """The revision this code needs: the newest file in versions/."""
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
