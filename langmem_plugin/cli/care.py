@@ -7,6 +7,8 @@ import typer
 from langmem_plugin.cli.opening import Url, opened
 from langmem_plugin.conversation.doctor import examine
 from langmem_plugin.conversation.doctor import rebuild as rebuild_session
+from langmem_plugin.memory.doctor import examine as examine_memories
+from langmem_plugin.phones import masked
 
 
 def expire(database: Url = None) -> None:
@@ -20,8 +22,11 @@ def doctor(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="rebuild what is damaged from its messages")] = False,
     database: Url = None,
 ) -> None:
-    """Read every session's every byte and report what is damaged. Exit code 1 if something is and stays so."""
+    """Read every session and every memory and report what is damaged. Exit code 1 if something is and stays so."""
     with opened(database) as (saver, _):
+        memories = examine_memories(saver.database)
+        for row in memories:
+            typer.echo(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written")
         damages = examine(saver)
         for damage in damages:
             typer.echo(f"{damage.session_id}  {damage.what}: {damage.why}")
@@ -33,3 +38,6 @@ def doctor(
         for session_id in dict.fromkeys(damage.session_id for damage in damages if rebuild):
             kept, lost = rebuild_session(saver, session_id)
             typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+        if memories:
+            typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
+            raise typer.Exit(1)

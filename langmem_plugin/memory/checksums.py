@@ -14,7 +14,11 @@ def of_values(*values: Any) -> int:
 
 
 def of_vector(owner: str, model: str, row_id: str, stored: bytes) -> int:
-    return zlib.crc32(stored, zlib.crc32(f"{owner}\n{model}\n{row_id}".encode()))
+    return zlib.crc32(stored, zlib.crc32(f"{owner}\n{model}\n{row_id}".encode("utf-8", "surrogatepass")))
+
+
+def vector_is_whole(owner: str, model: str, row_id: str, stored: Any, checksum: int | None) -> bool:
+    return isinstance(stored, bytes) and checksum in (None, of_vector(owner, model, row_id, stored))
 
 
 def instant(stored: int | None) -> datetime | None:

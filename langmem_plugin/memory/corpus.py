@@ -44,7 +44,10 @@ class Entry(NamedTuple):
         return (
             all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags))
             and all(each is None or isinstance(each, str) for each in (self.session_id, self.category))
-            and all(isinstance(each, int) for each in (self.created, self.used or 0, self.expires or 0))
+            and all(
+                isinstance(each, int) and _FIRST <= each <= _LAST
+                for each in (self.created, self.used or 0, self.expires or 0)
+            )
             and isinstance(self.confidence, float)
             and isinstance(self.uses, int)
             and 0 <= self.uses < _MOST_USES
@@ -208,6 +211,8 @@ def microseconds(instant: datetime) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
+_LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
 
@@ -13,7 +13,7 @@ from langmem_plugin.database.memory_tables import history_vector, memory_owner
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.corpus import Corpus, Entry
-from langmem_plugin.memory.damages import all_rows, each_row
+from langmem_plugin.memory.damages import AnyRow, all_rows, each_row
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.messages import ranked_messages
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
@@ -22,6 +22,11 @@ from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.vector_rows import parts
 from langmem_plugin.memory.vectors import Vector, to_bytes
 
+# The owner, the fields of Said, of_session and the checksum, as they are stored.
+STORED = [
+    *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
+    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.checksum),
+]
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
 
@@ -235,22 +240,14 @@ class MessageHistory:
         return known
 
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
-        statement = select(
-            table.c.message_id,
-            table.c.session_id,
-            table.c.speaker,
-            table.c.text,
-            type_coerce(table.c.said_at, BigInteger),
-            table.c.of_session,
-            table.c.checksum,
-        ).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
+        statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
         found: dict[str, Said] = {}
-        for message_id, session_id, speaker, text, said_at, of_session, written in all_rows(connection, statement):
-            made = _said(message_id, session_id, speaker, text, said_at)
-            if made is None or written not in (None, _checksum(owner, made, of_session)):
-                self._repository.damages.report("message", owner, message_id)
+        for row in all_rows(connection, statement):
+            said = as_said(row)
+            if said is None:
+                self._repository.damages.report("message", owner, row.message_id)
             else:
-                found[message_id] = made
+                found[said.message_id] = said
         return found
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
@@ -292,15 +289,17 @@ class _NotEmbedded(Exception):
         self.texts = texts
 
 
-def _said(message_id: Any, session_id: Any, speaker: Any, text: Any, said_at: Any) -> Said | None:
-    """None for values that nobody has stored so."""
-    if not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
-        return None
+def as_said(row: AnyRow) -> Said | None:
+    """Of a row of STORED; None where it does not hold what was written."""
+    owner, message_id, session_id, speaker, text, said_at, of_session, written = row
     try:
         instant = checksums.instant(said_at)
     except (TypeError, OverflowError):
         return None
-    return None if instant is None else Said(message_id, session_id, speaker, text, instant)
+    if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
+        return None
+    said = Said(message_id, session_id, speaker, text, instant)
+    return said if written in (None, _checksum(owner, said, of_session)) else None
 
 
 def _checksum(owner: str, said: Said, of_session: str | None) -> int:

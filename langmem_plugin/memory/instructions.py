@@ -30,7 +30,7 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.repository import MemoryRepository
 
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
-_STORED = [
+STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
 ]
 _IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
@@ -107,7 +107,7 @@ class StandingInstructions:
         return made
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
-        """Raises InstructionNotFound."""
+        """Raises InstructionNotFound or DamagedMemory."""
         with self._database.read() as connection:
             return self._one(connection, owner, instruction_id)
 
@@ -143,9 +143,13 @@ class StandingInstructions:
         return after
 
     def remove(self, owner: str, instruction_id: str) -> Instruction:
-        """The instruction as it was. Raises InstructionNotFound."""
+        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound."""
+        now = self._now()
         with self._database.write() as connection:
-            before = self._one(connection, owner, instruction_id)
+            try:
+                before = self._one(connection, owner, instruction_id)
+            except DamagedMemory:
+                before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
             self._repository.begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
@@ -163,19 +167,19 @@ class StandingInstructions:
 
     def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
         order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
-        rows = all_rows(connection, select(*_STORED).where(table.c.owner == owner, *chosen).order_by(*order))
-        found = {row.instruction_id: _instruction(row) for row in rows}
+        rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
+        found = {row.instruction_id: as_instruction(row) for row in rows}
         for instruction_id in [each for each, made in found.items() if made is None]:
             self._repository.damages.report("instruction", owner, instruction_id)
         return [made for made in found.values() if made is not None]
 
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
         rows = all_rows(
-            connection, select(*_STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
+            connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
         )
         if not rows:
             raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-        made = _instruction(rows[0])
+        made = as_instruction(rows[0])
         if made is None:
             raise DamagedMemory([instruction_id])
         return made
@@ -216,8 +220,8 @@ def _values(made: Instruction) -> dict[str, Any]:
     return values | {"checksum": _checksum(made)}
 
 
-def _instruction(row: AnyRow) -> Instruction | None:
-    """Of a row of _STORED; None where it does not hold what was written."""
+def as_instruction(row: AnyRow) -> Instruction | None:
+    """Of a row of STORED; None where it does not hold what was written."""
     values = {column.name: value for column, value in zip(table.c, row, strict=True)}
     written = values.pop("checksum")
     try:

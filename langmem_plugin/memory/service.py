@@ -1,6 +1,7 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, Unpack
@@ -14,12 +15,14 @@ from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemErro
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
+from langmem_plugin.memory.damages import Kind
 from langmem_plugin.memory.embedder import TEN_SECONDS, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.fact_search import Ask, FactSearch
 from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
+from langmem_plugin.memory.missing_vectors import MissingVectors
 from langmem_plugin.memory.models import (
     EVERYTHING,
     Filter,
@@ -79,6 +82,8 @@ class MemoryService(SessionCollections, Retention):
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
         self.instructions = StandingInstructions(self.database, self.repository, now=now)
         self.background = Background()
+        self.missing_vectors = MissingVectors(self.database, self.embedder, self.repository)
+        self.repository.damages.mend = self._mend
         self._open_collection = open_collection
         self._index_after = index_after
         self.index = None if open_collection is None else self._new_index(open_collection, always_indexed or {})
@@ -335,6 +340,11 @@ class MemoryService(SessionCollections, Retention):
             self.close()
             raise
         return index
+
+    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
+        self.background.ask(
+            f"{kind} {row_id} of {owner}", functools.partial(self.missing_vectors.mend, kind, owner, row_id)
+        )
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

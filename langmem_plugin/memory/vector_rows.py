@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_index, memory_owner, memory_vector
-from langmem_plugin.memory.checksums import of_vector
+from langmem_plugin.memory.checksums import of_vector, vector_is_whole
 from langmem_plugin.memory.damages import AnyRow, Damages, Kind
 from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes, to_bytes
 
@@ -63,7 +63,9 @@ class VectorRows:
 
     def whole(self, kind: Kind, owner: str, row_id: str, stored: bytes | None, checksum: int | None) -> bytes | None:
         """The vector as it was written; None where there is none any more, which is reported."""
-        if stored is None or checksum in (None, of_vector(owner, self.model, row_id, stored)):
+        if stored is None:
+            return None
+        if vector_is_whole(owner, self.model, row_id, stored, checksum):
             return stored
         self.damages.report(kind, owner, row_id)
         return None
