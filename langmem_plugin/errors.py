@@ -12,6 +12,10 @@ class InvalidInput(LangMemError, ValueError):
     """An argument cannot be used as it is; nothing was stored."""
 
 
+class NotAuthorized(LangMemError):
+    """A run names another person than the user its server authenticated; name nobody, or trust the caller."""
+
+
 class ConfigurationError(LangMemError):
     """The settings contradict themselves or name something that is not there; fix them and start again."""
 
@@ -34,6 +38,10 @@ class StorageFull(StoreUnavailable):
     user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
 
 
+class WriteConflict(StoreUnavailable):
+    """Another writer changed what this write builds on; nothing was written, try again."""
+
+
 class NotSerializable(LangMemError, TypeError):
     """A value in the graph's state cannot be stored; nothing of this step was written."""
 
@@ -46,8 +54,28 @@ class TurnTimeout(LangMemError):
     """Another turn of this phone did not finish in the time allowed; try again."""
 
 
+class TurnLost(LangMemError):
+    """The run stood still for so long that another has taken its turn; run it again.
+
+    Nothing was stored of it from then on.
+    """
+
+
 class DamagedSession(LangMemError):
     """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
+
+
+class TypeNotAllowed(DamagedSession):
+    """What is stored holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(
+            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: if it is "
+            f'yours, allow it by the setting allowed_types=["{module}.{name}"] or by '
+            f'checkpointer.with_allowlist([("{module}", "{name}")])'
+        )
+        self.module = module
+        self.name = name
 
 
 class UnknownSession(LangMemError, LookupError):

@@ -29,7 +29,7 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.conversation.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.stores import opened_stores
@@ -96,8 +96,8 @@ class PhoneMemory:
             self._searches = self.settings.remembers and self.settings.search_past_sessions
             self._working = WorkingMemory(
                 service=self.service,
+                saver=self.saver,
                 settings=self.settings,
-                media=self.media,
                 count_tokens=count_tokens,
                 documents=Documents(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
@@ -137,9 +137,16 @@ class PhoneMemory:
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
         if not self.settings.enable_memory_system:
-            unremembered = nullcontext(without_trace(normalised(phone, self.settings.default_region)))
+            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
             return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
+
+    def owner(self) -> str:
+        """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
+
+        Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
+        """
+        return self._working.owner()
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""

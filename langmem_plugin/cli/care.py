@@ -7,6 +7,7 @@ import typer
 from langmem_plugin.cli.opening import Url, opened
 from langmem_plugin.conversation.doctor import examine
 from langmem_plugin.conversation.doctor import rebuild as rebuild_session
+from langmem_plugin.errors import TypeNotAllowed
 from langmem_plugin.memory.doctor import examine as examine_memories
 from langmem_plugin.phones import masked
 
@@ -35,9 +36,16 @@ def doctor(
         elif not rebuild:
             typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
             raise typer.Exit(1)
+        left = False
         for session_id in dict.fromkeys(damage.session_id for damage in damages if rebuild):
-            kept, lost = rebuild_session(saver, session_id)
-            typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+            try:
+                kept, lost = rebuild_session(saver, session_id)
+            except TypeNotAllowed:
+                left = True
+                typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
+            else:
+                typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
         if memories:
             typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
+        if left or memories:
             raise typer.Exit(1)

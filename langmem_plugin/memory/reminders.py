@@ -31,6 +31,9 @@ class Told:
     instructions: tuple[Instruction, ...]
 
 
+NOTHING_TOLD = Told((), ())
+
+
 @dataclass(frozen=True)
 class _Held:
     revisions: Revisions

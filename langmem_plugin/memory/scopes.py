@@ -8,9 +8,10 @@ from sqlalchemy import Connection
 from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
 from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.phones import ScopeKey
 from langmem_plugin.settings import Role
 
-SHARED = "shared"  # the owner of what belongs to nobody alone
+SHARED = ScopeKey.named("shared")
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
 _TOGETHER = 0.9
 _BEFORE = 0.7

@@ -195,15 +195,16 @@ def test_after_an_interrupt_the_model_sees_the_picture_again(memory, scripted, w
 
 
 @pytest.mark.spec("C-8")
-def test_a_picture_whose_file_is_gone_stays_a_line(memory, caplog):
-    from langmem_plugin.agent.pictures import with_pictures
+def test_a_picture_whose_file_is_gone_stays_a_line(memory, graph_of, scripted):
+    graph = graph_of(scripted())
+    memory.reply(graph, ERIN, "what is this?", image=PNG)
+    stored = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"][:1]
+    for file in memory.media.folder.iterdir() if memory.media.folder else ():
+        file.unlink()
 
-    line = f"[image: image/png, 70 bytes, langmem-media/{'0' * 64}.png]"
-    message = HumanMessage([{"type": "text", "text": "what is this?"}, {"type": "text", "text": line}])
-
-    assert with_pictures([message], memory.media) == [message]
-    typed = HumanMessage(line)
-    assert with_pictures([typed], memory.media) == [typed]
+    assert memory.prompt({"messages": stored}, "", phone=ERIN) == stored
+    typed = [HumanMessage(stored[0].content[1]["text"])]
+    assert memory.prompt({"messages": typed}, "", phone=ERIN) == typed
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import Any
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0005"
-down_revision = "0003"
+revision = "0006"
+down_revision = "0005"
 
 _AT_ONCE = 1_000
 
