@@ -1,6 +1,7 @@
 """Every error this package raises on purpose: one base, each named for what the caller can do next."""
 
 import sys
+from collections.abc import Sequence
 
 
 class LangMemError(Exception):
@@ -96,6 +97,14 @@ class EmbeddingDimMismatchError(LangMemError, ValueError):
 
 class MemoryNotFound(LangMemError, LookupError):
     """The owner has no memory with this id (or it is already forgotten)."""
+
+
+class DamagedMemory(LangMemError):
+    """What is stored of a memory or an instruction is not what was written; restore it from a backup or forget it."""
+
+    def __init__(self, row_ids: Sequence[str]) -> None:
+        super().__init__(f"damaged in the database: {', '.join(row_ids)}; restore a backup, or forget and tell it anew")
+        self.row_ids = row_ids
 
 
 class StaleMemory(LangMemError):

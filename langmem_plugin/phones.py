@@ -18,7 +18,8 @@ _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _DIGITS_OF_A_NUMBER = range(5, 16)  # E.164 has at most 15
 _ASCII_OF = str.maketrans("＋−（）．／", "+-()./")
 
-_UNUSABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys up to 2,704
 _SCOPE = "\x1f"
 
@@ -38,6 +39,15 @@ class ScopeKey(str):
 def owner_as_stored(owner: str) -> str:
     """An owner that was read from the database: a scope is one again."""
     return ScopeKey(owner) if owner.startswith(_SCOPE) else owner
+
+
+def owner_to_store(owner: str) -> str:
+    """As text for the database. Raises InvalidInput for a text that looks like a scope or cannot be stored."""
+    if isinstance(owner, ScopeKey):
+        return str(owner)
+    if owner.startswith(_SCOPE) or _UNSTORABLE.search(owner) or len(owner.encode()) > _LONGEST:
+        raise InvalidInput(f"this cannot be an owner: use at most {_LONGEST} bytes of text without control characters")
+    return owner
 
 
 def normalised(phone: str, region: str | None = None) -> str:
@@ -65,12 +75,9 @@ def thread_key(thread_id: str, region: str | None = None) -> str:
 
 def usable(key: str) -> str:
     """The key itself. Raises InvalidInput where it cannot be one: control characters, half a character, too long."""
-    if _UNUSABLE.search(key) or len(key.encode()) > _LONGEST:
-        raise InvalidInput(
-            f"this cannot be the key of a person or conversation: use at most {_LONGEST} bytes of text without"
-            " control characters"
-        )
-    return key
+    if _CONTROLS.search(key):
+        raise InvalidInput("control characters cannot be part of a person's or conversation's key: leave them out")
+    return owner_to_store(key)
 
 
 def is_group(key: str) -> bool:

@@ -26,7 +26,8 @@ class Settings(BaseSettings):
     (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
-    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small".
+    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
+    a call of it is given up after `embedding_timeout`.
     `vector_index` is where owners of very many memories are searched: "chroma:FOLDER" or "pgvector"; None compares
     exactly, however many there are. `godfather_collection` names the collection that the account's owner has there
     from the start.
@@ -52,6 +53,7 @@ class Settings(BaseSettings):
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
     embedding_model: str = "offline"
+    embedding_timeout: timedelta = timedelta(seconds=10)
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)

@@ -9,7 +9,7 @@ from langgraph.config import get_config
 from langgraph_sdk.auth.types import StudioUser
 
 from langmem_plugin.errors import InvalidInput, NotAuthorized
-from langmem_plugin.phones import is_group, masked, normalised, thread_key
+from langmem_plugin.phones import is_group, masked, normalised, thread_key, usable
 
 
 def owner_of_run(region: str | None, trusted_callers: Collection[str] = ()) -> str:
@@ -68,8 +68,13 @@ def names_its_owner(thread: str) -> bool:
 
 
 def owner_of_thread(thread: str) -> str | None:
-    """Whose a conversation is when its runs named nobody; None for a server's thread, whose id says nothing."""
-    return None if _is_uuid(thread) else thread
+    """Whose a conversation is when its runs named nobody; None for a server's thread, whose id says nothing, and for
+    one that was stored under what can be nobody's key.
+    """
+    try:
+        return None if _is_uuid(thread) else usable(thread)
+    except InvalidInput:
+        return None
 
 
 def _authenticated(configurable: Mapping[str, Any]) -> str | None:

@@ -105,9 +105,13 @@ def decode(
     parent: Callable[[], Stored | None],
 ) -> Stored:
     """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
-    body, metadata, held = codec.unpack(payload)
-    channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
-    return Stored(checkpoint_id, parent_id, codec.load(serde, tuple(body)), tuple(metadata), channels)
+    match codec.unpack(payload):
+        case [[str(), bytes()] as body, [str(), bytes()] as metadata, dict(held)]:
+            channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
+            facts = codec.load(serde, tuple(body))
+            if isinstance(facts, dict):
+                return Stored(checkpoint_id, parent_id, facts, tuple(metadata), channels)
+    raise DamagedSession(f"damaged checkpoint {checkpoint_id}: it is stored in an unknown way")
 
 
 def encode_writes(writes: list[Write]) -> bytes:

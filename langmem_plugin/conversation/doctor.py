@@ -8,7 +8,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from sqlalchemy import delete, select
 
-from langmem_plugin.conversation import sessions
+from langmem_plugin.conversation import codec, sessions
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -86,6 +86,7 @@ def _errors_in(history: History) -> Iterator[tuple[str, DamagedSession]]:
             stored = history.load(namespace, checkpoint_id)
             if stored is not None:
                 history.values(stored)
+                codec.load(history.serde, stored.metadata)
             history.pending(namespace, checkpoint_id)
         except DamagedSession as error:
             yield checkpoint_id, error

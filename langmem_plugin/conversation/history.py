@@ -79,11 +79,17 @@ class History:
         return None if found is None else self._decode(namespace, *found)
 
     def check(self) -> None:
-        """Raises DamagedSession if the newest root checkpoint or a message it lists cannot be read."""
+        """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
         newest = self.load("", None)
-        for held in newest.channels.values() if newest else ():
+        if newest is None:
+            return
+        for held in newest.channels.values():
             if isinstance(held, MessageList):
                 self.rows.check(held.rows)
+            else:
+                self.value(held)
+        codec.load(self.serde, newest.metadata)
+        self.pending("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first."""

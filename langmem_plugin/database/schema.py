@@ -9,7 +9,7 @@ from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import ScopeKey, owner_as_stored, usable
+from langmem_plugin.phones import owner_as_stored, owner_to_store
 
 metadata = MetaData()
 
@@ -55,7 +55,7 @@ class Owner(TypeDecorator[str]):
         if value is None:
             return None
         try:
-            return str(value) if isinstance(value, ScopeKey) else usable(value)
+            return owner_to_store(value)
         except InvalidInput as error:
             raise InvalidOwner(str(error)) from error
 

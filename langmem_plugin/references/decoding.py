@@ -29,33 +29,44 @@ _PACKING = (
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
-def plain(value: object, levels: int = _LEVELS) -> Any:  # noqa: PLR0911 - one return per shape
+def plain(value: object, levels: int = _LEVELS) -> Any:
     """As data: Pydantic models and dataclasses as dicts, and every dict and list anew, its keys texts.
 
-    Of what is no data, a number that no other can be compared with, and what is nested deeper than anybody is shown,
+    Of what is no data, of a number that nothing compares with, and of what is nested deeper than anybody is shown,
     there is only the name of its type.
     """
-    if isinstance(value, Decimal) and not value.is_finite():
-        return type(value).__name__
-    if value is None or isinstance(value, (str, float, bool, bytes, *_UNCHANGING)):
-        return value
-    if isinstance(value, Integral):
-        return int(value) if abs(value) < _LARGEST else type(value).__name__
-    if isinstance(value, Enum):
-        return plain(value.value, levels)
-    if not levels:
-        return type(value).__name__
-    if isinstance(value, BaseModel):
-        value = dict(value)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
+    value = _opened(value)
+    if levels and isinstance(value, Mapping):
         return {_key(key): plain(inner, levels - 1) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
+    if levels and isinstance(value, (list, tuple)):
         return [plain(inner, levels - 1) for inner in value]
+    return _leaf(value)
+
+
+def _opened(value: object) -> object:
+    """What it is made of, for those that are neither dict nor list."""
+    if isinstance(value, BaseModel):
+        return dict(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if isinstance(value, (set, frozenset)):
-        return sorted((plain(inner, levels - 1) for inner in value), key=str)
-    return type(value).__name__
+        return sorted(map(plain, value), key=str)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _leaf(value: object) -> Any:
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, Integral):
+        value = value if isinstance(value, bool) else int(value)
+    comparable = (
+        abs(value) < _LARGEST
+        if isinstance(value, int)
+        else value.is_finite()
+        if isinstance(value, Decimal)
+        else value is None or isinstance(value, (str, float, bytes, *_UNCHANGING))
+    )
+    return value if comparable else type(value).__name__
 
 
 def _key(key: object) -> str:

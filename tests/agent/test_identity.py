@@ -4,11 +4,13 @@ import pytest
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, StateGraph
 from langgraph_sdk.auth.types import StudioUser
+from sqlalchemy import delete, insert, select, update
 from typing_extensions import TypedDict
 
 from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
+from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.scopes import SHARED, share
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SERVER_THREAD = "1f1e6085-c4aa-61b0-8000-00000000000b"
@@ -178,3 +180,23 @@ def test_a_run_of_nobody_and_one_with_a_broken_key_are_refused(told, key):
     ):
         with pytest.raises(InvalidInput):
             told(config, context)
+
+
+@pytest.mark.spec("P-6", "M-7")
+def test_a_conversation_stored_under_what_can_be_nobodys_key_is_nobodys_and_stops_nothing(memory, clock):
+    for phone in (BEN, ANNA):
+        memory.sessions.add_message(phone, "user", "the boiler leaks again")
+        clock.forward(minutes=1)
+    with memory.database.write() as connection:
+        row = connection.execute(select(session).where(session.c.thread == ANNA)).mappings().one()
+        broken = {"thread": str(SHARED), "number": row["number"] + 1, "session_id": "broken"}
+        connection.execute(insert(session).values({**row, **broken}))
+        for table in (message, checkpoint):
+            mine = update(table).where(table.c.thread == ANNA)
+            connection.execute(mine.values(thread=broken["thread"], session=broken["number"]))
+        connection.execute(delete(session).where(session.c.thread == ANNA))
+    clock.forward(hours=1)
+
+    memory.index_past_sessions()
+    history = memory.service.history
+    assert [history.count(owner) for owner in (BEN, ANNA, SHARED)] == [1, 0, 0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-HEAD = "0005"
+HEAD = "0006"
 """The revision this code needs: the newest file in versions/."""
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
