@@ -19,7 +19,9 @@ from langmem_plugin.errors import (
     StaleMemory,
     StorageFull,
     StoreUnavailable,
+    TurnLost,
     TurnTimeout,
+    TypeNotAllowed,
     UnknownSession,
 )
 
@@ -74,7 +76,9 @@ __all__ = [
     "StaleMemory",
     "StorageFull",
     "StoreUnavailable",
+    "TurnLost",
     "TurnTimeout",
+    "TypeNotAllowed",
     "UnknownSession",
     "memory_recall_node",
     "memory_write_node",

@@ -1,6 +1,7 @@
 """Every error this package raises on purpose: one base, each named for what the caller can do next."""
 
 import sys
+from collections.abc import Sequence
 
 
 class LangMemError(Exception):
@@ -37,6 +38,10 @@ class StorageFull(StoreUnavailable):
     user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
 
 
+class WriteConflict(StoreUnavailable):
+    """Another writer changed what this write builds on; nothing was written, try again."""
+
+
 class NotSerializable(LangMemError, TypeError):
     """A value in the graph's state cannot be stored; nothing of this step was written."""
 
@@ -49,8 +54,28 @@ class TurnTimeout(LangMemError):
     """Another turn of this phone did not finish in the time allowed; try again."""
 
 
+class TurnLost(LangMemError):
+    """The run stood still for so long that another has taken its turn; run it again.
+
+    Nothing was stored of it from then on.
+    """
+
+
 class DamagedSession(LangMemError):
     """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
+
+
+class TypeNotAllowed(DamagedSession):
+    """What is stored holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(
+            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: if it is "
+            f'yours, allow it by the setting allowed_types=["{module}.{name}"] or by '
+            f'checkpointer.with_allowlist([("{module}", "{name}")])'
+        )
+        self.module = module
+        self.name = name
 
 
 class UnknownSession(LangMemError, LookupError):
@@ -72,6 +97,14 @@ class EmbeddingDimMismatchError(LangMemError, ValueError):
 
 class MemoryNotFound(LangMemError, LookupError):
     """The owner has no memory with this id (or it is already forgotten)."""
+
+
+class DamagedMemory(LangMemError):
+    """What is stored of a memory or an instruction is not what was written; restore it from a backup or forget it."""
+
+    def __init__(self, row_ids: Sequence[str]) -> None:
+        super().__init__(f"damaged in the database: {', '.join(row_ids)}; restore a backup, or forget and tell it anew")
+        self.row_ids = row_ids
 
 
 class StaleMemory(LangMemError):

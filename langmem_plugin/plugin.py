@@ -1,6 +1,5 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
@@ -30,7 +29,7 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.conversation.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.stores import opened_stores
@@ -68,7 +67,6 @@ class PhoneMemory:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
-        self._closing = threading.Event()
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             url = url or self.settings.database if self.settings.enable_memory_system else "sqlite://"
@@ -98,8 +96,8 @@ class PhoneMemory:
             self._searches = self.settings.remembers and self.settings.search_past_sessions
             self._working = WorkingMemory(
                 service=self.service,
+                saver=self.saver,
                 settings=self.settings,
-                media=self.media,
                 count_tokens=count_tokens,
                 documents=Documents(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
@@ -124,7 +122,7 @@ class PhoneMemory:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self._closing.set()
+        self.service.embedder.close()  # what waits for the model must not be waited for
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -139,7 +137,7 @@ class PhoneMemory:
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
         if not self.settings.enable_memory_system:
-            unremembered = nullcontext(without_trace(normalised(phone, self.settings.default_region)))
+            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
             return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
 
@@ -245,7 +243,7 @@ class PhoneMemory:
             self.database,
             embeddings=embeddings or embedding_model(said.embedding_model),
             now=now,
-            sleep=self._pause,
+            embedding_timeout=said.embedding_timeout,
             open_collection=opened_stores(said.vector_index, self.database) if said.vector_index else None,
             always_indexed=named,
         )
@@ -257,10 +255,6 @@ class PhoneMemory:
         self.saver.end_session(owner)
         if self._searches:
             self._past_sessions.look(owner)
-
-    def _pause(self, seconds: float) -> None:
-        """Between tries of the embedding model: nobody waits for them who is closing."""
-        self._closing.wait(seconds)
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:

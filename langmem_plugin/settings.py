@@ -2,14 +2,15 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveInt, StringConstraints, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 Role = Literal["client", "godfather"]
 
 
+_FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 
@@ -25,10 +26,13 @@ class Settings(BaseSettings):
     (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
-    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small".
+    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
+    a call of it is given up after `embedding_timeout`.
     `vector_index` is where owners of very many memories are searched: "chroma:FOLDER" or "pgvector"; None compares
     exactly, however many there are. `godfather_collection` names the collection that the account's owner has there
     from the start.
+    `allowed_types` are the full names, such as "shop.recipes.Recipe", of a graph's own classes that its state holds:
+    of what is stored nothing else is built but messages, documents and LangGraph's and Python's own types.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -49,11 +53,13 @@ class Settings(BaseSettings):
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
     embedding_model: str = "offline"
+    embedding_timeout: timedelta = timedelta(seconds=10)
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
     vector_index: str | None = None
     godfather_collection: str | None = None
+    allowed_types: tuple[_FullName, ...] = ()
     search_past_sessions: bool = True
 
     @field_validator("max_tokens", mode="before")

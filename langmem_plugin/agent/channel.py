@@ -19,7 +19,7 @@ from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
-from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnTimeout
+from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnLost, TurnTimeout, UnknownSession
 from langmem_plugin.phones import masked
 
 log = logging.getLogger(__name__)
@@ -30,6 +30,7 @@ EMPTY = "I got an empty message. Write me what you need, or /help."
 NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
 """What a person is answered when the model cannot be reached."""
 BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
+LOST = "Something else went on in this conversation while I was answering. Please send your message again."
 NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
 WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
 
@@ -80,7 +81,7 @@ class Channel:
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})
             return NO_MODEL
-        except (TurnTimeout, StoreUnavailable) as error:
+        except (TurnTimeout, TurnLost, UnknownSession, StoreUnavailable) as error:
             return _told_instead(error, masked(message.owner))
         return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
 
@@ -102,10 +103,11 @@ class Channel:
         result: dict[str, Any] | None = None
         begun = False
         try:
-            with self._turn(owner) as config:
-                waits = self._saver.awaits_answer(config)
+            turn = self._turn(owner)
+            with turn as config:
+                asked = turn.awaits_answer
+                given: Any = Command(resume=self._as_answer(said, config)) if asked else {"messages": [said]}
                 begun = True
-                given: Any = Command(resume=self._as_answer(said)) if waits else {"messages": [said]}
                 result = graph.invoke(given, config)
         except StorageFull:
             raise
@@ -119,11 +121,11 @@ class Channel:
             result = graph.invoke({"messages": [said]}, without_trace(owner))
         return result
 
-    def _as_answer(self, said: HumanMessage) -> str:
+    def _as_answer(self, said: HumanMessage, config: RunnableConfig) -> str:
         """What answers a graph's question: always a text, because that is what a graph that asks expects."""
         if isinstance(said.content, str):
             return said.content
-        blocks: list[Mapping[str, Any]] = self._saver.media.reduced_value(list(said.content))
+        blocks: list[Mapping[str, Any]] = self._saver.keep_media(config, list(said.content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 
@@ -132,8 +134,11 @@ def without_trace(owner: str) -> RunnableConfig:
     return {"configurable": {"thread_id": owner, "automated": True}}
 
 
-def _told_instead(error: TurnTimeout | StoreUnavailable, phone: str) -> str:
+def _told_instead(error: TurnTimeout | TurnLost | UnknownSession | StoreUnavailable, phone: str) -> str:
     match error:
+        case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
+            log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
+            return LOST
         case TurnTimeout():
             log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
             return BUSY

@@ -1,10 +1,8 @@
 """The checkpoints of one session, inside one transaction: read and written with what they share."""
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from threading import Lock
 from typing import Any
 
 from langgraph.checkpoint.base import (
@@ -16,7 +14,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from langmem_plugin.conversation import checkpoints, codec
 from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
@@ -30,28 +28,28 @@ from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
+from langmem_plugin.lru import LruCache
 
-_MOST_DECODED = 256
+_DECODED_BYTES = 8_000_000
+_ENTRY_BYTES = 8_000  # what a decoded checkpoint takes besides
+
+_Place = tuple[str, int, str, str]
+"""Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
 
 
 class DecodedCache:
     """Checkpoints decoded lately. The bytes are compared at every use, so nothing stale is ever served."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[int, str, str], tuple[bytes, Stored]] = OrderedDict()
-        self._lock = Lock()
+        self._entries: LruCache[_Place, tuple[bytes, Stored]] = LruCache(_DECODED_BYTES)
 
-    def get(self, key: tuple[int, str, str], payload: bytes) -> Stored | None:
-        with self._lock:
-            held, stored = self._entries.get(key, (None, None))
-            return stored if held == payload else None
+    def get(self, place: _Place, payload: bytes) -> Stored | None:
+        held, stored = self._entries.get(place) or (None, None)
+        return stored if held == payload else None
 
-    def put(self, key: tuple[int, str, str], payload: bytes, stored: Stored) -> None:
-        with self._lock:
-            self._entries[key] = (payload, stored)
-            self._entries.move_to_end(key)
-            if len(self._entries) > _MOST_DECODED:
-                self._entries.popitem(last=False)
+    def put(self, place: _Place, payload: bytes, stored: Stored) -> None:
+        inline = sum(len(held.typed[1]) for held in stored.channels.values() if isinstance(held, Inline))
+        self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,23 +79,30 @@ class History:
         return None if found is None else self._decode(namespace, *found)
 
     def check(self) -> None:
-        """Raises DamagedSession if the newest root checkpoint or a message it lists cannot be read."""
+        """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
         newest = self.load("", None)
-        for held in newest.channels.values() if newest else ():
+        if newest is None:
+            return
+        for held in newest.channels.values():
             if isinstance(held, MessageList):
                 self.rows.check(held.rows)
+            else:
+                self.value(held)
+        codec.load(self.serde, newest.metadata)
+        self.pending("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first."""
-        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
+        here = (
             checkpoint_table.c.thread == self.session.thread,
             checkpoint_table.c.session == self.session.number,
+            *((checkpoint_table.c.namespace == namespace,) if namespace is not None else ()),
         )
-        if namespace is not None:
-            query = query.where(checkpoint_table.c.namespace == namespace)
+        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(*here)
         if before is not None:
-            query = query.where(checkpoint_table.c.checkpoint_id < before)
-        query = query.order_by(checkpoint_table.c.checkpoint_id.desc())
+            position = select(checkpoint_table.c.position).where(*here, checkpoint_table.c.checkpoint_id == before)
+            query = query.where(checkpoint_table.c.position < position.limit(1).scalar_subquery())
+        query = query.order_by(checkpoint_table.c.position.desc())
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
 
     def values(self, stored: Stored) -> dict[str, Any]:
@@ -110,13 +115,13 @@ class History:
             case MessageList(rows):
                 return self.rows.messages(rows)
             case Inline(typed, marked):
-                value = self.serde.loads_typed(typed)
+                value = codec.load(self.serde, typed)
                 return codec.put_back(value, self.rows.messages) if marked else value
             case Large(row):
                 found = _VALUE.first(self.connection, {**self._of_session(), "of_row": row})
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
-                return self.serde.loads_typed(codec.decompress(found[0]))
+                return codec.load(self.serde, codec.decompress(found[0]))
 
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
@@ -168,6 +173,8 @@ class History:
     ) -> None:
         """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
         parent = (self.rows.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
+        if parent_id and parent is None:
+            self.rows.await_parent(namespace, parent_id)
         channels: dict[str, Held] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -184,20 +191,27 @@ class History:
         facts = codec.dump(self.serde, metadata)
         payload, channels = checkpoints.encode(codec.dump(self.serde, body), facts, channels, parent)
         self.rows.flush()
-        row = self._row(namespace, checkpoint["id"])
-        row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
+        place = {**self._key(namespace), "of_checkpoint": checkpoint["id"]}
+        run_id = metadata.get("run_id")
+        row = {**place, "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
             self.rows.disturb()
             self.detach(namespace, {checkpoint["id"]})
-            self._rewrite(
-                namespace,
-                checkpoint["id"],
-                {"parent_id": parent_id, "run_id": row["run_id"], "payload": payload},
-            )
+            self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
+        elif self.rows.was_awaited(namespace, checkpoint["id"]):
+            self._move_descendants(namespace, checkpoint["id"])
         # The next step continues this one: it need not be decoded for that.
         stored = Stored(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.decoded.put((self.session.number, namespace, checkpoint["id"]), payload, stored)
+        self.decoded.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.rows.stored(namespace, stored)
+
+    def _move_descendants(self, namespace: str, checkpoint_id: str) -> None:
+        """A child may come before its parent, from another thread: it is the newer one all the same."""
+        moved = {checkpoint_id}
+        for each, parent_id in _LINEAGE.all(self.connection, self._key(namespace)):
+            if parent_id in moved:
+                moved.add(each)
+                _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": each})
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -240,11 +254,8 @@ class History:
 
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
-        reduced = self.rows.media.reduced_value(value)
-        if reduced is not value:
-            self.rows.refer(reduced)
         return checkpoints.hold(
-            self.serde, reduced, lambda messages: self.rows.store(messages, previous), self._add_value
+            self.serde, self.rows.reduced(value), lambda messages: self.rows.store(messages, previous), self._add_value
         )
 
     def _add_value(self, typed: Typed) -> int:
@@ -261,15 +272,18 @@ class History:
         return row
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> Stored:
-        key = (self.session.number, namespace, checkpoint_id)
-        stored = self.decoded.get(key, payload)
+        place = self._place(namespace, checkpoint_id)
+        stored = self.decoded.get(place, payload)
         if stored is None:
             stored = checkpoints.decode(
                 self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
             )
-            self.decoded.put(key, payload, stored)
+            self.decoded.put(place, payload, stored)
         # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
         return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
+
+    def _place(self, namespace: str, checkpoint_id: str) -> _Place:
+        return self.session.thread, self.session.number, namespace, checkpoint_id
 
     def _of_session(self) -> dict[str, Any]:
         return {"of_thread": self.session.thread, "of_session": self.session.number}
@@ -322,7 +336,7 @@ def _of_namespace(table: Any) -> tuple[Any, ...]:
 _CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
     *_of_namespace(checkpoint_table)
 )
-_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.checkpoint_id.desc()).limit(1))
+_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.position.desc()).limit(1))
 _BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
 _WRITES = Prepared(
     select(pending_table.c.task_id, pending_table.c.payload).where(
@@ -357,5 +371,35 @@ _VALUE = Prepared(
     )
 )
 _ADD_VALUE = Prepared(insert(value_table))
-_NEW_CHECKPOINT = Prepared(insert_unless_there(checkpoint_table))
+_earlier = checkpoint_table.alias()
+_NEXT = (
+    select(func.coalesce(func.max(_earlier.c.position), 0) + 1)
+    .where(_earlier.c.thread == bindparam("of_thread"), _earlier.c.session == bindparam("of_session"))
+    .scalar_subquery()
+)
+_NEW_CHECKPOINT = Prepared(
+    {
+        dialect: inserting.values(
+            thread=bindparam("of_thread"),
+            session=bindparam("of_session"),
+            namespace=bindparam("of_namespace"),
+            checkpoint_id=bindparam("of_checkpoint"),
+            parent_id=bindparam("of_parent"),
+            run_id=bindparam("of_run"),
+            payload=bindparam("of_payload"),
+            position=_NEXT,
+        )
+        for dialect, inserting in insert_unless_there(checkpoint_table).items()
+    }
+)
+_LINEAGE = Prepared(
+    select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id)
+    .where(*_of_namespace(checkpoint_table))
+    .order_by(checkpoint_table.c.position)
+)
+_MOVE_TO_END = Prepared(
+    update(checkpoint_table)
+    .where(*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+    .values(position=_NEXT)
+)
 _NEW_WRITES = Prepared(insert_unless_there(pending_table))

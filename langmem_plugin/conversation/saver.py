@@ -4,12 +4,11 @@ import functools
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -20,12 +19,12 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
-from langmem_plugin.conversation import pruning, sessions
+from langmem_plugin.conversation import codec, pruning, sessions
 from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
 from langmem_plugin.conversation.runs import control_of, starts_run
-from langmem_plugin.conversation.sessions import Session
+from langmem_plugin.conversation.turns import TURN_KEY
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
 
@@ -33,7 +32,7 @@ log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-_OUR_KEYS = ("session_id", "phone")  # never copied into metadata: it is not encrypted by every serializer
+_OUR_KEYS = ("session_id", "phone", TURN_KEY)  # never copied into metadata: it is not encrypted by every serializer
 _PAGE = 50
 
 
@@ -60,7 +59,8 @@ class ConversationSaver(SessionKeeper):
         thread, namespace = self._thread(config), namespace_of(config)
         with self.database.read() as connection:
             session = self._session(connection, thread, config)
-            over = starts_run(config) and self._over(connection, session, control_of(config), thread)
+            begins = starts_run(config) and not self._runs.knows(control_of(config), thread)
+            over = begins and self._over(connection, session, control_of(config), thread)
             if session is None:
                 return None
             if not over:
@@ -134,9 +134,16 @@ class ConversationSaver(SessionKeeper):
         facts = dict(get_checkpoint_metadata(config, metadata))
         for key in _OUR_KEYS:
             facts.pop(key, None)
-        with self._write(config) as history:
-            history.save(namespace, checkpoint, facts, new_versions, get_checkpoint_id(config))
-        return _config(history.session, namespace, checkpoint["id"])
+        parent_id = get_checkpoint_id(config)
+
+        def save(history: History) -> None:
+            history.save(namespace, checkpoint, facts, new_versions, parent_id)
+
+        if metadata.get("source") == "input" and TURN_KEY in config["configurable"] and not _is_synchronous(config):
+            self._shared.leave(config, save)  # the first step's checkpoint follows before anybody's code runs
+        else:
+            self._shared.now(config, save)
+        return _config(self._thread(config), namespace, checkpoint["id"])
 
     def put_writes(
         self,
@@ -154,8 +161,14 @@ class ConversationSaver(SessionKeeper):
             return
         checkpoint_id = config["configurable"]["checkpoint_id"]
         special = any(channel in WRITES_IDX_MAP for channel, _ in writes)
-        with self._write(config, durable=special) as history:
+
+        def save(history: History) -> None:
             history.save_writes(namespace_of(config), checkpoint_id, task_id, task_path, writes)
+
+        if special:
+            self._shared.now(config, save)
+        else:
+            self._shared.soon(config, save)
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes every session of the thread, current and archived."""
@@ -193,12 +206,13 @@ class ConversationSaver(SessionKeeper):
                     history = self._history(connection, session)
                     pruning.drop(history, pruning.all_but_latest(history))
 
-    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
-        clone = super().with_allowlist(extra_allowlist)
-        if isinstance(clone, ConversationSaver) and clone is not self:
-            # What the laxer serializer decoded must not be served by the stricter one.
-            clone._forget_decoded()  # noqa: SLF001 - a clone of this very class
-        return clone
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:
+        """Allows these types, (module, name) each, to be built from what is stored; this very object comes back.
+
+        A clone's graph would store what the turns, sessions and records of the first could not read.
+        """
+        self.serde = super().with_allowlist(extra_allowlist).serde
+        return self
 
     # The same in asynchronous code
 
@@ -265,11 +279,11 @@ class ConversationSaver(SessionKeeper):
     def _tuple(self, history: History, namespace: str, stored: Stored) -> CheckpointTuple:
         values = history.values(stored)
         body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
-        parent = stored.parent_id and _config(history.session, namespace, stored.parent_id)
+        parent = stored.parent_id and _config(history.session.thread, namespace, stored.parent_id)
         return CheckpointTuple(
-            config=_config(history.session, namespace, stored.checkpoint_id),
+            config=_config(history.session.thread, namespace, stored.checkpoint_id),
             checkpoint=body,
-            metadata=self.serde.loads_typed(stored.metadata),
+            metadata=codec.load(self.serde, stored.metadata),
             parent_config=parent or None,
             pending_writes=history.pending(namespace, stored.checkpoint_id),
         )
@@ -295,7 +309,7 @@ class ConversationSaver(SessionKeeper):
                 with self.database.read() as connection:
                     history = self._history(connection, session)
                     stored = history.load(of_namespace, checkpoint_id)
-                    if stored is None or not _matches(self.serde.loads_typed(stored.metadata), wanted):
+                    if stored is None or not _matches(codec.load(self.serde, stored.metadata), wanted):
                         continue
                     found = self._tuple(history, of_namespace, stored)
                 yield found
@@ -306,15 +320,13 @@ def _is_automated(config: RunnableConfig) -> bool:
     return bool(config["configurable"].get("automated"))
 
 
-def _config(session: Session, namespace: str, checkpoint_id: str) -> RunnableConfig:
-    return {
-        "configurable": {
-            "thread_id": session.thread,
-            "checkpoint_ns": namespace,
-            "checkpoint_id": checkpoint_id,
-            "session_id": session.session_id,
-        }
-    }
+def _is_synchronous(config: RunnableConfig) -> bool:
+    """Whether each step is to be stored before the next one begins."""
+    return config["configurable"].get("__pregel_durability") == "sync"
+
+
+def _config(thread: str, namespace: str, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}}
 
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:

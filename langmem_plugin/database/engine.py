@@ -6,7 +6,8 @@ import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
 
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable
+from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
 
 _WAL_LIMIT_BYTES = 400_000
 _BUSY_SECONDS = 30
@@ -24,7 +25,12 @@ _RESTED_SECONDS = 2
 # CANTOPEN is what a file system that became read-only answers to a new connection.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
+_POSTGRES_CONSTRAINT = "23"
 _POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+
+_condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
+    "langmem_condition", default=(None, lambda _: None)
+)
 
 
 class Database:
@@ -78,10 +84,22 @@ class Database:
                     if self.is_sqlite:
                         # A write that began as a read fails at once with "locked" when another writer was faster.
                         driver(connection).execute("BEGIN IMMEDIATE")
+                    of, check = _condition.get()
+                    if of is self:
+                        check(connection)
                     yield connection
             finally:
                 if self.is_sqlite and not durable:
                     driver(connection).execute("PRAGMA synchronous=FULL")
+
+    @contextlib.contextmanager
+    def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
+        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it."""
+        token = _condition.set((self, check))
+        try:
+            yield
+        finally:
+            _condition.reset(token)
 
     def close(self) -> None:
         """Returns every connection; SQLite folds its write-ahead log back into the file."""
@@ -187,19 +205,22 @@ def _prepare_sqlite(connection: Any, _record: object) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _named(original: BaseException | None, error: Exception) -> Exception:
+def _named(original: BaseException | None, error: Exception) -> Exception:  # noqa: PLR0911 - one for each error
     """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:
             return StorageFull(f"the database cannot be written ({original}): free space or fix its rights")
+        if code == sqlite3.SQLITE_CONSTRAINT:
+            return WriteConflict("another writer was faster: try again")
         if isinstance(original, sqlite3.OperationalError | sqlite3.DatabaseError) and code not in (
             sqlite3.SQLITE_ERROR,
-            sqlite3.SQLITE_CONSTRAINT,
             sqlite3.SQLITE_MISUSE,
         ):
             return StoreUnavailable(f"the database did not take the request ({original}): try again")
         return error
+    if str(getattr(original, "sqlstate", None)).startswith(_POSTGRES_CONSTRAINT):
+        return WriteConflict("another writer was faster: try again")
     if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
         return StorageFull(f"the database cannot be written ({original}): free space on the server")
     if getattr(error, "connection_invalidated", False) or type(original).__name__ in (

@@ -44,6 +44,12 @@ class Tags(TypeDecorator[tuple[str, ...]]):
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
+
+def _checksum() -> Column[int]:
+    """Of what was written in the row (memory/checksums.py); a row without one is believed."""
+    return Column("checksum", BigInteger)
+
+
 memory_owner = Table(
     "memory_owner",
     metadata,
@@ -82,6 +88,7 @@ memory = Table(
     Column("last_accessed", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
+    _checksum(),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("memory_changes", "owner", "change"),
     Index("memory_digest", "owner", "text_digest"),
@@ -99,6 +106,7 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     Column("model", String, primary_key=True),
     Column("memory_id", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
+    _checksum(),
     ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
@@ -142,6 +150,7 @@ standing_instruction = Table(
     Column("last_used", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    _checksum(),
     sqlite_with_rowid=False,
 )
 
@@ -157,6 +166,7 @@ history_message = Table(  # what was said, by whom; numbered by the same changes
     Column("said_at", Instant, nullable=False),
     # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
     Column("of_session", String, ForeignKey(session.c.session_id, ondelete="CASCADE")),
+    _checksum(),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("history_changes", "owner", "change"),
     Index("history_session", "owner", "session_id"),
@@ -171,6 +181,7 @@ history_vector = Table(
     Column("model", String, primary_key=True),
     Column("message_id", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),
+    _checksum(),
     ForeignKeyConstraint(
         ["owner", "message_id"], ["history_message.owner", "history_message.message_id"], ondelete="CASCADE"
     ),

@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, select
@@ -14,6 +14,8 @@ from langmem_plugin.memory.corpus import Corpus, Entry
 _DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
 
 C = TypeVar("C", bound=Corpus)
+Hit = TypeVar("Hit")
+Text = TypeVar("Text")
 
 # (connection, owner, change) -> what was written after that change: the entry, or None where it is gone
 Changed = Callable[[Connection, str, int], Iterable[tuple[str, Entry | None]]]
@@ -47,6 +49,34 @@ class CorpusCache(Generic[C]):
         with slot.lock:
             yield self._refreshed(connection, owner, slot)
         self._shrink(owner, slot)
+
+    def answers(
+        self,
+        connection: Connection,
+        owner: str,
+        rank: Callable[[C], Mapping[str, Hit]],
+        read: Callable[[list[str]], Mapping[str, Text]],
+    ) -> list[tuple[Hit, Text]]:
+        """What ranks first, by id and best first, with its text as `read` finds it.
+
+        What is damaged, or gone without a change, is not found and drops out of the ranking.
+        """
+        with self.corpus(connection, owner) as corpus:
+            while True:
+                hits = rank(corpus)
+                texts = read(list(hits))
+                missing = hits.keys() - texts.keys()
+                if not missing:
+                    return [(hit, texts[text_id]) for text_id, hit in hits.items()]
+                for text_id in missing:
+                    corpus.drop(text_id)
+
+    def held(self, owner: str) -> int | None:
+        """How many texts of the owner are held, as of the last search; None if nothing is."""
+        with self._lock:
+            slot = self._slots.get(owner)
+        corpus = None if slot is None else slot.corpus
+        return None if corpus is None else corpus.live
 
     def forget(self, owner: str) -> None:
         """Drops what is held of an owner; the next search reads it again."""

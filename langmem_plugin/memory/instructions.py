@@ -2,20 +2,38 @@
 
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import standing_instruction as table
-from langmem_plugin.errors import InstructionNotFound, InvalidInput
+from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput
+from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
+from langmem_plugin.memory.damages import AnyRow, all_rows
 from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.repository import MemoryRepository
 
-_IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
+_INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
+STORED = [
+    (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
+]
+_IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
 class Instruction(BaseModel):
@@ -47,10 +65,11 @@ class InstructionChanges(TypedDict, total=False):
 
 
 class StandingInstructions:
-    """The instructions of every owner, in one database."""
+    """The instructions of every owner, in one database. Every change is one of the owner's numbered changes."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, repository: MemoryRepository, *, now: Callable[[], datetime]) -> None:
         self._database = database
+        self._repository = repository
         self._now = now
 
     def add(
@@ -83,11 +102,12 @@ class StandingInstructions:
             }
         )
         with self._database.write() as connection:
+            self._repository.begin_change(connection, owner)
             connection.execute(insert(table), _values(made))
         return made
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
-        """Raises InstructionNotFound."""
+        """Raises InstructionNotFound or DamagedMemory."""
         with self._database.read() as connection:
             return self._one(connection, owner, instruction_id)
 
@@ -95,30 +115,26 @@ class StandingInstructions:
         self, owner: str, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
     ) -> list[Instruction]:
         """Highest priority first, and the newer first among equals; `active_only` leaves out the expired too."""
-        statement = select(table).where(
-            table.c.owner == owner, table.c.priority >= priority_min, table.c.priority <= priority_max
-        )
+        chosen = [table.c.priority >= priority_min, table.c.priority <= priority_max]
         if active_only:
-            statement = statement.where(
-                table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now())
-            )
-        order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
+            chosen.append(self._active())
         with self._database.read() as connection:
-            return [_instruction(row._mapping) for row in connection.execute(statement.order_by(*order))]  # noqa: SLF001
+            return self._listed(connection, owner, *chosen)
+
+    def in_force(self, connection: Connection, owner: str) -> list[Instruction]:
+        """All that are active, whatever their condition, in the order in which they override one another."""
+        return self._listed(connection, owner, self._active())
 
     def applicable(self, owner: str, situation: Situation) -> list[Instruction]:
         """Those that hold now, in the order in which they override one another: the first wins."""
-        return [
-            each
-            for each in self.list_instructions(owner)
-            if each.condition is None or parsed(each.condition).holds(situation)
-        ]
+        return applying(self.list_instructions(owner), situation)
 
     def update(self, owner: str, instruction_id: str, **changes: Unpack[InstructionChanges]) -> Instruction:
         """Changes what is named. Raises InstructionNotFound or InvalidInput, and then nothing is changed."""
         with self._database.write() as connection:
             before = self._one(connection, owner, instruction_id)
             after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
+            self._repository.begin_change(connection, owner)
             connection.execute(
                 update(table)
                 .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
@@ -127,9 +143,14 @@ class StandingInstructions:
         return after
 
     def remove(self, owner: str, instruction_id: str) -> Instruction:
-        """The instruction as it was. Raises InstructionNotFound."""
+        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound."""
+        now = self._now()
         with self._database.write() as connection:
-            before = self._one(connection, owner, instruction_id)
+            try:
+                before = self._one(connection, owner, instruction_id)
+            except DamagedMemory:
+                before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
+            self._repository.begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
 
@@ -141,13 +162,32 @@ class StandingInstructions:
             .values(usage_count=table.c.usage_count + 1, last_used=self._now())
         )
 
+    def _active(self) -> ColumnElement[bool]:
+        return and_(table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now()))
+
+    def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
+        order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
+        rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
+        found = {row.instruction_id: as_instruction(row) for row in rows}
+        for instruction_id in [each for each, made in found.items() if made is None]:
+            self._repository.damages.report("instruction", owner, instruction_id)
+        return [made for made in found.values() if made is not None]
+
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
-        row = connection.execute(
-            select(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-        ).first()
-        if row is None:
+        rows = all_rows(
+            connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
+        )
+        if not rows:
             raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-        return _instruction(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+        made = as_instruction(rows[0])
+        if made is None:
+            raise DamagedMemory([instruction_id])
+        return made
+
+
+def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
+    """Those whose condition holds, in their order."""
+    return [each for each in instructions if each.condition is None or parsed(each.condition).holds(situation)]
 
 
 def split(text: str) -> tuple[str, str | None]:
@@ -155,11 +195,12 @@ def split(text: str) -> tuple[str, str | None]:
     said = _IF_THEN.fullmatch(text)
     if said is None:
         return text, None
+    condition = said["condition"].strip().removesuffix(",")
     try:
-        parsed(said["condition"])
+        parsed(condition)
     except InvalidInput:
         return text, None
-    return said["text"], said["condition"]
+    return said["text"].strip(), condition
 
 
 def _validated(values: Mapping[str, Any]) -> Instruction:
@@ -177,9 +218,23 @@ def _validated(values: Mapping[str, Any]) -> Instruction:
 def _values(made: Instruction) -> dict[str, Any]:
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
-    return values
+    return values | {"checksum": _checksum(made)}
 
 
-def _instruction(row: Mapping[Any, Any]) -> Instruction:
-    values = dict(row)
-    return Instruction(id=values.pop("instruction_id"), **values)
+def as_instruction(row: AnyRow) -> Instruction | None:
+    """Of a row of STORED; None where it does not hold what was written."""
+    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
+    written = values.pop("checksum")
+    try:
+        for name in _INSTANTS:
+            values[name] = checksums.instant(values[name])
+        made = Instruction(id=values.pop("instruction_id"), **values)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return made if written in (None, _checksum(made)) else None
+
+
+def _checksum(made: Instruction) -> int:
+    return checksums.of_values(
+        made.id, made.owner, made.text, made.priority, made.condition, made.active, made.expires_at, made.created_at
+    )

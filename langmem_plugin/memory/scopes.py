@@ -1,8 +1,11 @@
 """What a person is reminded of in a talk: of their own memories, and of the shared ones what their role may see."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from sqlalchemy import Connection
+
+from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.phones import ScopeKey
@@ -43,16 +46,20 @@ def recall_for(
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
     is recalled follows the talk to a new subject and does not drop the old one at once.
     """
-    best: dict[str, Found] = {}
-    for question, weight in _questions([text for text in said if text.strip()]):
-        for scope in scopes_of(owner, role):
-            found = service.recall(scope.owner, question, limit=limit, min_similarity=min_similarity, where=scope.where)
-            for each in found:
-                weighed = replace(each, score=weight * each.score)
-                held = best.get(each.memory.id)
-                if held is None or held.score < weighed.score:
-                    best[each.memory.id] = weighed
-    return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+    asks = asks_about(service, owner, role, said, limit=limit, min_similarity=min_similarity)
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
+
+
+def asks_about(
+    service: MemoryService, owner: str, role: Role, said: Sequence[str], *, limit: int, min_similarity: float
+) -> list[Ask]:
+    """What `recall_for` asks, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    return [
+        service.ask(scope.owner, question, limit=limit, min_relevance=min_similarity, where=scope.where, weight=weight)
+        for question, weight in _questions([text for text in said if text.strip()])
+        for scope in scopes_of(owner, role)
+    ]
 
 
 def search_for(
@@ -86,11 +93,23 @@ def _questions(said: Sequence[str]) -> list[tuple[str, float]]:
 
 def get_for(service: MemoryService, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
     """In the order asked for: what the person has, or may see of the shared scope, under these ids."""
-    found = {each.id: each for each in service.get(owner, memory_ids)}
-    if missing := [each for each in memory_ids if each not in found]:
-        shared = service.get(SHARED, missing)
-        found |= {each.id: each for each in shared if role == "godfather" or FOR_CLIENTS in each.tags}
-    return [found[each] for each in memory_ids if each in found]
+    now = service.now()
+    with service.database.read() as connection:
+        found = seen_by(service, connection, owner, role, memory_ids)
+    return [each for each in found if each.expires_at is None or each.expires_at > now]
+
+
+def seen_by(
+    service: MemoryService, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]
+) -> list[Memory]:
+    """The same, expired ones too. What is damaged is left out."""
+    found: dict[str, Memory] = {}
+    for scope in scopes_of(owner, role):
+        missing = [each for each in memory_ids if each not in found]
+        there = service.repository.by_ids(connection, scope.owner, missing) if missing else []
+        wanted = set(scope.where.tags)
+        found |= {each.id: each for each in there if each.status == "active" and wanted <= set(each.tags)}
+    return [found[each] for each in dict.fromkeys(memory_ids) if each in found]
 
 
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:

@@ -1,9 +1,9 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
 import contextlib
-import time
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -11,17 +11,18 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemError
 from langmem_plugin.memory.background import Background
-from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
-from langmem_plugin.memory.corpus import Corpus
-from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.damages import Kind
+from langmem_plugin.memory.embedder import TEN_SECONDS, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.fact_search import Ask, FactSearch
 from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
+from langmem_plugin.memory.missing_vectors import MissingVectors
 from langmem_plugin.memory.models import (
     EVERYTHING,
     Filter,
@@ -35,12 +36,11 @@ from langmem_plugin.memory.models import (
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search import Query, foremost, ranked
+from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.stores import OpenCollection
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
-_CANDIDATES = 100  # of a search through an index
 
 
 class MemoryService(SessionCollections, Retention):
@@ -54,7 +54,8 @@ class MemoryService(SessionCollections, Retention):
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     which raises ConfigurationError where one of that name has another distance or dimension.
-    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database may
+    Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
+    `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
     """
 
@@ -65,7 +66,8 @@ class MemoryService(SessionCollections, Retention):
         embeddings: Embeddings | None = None,
         calibration: Calibration | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        sleep: Callable[[float], None] = time.sleep,
+        embedding_timeout: timedelta = TEN_SECONDS,
+        sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = 10_000,
         open_collection: OpenCollection | None = None,
@@ -74,10 +76,14 @@ class MemoryService(SessionCollections, Retention):
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
-        self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
+        self.embedder = Embedder(
+            embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
+        )
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
-        self.instructions = StandingInstructions(self.database, now=now)
+        self.instructions = StandingInstructions(self.database, self.repository, now=now)
         self.background = Background()
+        self.missing_vectors = MissingVectors(self.database, self.embedder, self.repository)
+        self.repository.damages.mend = self._mend
         self._open_collection = open_collection
         self._index_after = index_after
         self.index = None if open_collection is None else self._new_index(open_collection, always_indexed or {})
@@ -88,7 +94,14 @@ class MemoryService(SessionCollections, Retention):
         self.history = MessageHistory(
             self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
         )
-        self._facts = CorpusCache(self._new_corpus, self.repository.changed, limit=cache_bytes // 2)
+        self.facts = FactSearch(
+            self.database,
+            self.repository,
+            self.index,
+            index_after=index_after,
+            cache_bytes=cache_bytes // 2,
+            now=now,
+        )
 
     def remember(
         self,
@@ -157,9 +170,7 @@ class MemoryService(SessionCollections, Retention):
     def foremost(self, owner: str, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
         """With nothing to go by: the memories used or told lately, used often and held to be sure."""
         with self.database.read() as connection:
-            with self._facts.corpus(connection, owner) as corpus:
-                memory_ids = foremost(corpus, where, self.now(), limit)
-            return self.repository.by_ids(connection, owner, memory_ids)
+            return self.facts.foremost(connection, owner, where, limit)
 
     def search(
         self,
@@ -174,27 +185,37 @@ class MemoryService(SessionCollections, Retention):
         """Searches by words, by meaning, or both; results say which of the two found them."""
         if not query.strip():
             return []
-        asked = Query.of(
-            self.embedder, query, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
-        )
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
-            with self._facts.corpus(connection, owner) as corpus:
-                nearest = self._nearest(connection, owner, asked, corpus)
-                hits = ranked(corpus, asked, nearest)
-            memories = {
-                found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
-            }
-        return [
-            Found(memories[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in memories
-        ]
+            return self.facts.found(connection, ask)
+
+    def ask(
+        self,
+        owner: str,
+        question: str,
+        mode: Mode = "hybrid",
+        *,
+        limit: int,
+        min_relevance: float,
+        where: Filter = EVERYTHING,
+        weight: float = 1.0,
+    ) -> Ask:
+        """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
+        query = Query.of(
+            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
+        )
+        return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order asked for; what the owner does not have, or has no longer, is left out."""
+        """In the order asked for; what the owner does not have, or has no longer, is left out.
+
+        Raises DamagedMemory where the database has something else than what was written.
+        """
         now = self.now()
         with self.database.read() as connection:
             found = self.repository.by_ids(connection, owner, memory_ids)
+            there = {each.id for each in found}
+            self.repository.refuse_damaged(connection, owner, [each for each in memory_ids if each not in there])
         return [
             memory
             for memory in found
@@ -260,11 +281,19 @@ class MemoryService(SessionCollections, Retention):
             )
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
-        """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
+        """The memory, from now on recalled no more; a damaged one without its text.
+
+        Raises MemoryNotFound when it is not there (any more).
+        """
+        now = self.now()
         with self._writing(owner) as connection:
-            return self.repository.change(
-                connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
-            )
+            try:
+                return self.repository.change(
+                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
+                )
+            except DamagedMemory:
+                self.repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
+        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
     def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
@@ -284,6 +313,7 @@ class MemoryService(SessionCollections, Retention):
 
     def close(self) -> None:
         """Ends what runs in the background, the vector store and, if it was opened here, the database."""
+        self.embedder.close()
         self.background.close()
         getattr(self._open_collection, "close", lambda: None)()
         if self._own_database:
@@ -311,34 +341,10 @@ class MemoryService(SessionCollections, Retention):
             raise
         return index
 
-    def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
-        indexed = (
-            self.index is not None
-            and self.repository.count(connection, owner, valid_at=None) > self._index_after
-            and self.index.stands(connection, owner)
+    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
+        self.background.ask(
+            f"{kind} {row_id} of {owner}", functools.partial(self.missing_vectors.mend, kind, owner, row_id)
         )
-        return Corpus(self.embedder.dimension, hold_vectors=not indexed)
-
-    def _nearest(self, connection: Connection, owner: str, asked: Query, corpus: Corpus) -> Sequence[tuple[str, float]]:
-        """Through the index where there are many and it can be trusted with the question; exactly otherwise.
-
-        Empty where the corpus holds the vectors itself.
-        """
-        if asked.meaning is None:
-            return []
-        vector, limit = asked.meaning.vector, max(_CANDIDATES, 10 * asked.limit)
-        many = self.index is not None and corpus.live > self._index_after
-        if self.index is not None and many and asked.where == EVERYTHING:  # a filter after the nearest loses some
-            ids = self.index.nearest(connection, owner, vector, limit)
-            if ids is not None:
-                corpus.release_vectors()
-                return self.repository.cosines(connection, owner, vector, ids)
-        if corpus.holds_vectors:
-            return []
-        found = self.repository.query_similar_by_embedding(
-            connection, owner, vector, where=asked.where, valid_at=asked.now, limit=limit
-        )
-        return [(each.id, cosine) for each, cosine in found]
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

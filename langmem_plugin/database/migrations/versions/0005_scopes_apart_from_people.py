@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0006"
-down_revision = "0003"
+revision = "0005"
+down_revision = "0004"
 
 _BEFORE, _AFTER = "shared", "\x1fshared"
 # What a person called "shared" said to remember, or their assistant did, was never written to the shared scope.
