@@ -63,12 +63,7 @@ class Outbox:
             if self._one_process is not None:
                 held.enter_context(self._one_process)
             elif not self._database.is_sqlite:
-                # Of the session, not of a transaction: a long transaction would keep PostgreSQL from cleaning up.
-                engine = self._database.engine.execution_options(isolation_level="AUTOCOMMIT")
-                connection = held.enter_context(engine.connect())
-                key = func.hashtextextended("vector index of " + owner, 0)
-                connection.execute(select(func.pg_advisory_lock(key)))
-                held.callback(lambda: connection.execute(select(func.pg_advisory_unlock(key))))
+                held.enter_context(self._database.alone("vector index of " + owner))
             yield
 
     def standing(self, connection: Connection, owner: str) -> Standing | None:
