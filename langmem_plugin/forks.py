@@ -1,4 +1,4 @@
-"""What a forked process makes anew: no thread lives on in it, and a lock that another thread held stays locked there."""
+"""What a forked process makes anew: no thread lives on in it, and what another thread had locked stays locked."""
 
 import os
 import threading
@@ -25,7 +25,7 @@ def register(
     """As os.register_at_fork, but for methods of objects that may go before the process does."""
     for hooks, hook in ((_before, before), (_after_in_parent, after_in_parent), (_after_in_child, after_in_child)):
         if hook is not None:
-            hooks[WeakMethod(hook, hooks.pop)] = None  # type: ignore[arg-type]  # it returns None, which nobody reads
+            hooks[WeakMethod(hook, hooks.pop)] = None
 
 
 class Lock:

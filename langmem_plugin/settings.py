@@ -18,7 +18,8 @@ class Settings(BaseSettings):
 
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
     silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
-    one is kept for `archive_days` (None: for ever).
+    one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
+    database for `database_timeout`; then the person is answered without memory, or told to try again.
     `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
     (dropped with another database), or "drop" to keep nothing of them but a reference.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
@@ -41,6 +42,7 @@ class Settings(BaseSettings):
     session_timeout: timedelta = timedelta(minutes=30)
     interrupt_timeout: timedelta = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)
+    database_timeout: timedelta = timedelta(seconds=5)
     archive_days: int | None = Field(default=30, ge=0)
     media: Path | Literal["beside", "drop"] = "beside"
     window_turns: PositiveInt = 20

@@ -1,13 +1,13 @@
 """Documents of a LangChain retriever beside the memories: asked for once a run, kept in no state."""
 
 import logging
-import threading
 from collections import OrderedDict
 
 from langchain_core.documents import Document
 from langchain_core.exceptions import LangChainException
 from langchain_core.retrievers import BaseRetriever
 
+from langmem_plugin import forks
 from langmem_plugin.errors import LangMemError, client_errors
 from langmem_plugin.phones import masked
 
@@ -34,7 +34,7 @@ class Documents:
     def __init__(self, retriever: BaseRetriever) -> None:
         self._retriever = retriever
         self._kept: OrderedDict[tuple[str, str], list[Document]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def ask(self, owner: str, question: str) -> list[Document]:
         """Best first as the retriever ranks them; [] and a WARNING if it fails, and nobody asks again in this run."""

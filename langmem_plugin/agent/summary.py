@@ -1,13 +1,13 @@
 """What fell out of the window, in a few sentences of a model; asked for rarely and never in the way."""
 
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from langmem_plugin import forks
 from langmem_plugin.agent.models import no_model
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Summaries:
     def __init__(self, model: BaseChatModel) -> None:
         self._model = model
         self._made: OrderedDict[str, str] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def of(self, dropped: Sequence[BaseMessage]) -> str:
         """Text for the prompt; "" if nothing was dropped or the model does not answer."""

@@ -4,7 +4,6 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from threading import Lock
 from typing import Any
 
 from langgraph.checkpoint.base import (
@@ -18,6 +17,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from langmem_plugin import forks
 from langmem_plugin.conversation import checkpoints, codec
 from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
 from langmem_plugin.conversation.row_numbers import NO_ROWS
@@ -39,7 +39,7 @@ class DecodedCache:
 
     def __init__(self) -> None:
         self._entries: OrderedDict[tuple[int, str, str], tuple[bytes, Stored]] = OrderedDict()
-        self._lock = Lock()
+        self._lock = forks.Lock()
 
     def get(self, key: tuple[int, str, str], payload: bytes) -> Stored | None:
         with self._lock:

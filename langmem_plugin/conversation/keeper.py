@@ -1,9 +1,8 @@
 """Keeps sessions: opens the right one for each call, in one transaction, with what is cached of it."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Self, cast
@@ -14,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, get_checkpoint_id
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, select
 
+from langmem_plugin import forks
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.media import Media
@@ -67,13 +67,13 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self.count_tokens = count_tokens
         self.media = media or Media.beside(self.database)
         self.now = now
-        self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
+        self._own_executor = None if executor else forks.Threads("langmem-saver")
         self._executor: Executor = executor or cast("Executor", self._own_executor)
         self._turns = Turns(self.database, self.open_session, turn_timeout, self._executor)
         self._runs = Runs()
         self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
-        self._writing = [threading.Lock() for _ in range(64)]
+        self._writing = [forks.Lock() for _ in range(64)]
 
     @classmethod
     def from_settings(

@@ -5,7 +5,6 @@ import mimetypes
 import os
 import re
 import tempfile
-import threading
 import time
 from base64 import b64encode
 from collections import OrderedDict
@@ -18,6 +17,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage
 
+from langmem_plugin import forks
 from langmem_plugin.conversation.inline_data import (
     KINDS,
     UNKNOWN_TYPE,
@@ -75,7 +75,7 @@ class Media:
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
         self._known: OrderedDict[tuple[Any, ...], MediaReference] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     @classmethod
     def beside(cls, database: Database) -> "Media":

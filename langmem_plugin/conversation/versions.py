@@ -2,7 +2,6 @@
 
 import gc
 import sys
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
+from langmem_plugin import forks
 from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.errors import NotSerializable
 
@@ -44,7 +44,7 @@ class Lent:
 
     def __init__(self) -> None:
         self._copies: list[BaseMessage] = []
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def take(self) -> list[BaseMessage]:
         with self._lock:
@@ -160,7 +160,7 @@ class VersionCache:
         self._entries: OrderedDict[tuple[Conversation, int], Version] = OrderedDict()
         self._lines: OrderedDict[tuple[Conversation, RowNumbers], Line] = OrderedDict()
         self._in_lines = 0
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
         """Those of `rows` that are here, in their order."""

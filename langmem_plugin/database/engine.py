@@ -49,11 +49,6 @@ class _Backend(Protocol):
     def may_try_another(self, lost: Connection) -> bool: ...
 
 
-class _Lock(Protocol):
-    def acquire(self, blocking: bool = ..., timeout: float = ...) -> bool: ...
-    def release(self) -> None: ...
-
-
 class Database:
     """One SQLite file or one PostgreSQL database, its tables created and migrated.
 
@@ -74,6 +69,8 @@ class Database:
         self._refusal: str | None = None
         self._begin_unlocked()
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
+        # Those of a prepared statement are the driver's own.
+        self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
         self._unclosed.atexit = False  # a program that ends leaks nothing
         forks.register(
@@ -110,15 +107,20 @@ class Database:
 
         The lock is of the session, not of a transaction: a long one would keep PostgreSQL from cleaning up.
         """
-        with self._named_errors(), self._connected(self._asked(writes=False)) as connection:
-            raw = driver(connection)
-            while not raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name]).fetchone()[0]:
-                time.sleep(_NEXT_LOOK_SECONDS)
-                self._check_open()
-            try:
-                yield
-            finally:
-                raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+        try:
+            with self._connected(self._asked(writes=False)) as connection:
+                raw = driver(connection)
+                try:
+                    while not raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name]).fetchone()[0]:
+                        time.sleep(_NEXT_LOOK_SECONDS)
+                        self._check_open()
+                    yield
+                    raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+                except BaseException:
+                    connection.invalidate()  # with it goes the lock
+                    raise
+        except self._driver_errors as error:
+            raise _named(error) from error
 
     def close(self) -> None:
         """Lets the transactions that run end, within the timeout, and closes every connection.
@@ -153,45 +155,50 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
         lock = self._writing if asked.writes else self._reading
-        with self._named_errors(), self._gate.inside(asked), _held(lock, asked):
+        self._gate.enter(asked)
+        try:
             self._check_open()
-            with self._begun(asked) as connection, connection.begin():
-                try:
-                    yield connection
-                except BaseException:
-                    self._give_up_if_lost(connection)  # a rollback would fail, and hide why
-                    raise
+            if lock is not None and not lock.acquire(timeout=asked.seconds_left):
+                raise StoreUnavailable(f"other writers kept the database for {asked.seconds} s: try again")
+            try:
+                with self._begun(asked) as connection, connection.begin():
+                    try:
+                        yield connection
+                    except BaseException:
+                        self._give_up_if_lost(connection)  # a rollback would fail, and hide why
+                        raise
+            finally:
+                if lock is not None:
+                    lock.release()
+        except self._driver_errors as error:
+            raise _named(error) from error
+        finally:
+            self._gate.leave()
 
-    @contextlib.contextmanager
-    def _begun(self, asked: Transaction) -> Iterator[Connection]:
+    def _begun(self, asked: Transaction) -> Connection:
         """With a transaction begun. What the server closed while it rested is passed over: nothing is done yet."""
         while True:
-            with self._connected(asked) as connection:
-                try:
-                    self._backend.begin(connection, asked)
-                except self.engine.dialect.loaded_dbapi.OperationalError:
-                    if self._backend.may_try_another(connection):
-                        continue
+            connection = self._connected(asked)
+            try:
+                self._backend.begin(connection, asked)
+            except self._driver_errors:
+                may_try_another = self._backend.may_try_another(connection)
+                self._give_up_if_lost(connection)
+                connection.close()
+                if not may_try_another:
                     raise
-                yield connection
-                return
+            else:
+                return connection
 
-    @contextlib.contextmanager
-    def _connected(self, asked: Transaction) -> Iterator[Connection]:
+    def _connected(self, asked: Transaction) -> Connection:
         before = _connecting.set(asked)
         try:
-            connection = self.engine.connect()
+            return self.engine.connect()
         finally:
             _connecting.reset(before)
-        with connection:
-            try:
-                yield connection
-            finally:
-                self._give_up_if_lost(connection)
 
     def _give_up_if_lost(self, connection: Connection) -> None:
-        """What is of no more use must not go back to the others."""
-        if not connection.invalidated and (self._refusal or self._backend.is_lost(connection)):
+        if not connection.invalidated and self._backend.is_lost(connection):
             connection.invalidate()
 
     def _check_open(self) -> None:
@@ -221,15 +228,6 @@ class Database:
         self._begin_unlocked()
         _of_parent.append(self.engine.pool)
         self.engine.dispose(close=False)
-
-    @contextlib.contextmanager
-    def _named_errors(self) -> Iterator[None]:
-        try:
-            yield
-        except DBAPIError as error:
-            raise _named(error.orig, error) from error
-        except self.engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement
-            raise _named(error, error) from error
 
 
 def _parse(url: str) -> URL:
@@ -261,27 +259,15 @@ def _seconds_to_connect(otherwise: float) -> float:
     return otherwise if asked is None else asked.seconds_left
 
 
-@contextlib.contextmanager
-def _held(lock: _Lock | None, asked: Transaction) -> Iterator[None]:
-    if lock is None:
-        yield
-        return
-    if not lock.acquire(timeout=asked.seconds_left):
-        raise StoreUnavailable(f"other writers kept the database for {asked.seconds} s: try again")
-    try:
-        yield
-    finally:
-        lock.release()
-
-
 def _release(engine: Engine, url: str) -> None:
     """Of a database that nobody has any more and nobody closed."""
     engine.dispose()
     warnings.warn(f"{url} was not closed: use `with`, or close()", ResourceWarning, stacklevel=2)
 
 
-def _named(original: BaseException | None, error: Exception) -> Exception:
+def _named(error: Exception) -> Exception:
     """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
+    original = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(original, sqlite3.Error):
         code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:

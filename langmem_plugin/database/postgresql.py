@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable, Generator
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
@@ -37,9 +38,8 @@ class PatientConnection(psycopg.Connection[Any]):
     has_served = False
     gave_up = False
 
-    def wait(self, operation: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
-        result: _Result = super().wait(self._answered(operation), *arguments, **named)
-        return result
+    def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
+        return super().wait(self._answered(gen), *arguments, **named)
 
     def _answered(self, operation: Generator[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
         answer_by = self.first_answer_by or time.monotonic() + self.patience
@@ -63,8 +63,8 @@ class PatientConnection(psycopg.Connection[Any]):
 class PostgreSQL:
     """`patience` is how many seconds the server has for an answer, unless a transaction has another."""
 
-    most_at_once = 32
-    path = None
+    path: Path | None = None
+    most_at_once: float = 32
 
     def __init__(self, url: URL, patience: float) -> None:
         self._url = url

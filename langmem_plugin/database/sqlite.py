@@ -24,7 +24,7 @@ _creating = forks.Lock()
 class SQLite:
     """A file, or with `path` None a database in memory. Raises DataDirectoryError if it cannot be made or written."""
 
-    most_at_once = math.inf
+    most_at_once: float = math.inf
 
     def __init__(self, url: URL) -> None:
         self._url = url

@@ -1,18 +1,13 @@
 """What a transaction asks for, and who is inside one: so many at once, nobody while the process forks."""
 
-import contextlib
-import math
 import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from langmem_plugin.errors import StoreUnavailable
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(NamedTuple):
     """It may wait `seconds`, until `deadline`, for all that comes before its first answer."""
 
     writes: bool
@@ -28,35 +23,39 @@ class Transaction:
 class Gate:
     """Lets `room` threads in at once."""
 
-    def __init__(self, room: float = math.inf) -> None:
+    def __init__(self, room: float) -> None:
         self._room = room
-        self._inside: Counter[int] = Counter()  # thread -> how many transactions, one inside the other
+        self._inside: dict[int, int] = {}  # thread -> how many transactions, one inside the other
         self._shut = 0
         self._changed = threading.Condition()
 
-    @contextlib.contextmanager
-    def inside(self, asked: Transaction) -> Iterator[None]:
+    def enter(self, asked: Transaction) -> None:
         """Raises StoreUnavailable if there is no place in time."""
         thread = threading.get_ident()
         with self._changed:
             # Who is inside has what the others wait for, and must not wait for them.
-            if thread not in self._inside and not self._changed.wait_for(self._has_place, asked.seconds_left):
-                raise StoreUnavailable("too many transactions are waiting for the database: try again")
-            self._inside[thread] += 1
-        try:
-            yield
-        finally:
-            with self._changed:
-                self._inside[thread] -= 1
-                if not self._inside[thread]:
-                    del self._inside[thread]
+            already = self._inside.get(thread, 0)
+            if (
+                not already
+                and not self._has_place()
+                and not self._changed.wait_for(self._has_place, asked.seconds_left)
+            ):
+                raise StoreUnavailable(f"no place for another transaction within {asked.seconds} s: try again")
+            self._inside[thread] = already + 1
+
+    def leave(self) -> None:
+        thread = threading.get_ident()
+        with self._changed:
+            self._inside[thread] -= 1
+            if not self._inside[thread]:
+                del self._inside[thread]
                 self._changed.notify_all()
 
     def shut(self, deadline: float) -> bool:
         """Lets nobody in until `open`; whether all have left in time."""
         with self._changed:
             self._shut += 1
-            return self._changed.wait_for(self._is_left, deadline - time.monotonic()) and not self._inside
+            return self._changed.wait_for(self._others_left, deadline - time.monotonic()) and not self._inside
 
     def open(self) -> None:
         with self._changed:
@@ -66,6 +65,6 @@ class Gate:
     def _has_place(self) -> bool:
         return not self._shut and len(self._inside) < self._room
 
-    def _is_left(self) -> bool:
-        """Whether all others have left: to wait for oneself would be for ever."""
+    def _others_left(self) -> bool:
+        """To wait for oneself would be for ever."""
         return self._inside.keys() <= {threading.get_ident()}

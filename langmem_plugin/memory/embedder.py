@@ -2,7 +2,6 @@
 
 import functools
 import logging
-import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from typing import TypeVar
 
 from langchain_core.embeddings import Embeddings
 
+from langmem_plugin import forks
 from langmem_plugin.errors import EmbeddingUnavailable, client_errors
 from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
@@ -46,7 +46,7 @@ class Embedder:
         self._calibration = calibration or KNOWN.get(self.model)
         self._sleep = sleep
         self._latest: OrderedDict[tuple[str, str], Vector] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     @functools.cached_property
     def calibration(self) -> Calibration:

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from langchain_core.vectorstores import VectorStore
 
+from langmem_plugin import forks
 from langmem_plugin.memory.stores import OpenCollection, StoredVectors, failures
 
 log = logging.getLogger(__name__)
@@ -36,7 +37,7 @@ class OpenCollections:
         self._open_collection = open_collection
         self._dimension = dimension
         self._open: OrderedDict[str, Opened] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def tried(
         self,

@@ -3,9 +3,10 @@
 import json
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from threading import Lock
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from langmem_plugin import forks
 
 from .choosing import Closeness
 from .decoding import plain
@@ -20,7 +21,7 @@ from .wording import ask
 MAX_ITEMS_KEPT = 20_000
 """Items of conversations kept in memory, over all conversations; the least recently used go first."""
 _kept: OrderedDict[Hashable, Ledger] = OrderedDict()
-_lock = Lock()
+_lock = forks.Lock()
 
 
 def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Closeness | None = None) -> Resolution:
