@@ -49,6 +49,12 @@ class PastSessions:
         self._begin()
         forks.register(after_in_child=self._begin)
 
+    def _begin(self) -> None:
+        self._asked: _Asked = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        self._worker: threading.Thread | None = None
+        weakref.finalize(self, self._asked.put, None).atexit = False
+
     def start(self) -> None:
         """Looks at all that waits, and from then on every ten minutes and when it is asked to."""
         self._worker = threading.Thread(
@@ -96,12 +102,6 @@ class PastSessions:
                 return
         with self._saver.database.write() as connection:
             searchable.claim(connection, thread, owner, self._saver.now())
-
-    def _begin(self) -> None:
-        self._asked: _Asked = queue.SimpleQueue()
-        self._stopped = threading.Event()
-        self._worker: threading.Thread | None = None
-        weakref.finalize(self, self._asked.put, None).atexit = False
 
     def _look(self, thread: str | None) -> bool:
         """At one thread or all; whether to go on with others."""

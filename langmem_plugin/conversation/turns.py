@@ -7,9 +7,16 @@ its process keeps renewing, so a killed process frees its conversations within s
 import asyncio
 import threading
 import time
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import Executor, Future
-from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -27,6 +34,7 @@ from sqlalchemy import (
     update,
 )
 
+from langmem_plugin import forks
 from langmem_plugin.conversation.sessions import one_at_a_time
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
@@ -50,6 +58,11 @@ class Turns:
         self._begin = begin
         self._timeout = timeout
         self._executor = executor
+        self._begin_with_none()
+        forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: what the parent holds is the parent's."""
         self._tickets: set[tuple[str, int]] = set()
         self._lock = threading.Lock()
         self._stopped = threading.Event()
@@ -120,7 +133,9 @@ class Turns:
         with self._lock:
             self._tickets.add((thread, ticket))
             if self._renewing is None:
-                self._renewing = threading.Thread(target=self._renew, name="langmem-turns", daemon=True)
+                self._renewing = threading.Thread(
+                    target=_renew_until, args=(weakref.ref(self), self._stopped), name="langmem-turns", daemon=True
+                )
                 self._renewing.start()
         return ticket, last is None
 
@@ -139,19 +154,23 @@ class Turns:
             self._give_back(thread, drawing.result()[0])
 
     def _renew(self) -> None:
-        while not self._stopped.wait(_RENEW_SECONDS):
-            with self._lock:
-                held = sorted(self._tickets)
-            if not held:
-                continue
-            try:
-                with self._database.write(durable=False) as connection:
-                    _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in held])
-            except StoreUnavailable:
-                continue  # the next round may reach it; a lease that ends meanwhile frees the conversation
+        with self._lock:
+            held = sorted(self._tickets)
+        if not held:
+            return
+        # The next round may reach it; a lease that ends meanwhile frees the conversation.
+        with suppress(StoreUnavailable), self._database.write(durable=False) as connection:
+            _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in held])
 
     async def _in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *arguments)
+
+
+def _renew_until(found: "weakref.ref[Turns]", stopped: threading.Event) -> None:
+    """Between two rounds it keeps nobody alive, so that who was not closed can go."""
+    while not stopped.wait(_RENEW_SECONDS) and (turns := found()) is not None:
+        turns._renew()  # noqa: SLF001 - its own thread
+        del turns
 
 
 class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[RunnableConfig]):

@@ -38,6 +38,7 @@ class OpenCollections:
         self._dimension = dimension
         self._open: OrderedDict[str, Opened] = OrderedDict()
         self._lock = forks.Lock()
+        forks.register(after_in_child=self._close_all)
 
     def tried(
         self,
@@ -76,6 +77,9 @@ class OpenCollections:
     def close(self, name: str) -> None:
         with self._lock:
             self._open.pop(name, None)
+
+    def _close_all(self) -> None:
+        self._open.clear()
 
     def examined(self, name: str) -> int | None:
         """The generation for which the collection was examined; None if it is not open."""
