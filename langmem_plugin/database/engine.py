@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import sqlite3
 import threading
 import time
 import warnings
@@ -21,16 +20,12 @@ from langmem_plugin import forks
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
-from langmem_plugin.database.transactions import Gate, Transaction
-from langmem_plugin.errors import ConfigurationError, StorageFull, StoreUnavailable
+from langmem_plugin.database.transactions import Gate, Transaction, WaitedInVain, longest_wait, note_in_vain
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 
 FIVE_SECONDS = timedelta(seconds=5)
 _MIGRATION = timedelta(minutes=10)
 _NEXT_LOOK_SECONDS = 0.1
-# CANTOPEN is what a file system that became read-only answers to a new connection.
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
-_PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
-_POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _of_parent: list[Pool] = []  # with connections the parent still uses: to close them here would disturb it there
@@ -47,6 +42,7 @@ class _Backend(Protocol):
     def check(self) -> None: ...
     def is_lost(self, connection: Connection) -> bool: ...
     def may_try_another(self, lost: Connection) -> bool: ...
+    def named(self, error: BaseException | None) -> Exception | None: ...
 
 
 class Database:
@@ -120,7 +116,7 @@ class Database:
                     connection.invalidate()  # with it goes the lock
                     raise
         except self._driver_errors as error:
-            raise _named(error) from error
+            raise self._named(error) from error
 
     def close(self) -> None:
         """Lets the transactions that run end, within the timeout, and closes every connection.
@@ -149,31 +145,43 @@ class Database:
         self._forks, self._is_at_rest = 0, False
 
     def _asked(self, *, writes: bool, durable: bool = True, timeout: timedelta | None = None) -> Transaction:
+        # Who waits for PostgreSQL waits for the server, whatever for; SQLite's readers wait for no writer.
+        awaited = (id(self), writes and self.is_sqlite)
         seconds = self._seconds if timeout is None else timeout.total_seconds()
-        return Transaction(writes, durable, seconds, time.monotonic() + seconds)
+        return Transaction(writes, durable, seconds, time.monotonic() + longest_wait(awaited, seconds), awaited)
 
     @contextlib.contextmanager
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
-        lock = self._writing if asked.writes else self._reading
-        self._gate.enter(asked)
         try:
-            self._check_open()
-            if lock is not None and not lock.acquire(timeout=asked.seconds_left):
-                raise StoreUnavailable(f"other writers kept the database for {asked.seconds} s: try again")
-            try:
+            with self._gate.inside(asked), self._locked(asked):
+                self._check_open()
                 with self._begun(asked) as connection, connection.begin():
                     try:
                         yield connection
                     except BaseException:
                         self._give_up_if_lost(connection)  # a rollback would fail, and hide why
                         raise
-            finally:
-                if lock is not None:
-                    lock.release()
+        except WaitedInVain:
+            note_in_vain(asked.awaited)
+            raise
         except self._driver_errors as error:
-            raise _named(error) from error
+            named = self._named(error)
+            if isinstance(named, WaitedInVain):
+                note_in_vain(asked.awaited)
+            raise named from error
+
+    @contextlib.contextmanager
+    def _locked(self, asked: Transaction) -> Iterator[None]:
+        lock = self._writing if asked.writes else self._reading
+        if lock is None:
+            yield
+            return
+        if not lock.acquire(timeout=asked.seconds_left):
+            raise WaitedInVain(f"other writers kept the database for {asked.seconds} s: try again")
+        try:
+            yield
         finally:
-            self._gate.leave()
+            lock.release()
 
     def _begun(self, asked: Transaction) -> Connection:
         """With a transaction begun. What the server closed while it rested is passed over: nothing is done yet."""
@@ -196,6 +204,10 @@ class Database:
             return self.engine.connect()
         finally:
             _connecting.reset(before)
+
+    def _named(self, error: Exception) -> Exception:
+        """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
+        return self._backend.named(error.orig if isinstance(error, DBAPIError) else error) or error
 
     def _give_up_if_lost(self, connection: Connection) -> None:
         if not connection.invalidated and self._backend.is_lost(connection):
@@ -263,27 +275,3 @@ def _release(engine: Engine, url: str) -> None:
     """Of a database that nobody has any more and nobody closed."""
     engine.dispose()
     warnings.warn(f"{url} was not closed: use `with`, or close()", ResourceWarning, stacklevel=2)
-
-
-def _named(error: Exception) -> Exception:
-    """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
-    original = error.orig if isinstance(error, DBAPIError) else error
-    if isinstance(original, sqlite3.Error):
-        code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
-        if code in _FULL:
-            return StorageFull(f"the database cannot be written ({original}): free space or fix its rights")
-        if isinstance(original, sqlite3.OperationalError | sqlite3.DatabaseError) and code not in (
-            sqlite3.SQLITE_ERROR,
-            sqlite3.SQLITE_CONSTRAINT,
-            sqlite3.SQLITE_MISUSE,
-        ):
-            return StoreUnavailable(f"the database did not take the request ({original}): try again")
-        return error
-    if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
-        return StorageFull(f"the database cannot be written ({original}): free space on the server")
-    if getattr(error, "connection_invalidated", False) or type(original).__name__ in (
-        "OperationalError",
-        "InterfaceError",
-    ):
-        return StoreUnavailable(f"the database did not answer ({original}): check that it is running")
-    return error

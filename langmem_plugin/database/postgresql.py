@@ -3,13 +3,15 @@
 import math
 import time
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.database.transactions import Transaction
+from langmem_plugin.database.transactions import Transaction, WaitedInVain
+from langmem_plugin.errors import StorageFull, StoreUnavailable
 
 try:
     import psycopg
@@ -21,13 +23,20 @@ _Result = TypeVar("_Result")
 _KEPT_CONNECTIONS = 16
 _LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
-_LEAST_CONNECT_SECONDS = 2  # libpq makes two of one
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
 
 
+_connect_by: ContextVar[float] = ContextVar("connect_by", default=math.inf)
+
+
+class Unanswered(psycopg.OperationalError):
+    """The server said nothing for too long."""
+
+
 class PatientConnection(psycopg.Connection[Any]):
-    """Closes itself and raises OperationalError when the server says nothing for `patience` seconds.
+    """Closes itself and raises Unanswered when the server says nothing for `patience` seconds.
 
     `first_answer_by`, of time.monotonic(), is the limit of the next answer alone. Timeouts of the server or of TCP
     would not do: a server that was stopped looks at no clock, and its sockets are open.
@@ -41,23 +50,20 @@ class PatientConnection(psycopg.Connection[Any]):
     def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
         return super().wait(self._answered(gen), *arguments, **named)
 
+    @classmethod
+    def _connect_gen(cls, *arguments: Any, **named: Any) -> Generator[Any, Any, Self]:
+        # Of psycopg's own; without it only its `connect_timeout` counts: whole seconds, for each address anew.
+        return (yield from _in_time(super()._connect_gen(*arguments, **named), _connect_by.get(), 0.0))
+
     def _answered(self, operation: Generator[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
         answer_by = self.first_answer_by or time.monotonic() + self.patience
         self.first_answer_by = None
         try:
-            wanted = next(operation)
-            while True:
-                ready = yield wanted  # psycopg comes back ten times a second, with nothing ready
-                if ready:
-                    answer_by = time.monotonic() + self.patience
-                elif time.monotonic() >= answer_by:
-                    self.gave_up = True
-                    self.close()
-                    raise psycopg.OperationalError("the server says nothing")
-                wanted = operation.send(ready)
-        except StopIteration as done:
-            result: _Result = done.value
-            return result
+            return (yield from _in_time(operation, answer_by, self.patience))
+        except Unanswered:
+            self.gave_up = True
+            self.close()
+            raise
 
 
 class PostgreSQL:
@@ -87,9 +93,14 @@ class PostgreSQL:
         def connect(
             _dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]
         ) -> PatientConnection:
-            # Half of what there is, because a name such as localhost means two addresses, tried one after the other.
-            seconds = max(_LEAST_CONNECT_SECONDS, int(seconds_to_connect() / 2))
-            made = PatientConnection.connect(*arguments, **{**_KEEPALIVES, "connect_timeout": seconds, **named})
+            seconds = seconds_to_connect()
+            token = _connect_by.set(time.monotonic() + seconds)
+            try:
+                made = PatientConnection.connect(
+                    *arguments, **{**_KEEPALIVES, "connect_timeout": math.ceil(seconds), **named}
+                )
+            finally:
+                _connect_by.reset(token)
             made.patience = patience
             return made
 
@@ -127,3 +138,29 @@ class PostgreSQL:
         """Whether the connection served before and was closed by the server meanwhile."""
         raw: PatientConnection = driver(lost)
         return raw.closed and raw.has_served and not raw.gave_up
+
+    def named(self, error: BaseException | None) -> StoreUnavailable | None:
+        """Our error for one of the driver, None for a bug in our SQL."""
+        if getattr(error, "sqlstate", None) in _FULL:
+            return StorageFull(f"the database cannot be written ({error}): free space on the server")
+        if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout):
+            return WaitedInVain(f"the database did not answer in time ({error}): check that it is running")
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return StoreUnavailable(f"the database did not answer ({error}): check that it is running")
+        return None
+
+
+def _in_time(operation: Generator[Any, Any, _Result], by: float, patience: float) -> Generator[Any, Any, _Result]:
+    """Raises Unanswered at `by`, or so many seconds after the last answer. psycopg asks ten times a second."""
+    try:
+        wanted = next(operation)
+        while True:
+            ready = yield wanted
+            if ready:
+                by = max(by, time.monotonic() + patience)
+            elif time.monotonic() >= by:
+                raise Unanswered("the server says nothing")
+            wanted = operation.send(ready)
+    except StopIteration as done:
+        result: _Result = done.value
+        return result
