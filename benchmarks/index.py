@@ -22,6 +22,7 @@ import numpy as np
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING
 from langmem_plugin.memory.search import Meaning, Query
 from langmem_plugin.memory.stores import chroma, pgvector
@@ -58,9 +59,9 @@ def timed(calls: list[Callable[[], object]]) -> tuple[float, float, float]:
     return (*np.percentile(taken, [50, 95]), float(np.median(worked)))
 
 
-def asked(memory: MemoryService, vector: Vector) -> Query:
+def asked(memory: MemoryService, vector: Vector) -> Ask:
     meaning = Meaning(vector, memory.embedder.calibration)
-    return Query("", meaning, "semantic", NEAREST, 0.0, EVERYTHING, memory.now())
+    return memory.facts.ask(OWNER, Query("", meaning, "semantic", NEAREST, 0.0, EVERYTHING, memory.now()))
 
 
 def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> dict[str, object]:
@@ -70,11 +71,11 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
         texts = [(f"note {held + start + number}", {}) for number in range(size)]
         memory.remember_many(OWNER, texts, embeddings=vectors.batch(size))
     filled = time.perf_counter() - started
-    memory._facts.forget(OWNER)
-    memory._index_after = 10**9
+    memory.facts._corpora.forget(OWNER)
+    memory.facts._index_after = 10**9
     memory.search(OWNER, "note", mode="text")
     questions = list(vectors.questions())
-    with memory.database.read() as connection, memory._facts.corpus(connection, OWNER) as corpus:
+    with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
         with_vectors = corpus.size
         exact = timed([lambda vector=vector: cosines(corpus.vectors, vector) for vector in questions])
         ids = np.array(corpus.ids)
@@ -83,21 +84,21 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
         without = corpus.size
         read = timed(
             [
-                lambda vector=vector: memory._nearest(connection, OWNER, asked(memory, vector), corpus)
+                lambda vector=vector: memory.facts._cosines(connection, asked(memory, vector), corpus)
                 for vector in questions[:5]
             ]
         )
     started = time.perf_counter()
     assert memory.reindex(OWNER)
     indexed = time.perf_counter() - started
-    memory._index_after = 0
+    memory.facts._index_after = 0
     found: list[set[str]] = []
 
     def ask(vector: Vector) -> None:
-        scored = sorted(memory._nearest(connection, OWNER, asked(memory, vector), corpus), key=lambda each: -each[1])
+        scored = sorted(memory.facts._cosines(connection, asked(memory, vector), corpus), key=lambda each: -each[1])
         found.append({memory_id for memory_id, _ in scored[:NEAREST]})
 
-    with memory.database.read() as connection, memory._facts.corpus(connection, OWNER) as corpus:
+    with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
         ask(questions[0])
         found.clear()
         through = timed([lambda vector=vector: ask(vector) for vector in questions])

@@ -18,6 +18,7 @@ from langmem_plugin.errors import (
     StaleMemory,
     StorageFull,
     StoreUnavailable,
+    TurnLost,
     TurnTimeout,
     UnknownSession,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "StaleMemory",
     "StorageFull",
     "StoreUnavailable",
+    "TurnLost",
     "TurnTimeout",
     "UnknownSession",
     "memory_recall_node",

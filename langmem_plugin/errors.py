@@ -45,6 +45,13 @@ class TurnTimeout(LangMemError):
     """Another turn of this phone did not finish in the time allowed; try again."""
 
 
+class TurnLost(LangMemError):
+    """The run stood still for so long that another has taken its turn; run it again.
+
+    Nothing was stored of it from then on.
+    """
+
+
 class DamagedSession(LangMemError):
     """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
 

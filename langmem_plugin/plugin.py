@@ -30,7 +30,7 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.keeper import quarter_of_length
 from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.conversation.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.stores import opened_stores
@@ -98,6 +98,7 @@ class PhoneMemory:
             self._searches = self.settings.remembers and self.settings.search_past_sessions
             self._working = WorkingMemory(
                 service=self.service,
+                saver=self.saver,
                 settings=self.settings,
                 media=self.media,
                 count_tokens=count_tokens,
@@ -139,7 +140,7 @@ class PhoneMemory:
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
         if not self.settings.enable_memory_system:
-            unremembered = nullcontext(without_trace(normalised(phone, self.settings.default_region)))
+            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
             return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
 

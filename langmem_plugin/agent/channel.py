@@ -20,7 +20,7 @@ from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
 from langmem_plugin.database import waiting_once
-from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnTimeout
+from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnLost, TurnTimeout, UnknownSession
 from langmem_plugin.phones import masked
 
 log = logging.getLogger(__name__)
@@ -31,6 +31,7 @@ EMPTY = "I got an empty message. Write me what you need, or /help."
 NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
 """What a person is answered when the model cannot be reached."""
 BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
+LOST = "Something else went on in this conversation while I was answering. Please send your message again."
 NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
 WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
 
@@ -81,7 +82,7 @@ class Channel:
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})
             return NO_MODEL
-        except (TurnTimeout, StoreUnavailable) as error:
+        except (TurnTimeout, TurnLost, UnknownSession, StoreUnavailable) as error:
             return _told_instead(error, masked(message.owner))
         return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
 
@@ -103,10 +104,10 @@ class Channel:
         result: dict[str, Any] | None = None
         begun = False
         try:
-            with self._turn(owner) as config:
-                waits = self._saver.awaits_answer(config)
+            turn = self._turn(owner)
+            with turn as config:
                 begun = True
-                given: Any = Command(resume=self._as_answer(said)) if waits else {"messages": [said]}
+                given: Any = Command(resume=self._as_answer(said)) if turn.awaits_answer else {"messages": [said]}
                 result = graph.invoke(given, config)
         except StorageFull:
             raise
@@ -133,8 +134,11 @@ def without_trace(owner: str) -> RunnableConfig:
     return {"configurable": {"thread_id": owner, "automated": True}}
 
 
-def _told_instead(error: TurnTimeout | StoreUnavailable, phone: str) -> str:
+def _told_instead(error: TurnTimeout | TurnLost | UnknownSession | StoreUnavailable, phone: str) -> str:
     match error:
+        case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
+            log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
+            return LOST
         case TurnTimeout():
             log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
             return BUSY

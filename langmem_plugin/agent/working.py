@@ -14,20 +14,22 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, System
 from langmem_plugin.agent import outage
 from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
 from langmem_plugin.agent.documents import Documents
-from langmem_plugin.agent.identity import owner_of_run, session_of_run, thread_of_run
+from langmem_plugin.agent.identity import owner_of_run, run_config, session_of_run, thread_of_run
 from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import context_line, system_text
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.languages import asked
+from langmem_plugin.memory.reminders import NOTHING_TOLD, Reminders, Told
 from langmem_plugin.memory.retention import Access
-from langmem_plugin.memory.scopes import get_for, recall_for, scopes_of
+from langmem_plugin.memory.scopes import scopes_of
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Role, Settings
@@ -47,6 +49,7 @@ class WorkingMemory:
         self,
         *,
         service: MemoryService,
+        saver: ConversationSaver,
         settings: Settings,
         media: Media,
         count_tokens: Callable[[BaseMessage], int],
@@ -57,6 +60,8 @@ class WorkingMemory:
         now: Callable[[], datetime],
     ) -> None:
         self.service = service
+        self._reminders = Reminders(service)
+        self._saver = saver
         self._now = now
         self.settings = settings
         self._media = media
@@ -107,21 +112,22 @@ class WorkingMemory:
             max_tokens=self.settings.max_tokens[self.role(owner)],
             count_tokens=self._count_tokens,
         )
+        told = self._told(owner, recalled)
         text = system_text(
             system,
             self._earlier(messages, shown),
-            self._instructions_for(owner, messages),
-            self._shown(owner, messages, recalled),
+            self._applying(owner, messages, told),
+            self._shown(owner, messages, recalled, told),
             self.resolution(messages),
         )
         return text, with_pictures(shown, self._media)
 
     def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """What the newest reply cites."""
-        return citations_in(_reply_of(messages), self._shown(self.owner(phone), messages, recalled))
+        return citations_in(_reply_of(messages), self._shown_now(self.owner(phone), messages, recalled))
 
     def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:
-        return with_sources(text, self._shown(self.owner(phone), messages, recalled)) if cites(text) else text
+        return with_sources(text, self._shown_now(self.owner(phone), messages, recalled)) if cites(text) else text
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""
@@ -141,21 +147,27 @@ class WorkingMemory:
         try:
             if self._past_sessions is not None:
                 self._past_sessions.claim(thread_of_run(), owner)
-            self.service.note_turn(
-                [scope.owner for scope in scopes_of(owner, self.role(owner))],
-                self._uses(owner, messages, recalled),
-                followed=[each.id for each in self._instructions_for(owner, messages)],
+            # What the prompt was given is what was used: nothing is read again.
+            told = self._reminders.last_told(owner, self.role(owner), [each for each, _ in recalled])
+            told = told or self._told(owner, recalled)
+            note = partial(
+                self.service.note_used,
+                scopes=[scope.owner for scope in scopes_of(owner, self.role(owner))],
+                uses=self._uses(owner, messages, recalled, told),
+                followed=[each.id for each in self._applying(owner, messages, told)],
                 session_id=session_of_run(),
             )
+            if note.keywords["uses"] or note.keywords["followed"]:
+                self._saver.write_along(run_config(), note)
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 
     def _uses(
-        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled
+        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
     ) -> dict[str, tuple[Access, float | None]]:
         """How each recalled memory was used: cited, or only shown."""
         reply = _reply_of(messages)
-        shown = self._shown(owner, messages, recalled) if cites(reply) else []
+        shown = self._shown(owner, messages, recalled, told) if cites(reply) else []
         cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
         return {each: ("cited" if each in cited else "injected", score) for each, score in recalled}
 
@@ -168,21 +180,30 @@ class WorkingMemory:
         return "godfather" if owner == self._godfather else "client"
 
     def _recalled(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
-        limit, topic = self.settings.recall_limit, _topic(said)
-        if words := asked(topic):
-            found = recall_for(
-                self.service,
-                owner,
-                self.role(owner),
-                said,
-                limit=limit,
-                min_similarity=self.settings.min_similarity,
-            )
-            if found or len(said) > 1 or len(words) > _GREETING_WORDS:
-                return [(each.memory, each.similarity) for each in found]
-        return [(each, 0.0) for each in self.service.foremost(owner, limit=limit)]
+        words = asked(_topic(said))
+        return self._reminders.recall(
+            owner,
+            self.role(owner),
+            said if words else [],
+            limit=self.settings.recall_limit,
+            min_similarity=self.settings.min_similarity,
+            or_foremost=not words or (len(said) == 1 and len(words) <= _GREETING_WORDS),
+        )
 
-    def _shown(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled) -> list[Citation]:
+    def _told(self, owner: str, recalled: Recalled) -> Told:
+        """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
+        if not self.settings.remembers:
+            return NOTHING_TOLD
+        try:
+            return self._reminders.told(owner, self.role(owner), [each for each, _ in recalled])
+        except StoreUnavailable as error:
+            self._without("recall", owner, error)
+            return NOTHING_TOLD
+
+    def _shown_now(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled) -> list[Citation]:
+        return self._shown(owner, messages, recalled, self._told(owner, recalled))
+
+    def _shown(self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told) -> list[Citation]:
         """What the block holds. A number is the place in what was recalled, whatever has been forgotten since.
 
         Documents are numbered on, and fill what the memories leave of the budget.
@@ -190,7 +211,7 @@ class WorkingMemory:
         if not self.settings.remembers:
             return []
         places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
-        shown = [Citation(places[each.id], memory=each) for each in self._memories(owner, list(places))]
+        shown = [Citation(places[each.id], memory=each) for each in told.memories]
         if self._documents is not None:
             found = self._documents.of(owner, _topic(_said(messages)))
             offered = [Citation(place, document=each) for place, each in enumerate(found, len(recalled) + 1)]
@@ -226,25 +247,10 @@ class WorkingMemory:
         dropped = [message for message in messages if id(message) not in kept]
         return self._summaries.of(dropped) if dropped else ""
 
-    def _instructions_for(self, owner: str, messages: Sequence[BaseMessage]) -> list[Instruction]:
-        if not self.settings.remembers:
-            return []
+    def _applying(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
-        try:
-            return self.service.instructions.applicable(owner, situation)
-        except StoreUnavailable as error:
-            self._without("instructions", owner, error)
-            return []
-
-    def _memories(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
-        if not memory_ids:
-            return []
-        try:
-            return get_for(self.service, owner, self.role(owner), memory_ids)
-        except StoreUnavailable as error:
-            self._without("recall", owner, error)
-            return []
+        return applying(told.instructions, situation)
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:

@@ -15,7 +15,7 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from langmem_plugin import forks
 from langmem_plugin.conversation import checkpoints, codec
@@ -89,15 +89,16 @@ class History:
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first."""
-        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
+        here = (
             checkpoint_table.c.thread == self.session.thread,
             checkpoint_table.c.session == self.session.number,
+            *((checkpoint_table.c.namespace == namespace,) if namespace is not None else ()),
         )
-        if namespace is not None:
-            query = query.where(checkpoint_table.c.namespace == namespace)
+        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(*here)
         if before is not None:
-            query = query.where(checkpoint_table.c.checkpoint_id < before)
-        query = query.order_by(checkpoint_table.c.checkpoint_id.desc())
+            position = select(checkpoint_table.c.position).where(*here, checkpoint_table.c.checkpoint_id == before)
+            query = query.where(checkpoint_table.c.position < position.limit(1).scalar_subquery())
+        query = query.order_by(checkpoint_table.c.position.desc())
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
 
     def values(self, stored: Stored) -> dict[str, Any]:
@@ -168,6 +169,8 @@ class History:
     ) -> None:
         """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
         parent = (self.rows.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
+        if parent_id and parent is None:
+            self.rows.await_parent(namespace, parent_id)
         channels: dict[str, Held] = {}
         for name, value in checkpoint["channel_values"].items():
             before = parent.channels.get(name) if parent else None
@@ -184,20 +187,27 @@ class History:
         facts = codec.dump(self.serde, metadata)
         payload, channels = checkpoints.encode(codec.dump(self.serde, body), facts, channels, parent)
         self.rows.flush()
-        row = self._row(namespace, checkpoint["id"])
-        row |= {"parent_id": parent_id, "run_id": metadata.get("run_id"), "payload": payload}
+        place = {**self._key(namespace), "of_checkpoint": checkpoint["id"]}
+        run_id = metadata.get("run_id")
+        row = {**place, "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
         if not _NEW_CHECKPOINT.run(self.connection, row):
             self.rows.disturb()
             self.detach(namespace, {checkpoint["id"]})
-            self._rewrite(
-                namespace,
-                checkpoint["id"],
-                {"parent_id": parent_id, "run_id": row["run_id"], "payload": payload},
-            )
+            self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
+        elif self.rows.was_awaited(namespace, checkpoint["id"]):
+            self._move_descendants(namespace, checkpoint["id"])
         # The next step continues this one: it need not be decoded for that.
         stored = Stored(checkpoint["id"], parent_id, _own(body), facts, channels)
         self.decoded.put((self.session.number, namespace, checkpoint["id"]), payload, stored)
         self.rows.stored(namespace, stored)
+
+    def _move_descendants(self, namespace: str, checkpoint_id: str) -> None:
+        """A child may come before its parent, from another thread: it is the newer one all the same."""
+        moved = {checkpoint_id}
+        for each, parent_id in _LINEAGE.all(self.connection, self._key(namespace)):
+            if parent_id in moved:
+                moved.add(each)
+                _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": each})
 
     def detach(self, namespace: str, parents: set[str]) -> None:
         """Gives the children of these checkpoints full lists, so that the parents may change or go."""
@@ -322,7 +332,7 @@ def _of_namespace(table: Any) -> tuple[Any, ...]:
 _CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
     *_of_namespace(checkpoint_table)
 )
-_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.checkpoint_id.desc()).limit(1))
+_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.position.desc()).limit(1))
 _BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
 _WRITES = Prepared(
     select(pending_table.c.task_id, pending_table.c.payload).where(
@@ -357,5 +367,35 @@ _VALUE = Prepared(
     )
 )
 _ADD_VALUE = Prepared(insert(value_table))
-_NEW_CHECKPOINT = Prepared(insert_unless_there(checkpoint_table))
+_earlier = checkpoint_table.alias()
+_NEXT = (
+    select(func.coalesce(func.max(_earlier.c.position), 0) + 1)
+    .where(_earlier.c.thread == bindparam("of_thread"), _earlier.c.session == bindparam("of_session"))
+    .scalar_subquery()
+)
+_NEW_CHECKPOINT = Prepared(
+    {
+        dialect: inserting.values(
+            thread=bindparam("of_thread"),
+            session=bindparam("of_session"),
+            namespace=bindparam("of_namespace"),
+            checkpoint_id=bindparam("of_checkpoint"),
+            parent_id=bindparam("of_parent"),
+            run_id=bindparam("of_run"),
+            payload=bindparam("of_payload"),
+            position=_NEXT,
+        )
+        for dialect, inserting in insert_unless_there(checkpoint_table).items()
+    }
+)
+_LINEAGE = Prepared(
+    select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id)
+    .where(*_of_namespace(checkpoint_table))
+    .order_by(checkpoint_table.c.position)
+)
+_MOVE_TO_END = Prepared(
+    update(checkpoint_table)
+    .where(*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+    .values(position=_NEXT)
+)
 _NEW_WRITES = Prepared(insert_unless_there(pending_table))

@@ -18,16 +18,17 @@ from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.history import DecodedCache, History
 from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.rows import CountTokens, Rows
-from langmem_plugin.conversation.runs import Runs, control_of, starts_run
+from langmem_plugin.conversation.runs import Runs, control_of
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
+from langmem_plugin.conversation.shared_writes import SharedWrites
 from langmem_plugin.conversation.standings import Standings
-from langmem_plugin.conversation.turns import Turn, Turns
+from langmem_plugin.conversation.turns import TURN_KEY, Opened, Turn, Turns, holds
 from langmem_plugin.conversation.versions import VersionCache
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.errors import DamagedSession, InvalidInput
+from langmem_plugin.errors import DamagedSession, InvalidInput, TurnLost
 from langmem_plugin.phones import thread_key
 from langmem_plugin.settings import Settings
 
@@ -69,7 +70,8 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self.now = now
         self._own_executor = None if executor else forks.Threads("langmem-saver")
         self._executor: Executor = executor or cast("Executor", self._own_executor)
-        self._turns = Turns(self.database, self.open_session, turn_timeout, self._executor)
+        self._turns = Turns(self.database, self, turn_timeout, self._executor)
+        self._shared = SharedWrites(self._write)
         self._runs = Runs()
         self._forget_decoded()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
@@ -129,36 +131,72 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """
         return self._turns.turn(thread_key(thread_id, self.region))
 
-    def open_session(self, thread_id: str) -> RunnableConfig:
-        """The config of a turn that begins: its session is pinned, and is a fresh one after silence."""
-        thread, now = thread_key(thread_id, self.region), self.now()
+    def current_session(self, thread_id: str) -> Session:
+        """The session a message would go to now; a fresh one if there is none or the last one fell silent."""
+        thread = thread_key(thread_id, self.region)
+        seen = self.look(thread)
+        if seen is not None:
+            return seen
+        with self.database.write() as connection:
+            return self._opened(connection, thread, None)
+
+    def look(self, thread: str) -> Session | None:
+        """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
         with self.database.read() as connection:
-            session = sessions.newest(connection, thread)
-            goes_on = (
-                session is not None
-                and not sessions.has_ended(connection, session, now, self.silence)
-                and self._is_readable(connection, session)
-            )
-        if session is None or not goes_on:
-            with self.database.write() as connection:
-                session = sessions.begin(connection, thread, now, over=session)
-        return {"configurable": {"thread_id": thread, "session_id": session.session_id}}
+            found = sessions.newest(connection, thread)
+            goes_on = found is not None and not sessions.has_ended(connection, found, self.now(), self.silence)
+            return found if goes_on and found and self._is_readable(connection, found) else None
+
+    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+        """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
+        before = sessions.newest(connection, thread, lock=True)
+        session = self._opened(connection, thread, seen)
+        sessions.take(connection, before or session, ticket)
+        return Opened(
+            {"configurable": {"thread_id": thread, "session_id": session.session_id, TURN_KEY: ticket}},
+            sessions.is_interrupted(connection, session),
+        )
+
+    def write_along(self, config: RunnableConfig, work: Callable[[Connection], None]) -> None:
+        """In a turn, has the run's next write take this along in its transaction; elsewhere it is written here."""
+        if self._turns.runs_here(config):
+            self._shared.leave(config, lambda history: work(history.connection))
+        else:
+            with self.database.write(durable=False) as connection:
+                work(connection)
+
+    def settle(self, config: RunnableConfig) -> None:
+        """Writes what the turn's runs left to be written with their next step."""
+        self._shared.settle(config)
+
+    def _opened(self, connection: Connection, thread: str, seen: Session | None) -> Session:
+        """`seen` is what `look` found: it need not be read again."""
+        now = self.now()
+        found = sessions.newest(connection, thread, lock=True)
+        if (
+            found is not None
+            and not sessions.has_ended(connection, found, now, self.silence)
+            and ((seen is not None and seen.number == found.number) or self._is_readable(connection, found))
+        ):
+            return found
+        return sessions.begin(connection, thread, now, over=found)
 
     def end_session(self, thread_id: str) -> None:
         """Archives the thread's current session, if it has one; the next message starts afresh."""
         with self.database.write() as connection:
             sessions.end(connection, thread_key(thread_id, self.region), self.now())
 
-    def awaits_answer(self, config: RunnableConfig) -> bool:
-        """Whether the session's last run stopped to ask the person something."""
+    def session_of(self, config: RunnableConfig) -> str | None:
+        """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
         with self.database.read() as connection:
             session = self._session(connection, self._thread(config), config)
-            return session is not None and sessions.is_interrupted(connection, session)
+        return session.session_id if session else None
 
     def touch(self, config: RunnableConfig, client: Client | None = None) -> None:
         """Counts as activity of the session, and says who its client is."""
         with self.database.write() as connection:
             session = self._session(connection, self._thread(config), config, lock=True)
+            self._refuse_outrun(connection, session, config)
             if session is not None:
                 sessions.advance(connection, session, next_row=session.next_row, active_at=self.now())
                 if client is not None:
@@ -180,6 +218,8 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         None keeps the archive for ever.
         """
         now, ended, purged = self.now(), 0, 0
+        with self.database.write() as connection:
+            sessions.none_ahead(connection, now)
         while True:
             with self.database.write() as connection:
                 silent = sessions.idle(connection, now, self.silence, _EXPIRED_AT_ONCE)
@@ -221,7 +261,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         control = control_of(config)
         session_id = configurable.get("session_id")
         # The first write of a run looks like the read it began with; what that read decided holds.
-        if session_id is None and (lock or not starts_run(config)) and self._runs.knows(control, thread):
+        if session_id is None and self._runs.knows(control, thread):
             session_id = self._runs.session_of(control)
             if session_id is None:
                 return None
@@ -230,7 +270,11 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         checkpoint_id = get_checkpoint_id(config)
         found = sessions.newest(connection, thread, lock=lock)
         if checkpoint_id and found:
-            return sessions.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock) or found
+            found = (
+                sessions.with_checkpoint(connection, thread, namespace_of(config), checkpoint_id, lock=lock) or found
+            )
+            if control is not None:  # a replay goes on where it begins, also in a session that has ended
+                self._runs.remember(control, thread, found.session_id)
         return found
 
     def _over(self, connection: Connection, session: Session | None, control: object, thread: str) -> bool:
@@ -242,19 +286,36 @@ class SessionKeeper(BaseCheckpointSaver[str]):
     @contextmanager
     def _write(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[History]:
         thread, control, now = self._thread(config), control_of(config), self.now()
+        history: History | None = None
         with self._writing[hash(thread) % len(self._writing)]:
-            with self.database.write(durable=durable) as connection:
-                session = self._session(connection, thread, config, lock=True) or sessions.begin(
-                    connection, thread, now
-                )
-                history = self._history(connection, session, now)
-                yield history
-                # Only a run is activity: `update_state` and restoring from outside are not.
-                active_at = now if control is not None else None
-                sessions.advance(connection, session, next_row=history.rows.next_row, active_at=active_at)
+            try:
+                with self.database.write(durable=durable) as connection:
+                    session = self._session(connection, thread, config, lock=True)
+                    self._refuse_outrun(connection, session, config)
+                    session = session or sessions.begin(connection, thread, now)
+                    history = self._history(connection, session, now)
+                    yield history
+                    # Only a run is activity: `update_state` and restoring from outside are not.
+                    active_at = now if control is not None else None
+                    sessions.advance(connection, session, next_row=history.rows.next_row, active_at=active_at)
+            except BaseException:
+                if history is not None:
+                    # It may be on disk although an error came back: what was reserved must not be given again.
+                    history.rows.forget()
+                raise
             history.rows.publish()
             if control is not None:
                 self._runs.remember(control, thread, session.session_id)
+
+    def _refuse_outrun(self, connection: Connection, session: Session | None, config: RunnableConfig) -> None:
+        """Nothing of a turn's run is written once another turn has begun; asked in the transaction that writes."""
+        ticket = config["configurable"].get(TURN_KEY)
+        if ticket is None or session is None:
+            return
+        # A turn binds the sessions from the newest on: one that had ended before it is looked up by the ticket.
+        outrun = session.ended_at is not None and not holds(connection, session.thread, ticket)
+        if outrun or session.epoch > ticket:
+            raise TurnLost("another turn of this conversation began while this one stood still: run it again")
 
     def _history(
         self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False

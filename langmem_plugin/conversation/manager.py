@@ -86,8 +86,7 @@ class SessionManager:
 
     def get_session(self, chat: str) -> SessionRecord:
         """The chat's current session; a fresh one if there is none or the last one fell silent."""
-        config = self._saver.open_session(self._thread(chat))
-        return self.session(config["configurable"]["session_id"])
+        return self.session(self._saver.current_session(self._thread(chat)).session_id)
 
     def add_message(  # noqa: PLR0917 - the order the interface is known by
         self,
@@ -141,8 +140,8 @@ class SessionManager:
         WARNING.
         """
         thread = self._thread(chat)
-        config = self._saver.open_session(thread)
-        with self._saver.reading(config["configurable"]["session_id"]) as (history, _):
+        current = self._saver.current_session(thread)
+        with self._saver.reading(current.session_id) as (history, _):
             rows = history.listed(_CHANNEL)
             newest = rows[-max_messages:] if max_messages else rows
             shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)

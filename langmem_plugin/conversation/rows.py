@@ -92,6 +92,13 @@ class Rows:
                 return stored
         return None
 
+    def await_parent(self, namespace: str, checkpoint_id: str) -> None:
+        """Notes that a child is stored before this checkpoint: the calls of a run come from several threads."""
+        self.standings.await_parent(self._conversation, namespace, checkpoint_id)
+
+    def was_awaited(self, namespace: str, checkpoint_id: str) -> bool:
+        return self.standings.was_awaited(self._conversation, namespace, checkpoint_id)
+
     def stored(self, namespace: str, stored: Stored) -> None:
         """Notes the checkpoint, for the one that continues it."""
         self._newest = namespace, stored
@@ -153,6 +160,10 @@ class Rows:
         if self._inserts:
             _ADD_ROWS.run_each(self.connection, self._inserts)
             self._inserts = []
+
+    def forget(self) -> None:
+        """Of a transaction that failed: no number it reserved is given again, nothing it read is relied on."""
+        self.standings.forget(self._conversation)
 
     def publish(self) -> None:
         """Lets later transactions find what this one added; only after it is on disk."""

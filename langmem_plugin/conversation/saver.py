@@ -25,7 +25,7 @@ from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
 from langmem_plugin.conversation.runs import control_of, starts_run
-from langmem_plugin.conversation.sessions import Session
+from langmem_plugin.conversation.turns import TURN_KEY
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
 
@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-_OUR_KEYS = ("session_id", "phone")  # never copied into metadata: it is not encrypted by every serializer
+_OUR_KEYS = ("session_id", "phone", TURN_KEY)  # never copied into metadata: it is not encrypted by every serializer
 _PAGE = 50
 
 
@@ -60,7 +60,8 @@ class ConversationSaver(SessionKeeper):
         thread, namespace = self._thread(config), namespace_of(config)
         with self.database.read() as connection:
             session = self._session(connection, thread, config)
-            over = starts_run(config) and self._over(connection, session, control_of(config), thread)
+            begins = starts_run(config) and not self._runs.knows(control_of(config), thread)
+            over = begins and self._over(connection, session, control_of(config), thread)
             if session is None:
                 return None
             if not over:
@@ -134,9 +135,16 @@ class ConversationSaver(SessionKeeper):
         facts = dict(get_checkpoint_metadata(config, metadata))
         for key in _OUR_KEYS:
             facts.pop(key, None)
-        with self._write(config) as history:
-            history.save(namespace, checkpoint, facts, new_versions, get_checkpoint_id(config))
-        return _config(history.session, namespace, checkpoint["id"])
+        parent_id = get_checkpoint_id(config)
+
+        def save(history: History) -> None:
+            history.save(namespace, checkpoint, facts, new_versions, parent_id)
+
+        if metadata.get("source") == "input" and TURN_KEY in config["configurable"] and not _is_synchronous(config):
+            self._shared.leave(config, save)  # the first step's checkpoint follows before anybody's code runs
+        else:
+            self._shared.now(config, save)
+        return _config(self._thread(config), namespace, checkpoint["id"])
 
     def put_writes(
         self,
@@ -154,8 +162,14 @@ class ConversationSaver(SessionKeeper):
             return
         checkpoint_id = config["configurable"]["checkpoint_id"]
         special = any(channel in WRITES_IDX_MAP for channel, _ in writes)
-        with self._write(config, durable=special) as history:
+
+        def save(history: History) -> None:
             history.save_writes(namespace_of(config), checkpoint_id, task_id, task_path, writes)
+
+        if special:
+            self._shared.now(config, save)
+        else:
+            self._shared.soon(config, save)
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes every session of the thread, current and archived."""
@@ -265,9 +279,9 @@ class ConversationSaver(SessionKeeper):
     def _tuple(self, history: History, namespace: str, stored: Stored) -> CheckpointTuple:
         values = history.values(stored)
         body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
-        parent = stored.parent_id and _config(history.session, namespace, stored.parent_id)
+        parent = stored.parent_id and _config(history.session.thread, namespace, stored.parent_id)
         return CheckpointTuple(
-            config=_config(history.session, namespace, stored.checkpoint_id),
+            config=_config(history.session.thread, namespace, stored.checkpoint_id),
             checkpoint=body,
             metadata=self.serde.loads_typed(stored.metadata),
             parent_config=parent or None,
@@ -306,15 +320,13 @@ def _is_automated(config: RunnableConfig) -> bool:
     return bool(config["configurable"].get("automated"))
 
 
-def _config(session: Session, namespace: str, checkpoint_id: str) -> RunnableConfig:
-    return {
-        "configurable": {
-            "thread_id": session.thread,
-            "checkpoint_ns": namespace,
-            "checkpoint_id": checkpoint_id,
-            "session_id": session.session_id,
-        }
-    }
+def _is_synchronous(config: RunnableConfig) -> bool:
+    """Whether each step is to be stored before the next one begins."""
+    return config["configurable"].get("__pregel_durability") == "sync"
+
+
+def _config(thread: str, namespace: str, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}}
 
 
 def _matches(metadata: Mapping[str, Any], wanted: Mapping[str, Any] | None) -> bool:

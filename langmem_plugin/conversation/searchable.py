@@ -6,7 +6,7 @@ A session waits when it is over or silent and has changed since its messages wer
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Connection, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import Connection, and_, delete, exists, insert, or_, select, update
 
 from langmem_plugin.database.conversation_tables import checkpoint, searchable, session, thread_owner
 from langmem_plugin.database.schema import insert_unless_there
@@ -90,12 +90,14 @@ def forget_gone(connection: Connection, before: datetime) -> None:
 
 
 _NEWEST = (
-    select(func.max(checkpoint.c.checkpoint_id))
+    select(checkpoint.c.checkpoint_id)
     .where(
         checkpoint.c.thread == session.c.thread,
         checkpoint.c.session == session.c.number,
         checkpoint.c.namespace == "",
     )
+    .order_by(checkpoint.c.position.desc())
+    .limit(1)
     .correlate(session)
     .scalar_subquery()
 )

@@ -29,6 +29,8 @@ class Session:
     last_active: datetime
     ended_at: datetime | None
     next_row: int
+    epoch: int = 0  # the ticket of the last turn that took it
+    ahead: datetime | None = None  # when a clock that ran ahead of the last writer's says it was active
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,24 @@ HALF_AN_HOUR = Silence()
 _PRECISION = timedelta(milliseconds=500)
 """Activity is written down no more often than this: the steps of a quick turn are one sign of life."""
 
+_SKEW = timedelta(minutes=5)
+"""Clocks of machines that work together differ by less."""
+
 
 def is_idle(last_active: datetime, now: datetime, timeout: timedelta) -> bool:
-    """Silence counts from the last write, whoever made it; the boundary itself is idle."""
+    """Silence counts from the last write, whoever made it; the boundary itself is idle.
+
+    A time ahead of `now` comes from another clock, or one that was set back: it counts as just now, until the next
+    write puts it right.
+    """
     return last_active + timeout <= now
+
+
+def is_silent(found: Session, now: datetime, timeout: timedelta) -> bool:
+    """As `is_idle`, whichever of two clocks was right: one that was set back for a while ends no conversation."""
+    if found.ahead is not None and found.ahead <= now and not is_idle(found.ahead, now, timeout):
+        return False
+    return is_idle(found.last_active, now, timeout)
 
 
 def newest(connection: Connection, thread: str, *, lock: bool = False) -> Session | None:
@@ -83,9 +99,9 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
     """Whether a new message belongs to a new session. Only a root run or a turn that begins may ask."""
     if found.ended_at is not None:
         return True
-    if not is_idle(found.last_active, now, silence.timeout):
+    if not is_silent(found, now, silence.timeout):
         return False
-    return is_idle(found.last_active, now, silence.while_interrupted) or not is_interrupted(connection, found)
+    return is_silent(found, now, silence.while_interrupted) or not is_interrupted(connection, found)
 
 
 def begin(connection: Connection, thread: str, now: datetime, *, over: Session | None = None) -> Session:
@@ -117,6 +133,11 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     )
     _log("session.began", fresh)
     return fresh
+
+
+def take(connection: Connection, found: Session, ticket: int) -> None:
+    """Binds the session, and every later one, to a turn: who wrote to it before can do so no more."""
+    _TAKE.run(connection, {"of_thread": found.thread, "of_number": found.number, "of_ticket": ticket})
 
 
 def one_at_a_time(connection: Connection, thread: str) -> None:
@@ -152,6 +173,12 @@ def idle(connection: Connection, now: datetime, silence: Silence, limit: int) ->
     return [found for found in candidates if has_ended(connection, found, now, silence)]
 
 
+def none_ahead(connection: Connection, now: datetime) -> None:
+    """A session active in the future was written by a clock that ran ahead: it is silent from now on."""
+    ahead = update(session).where(session.c.ended_at.is_(None), session.c.last_active > now + _SKEW)
+    connection.execute(ahead.values(last_active=now, ahead=session.c.last_active))
+
+
 def purge(connection: Connection, ended_before: datetime, *, thread: str | None = None) -> int:
     """Deletes archived sessions with everything that belongs to them; how many. Of one thread, or of all."""
     doomed = delete(session).where(session.c.ended_at < ended_before)
@@ -182,9 +209,11 @@ def set_client(connection: Connection, found: Session, client: Client) -> None:
 
 def advance(connection: Connection, found: Session, *, next_row: int, active_at: datetime | None) -> None:
     """Records the rows used and, when a run wrote, that the conversation is alive."""
-    last_active = found.last_active if active_at is None else max(found.last_active, active_at)
-    if last_active - found.last_active < _PRECISION:
+    last_active, ahead = active_at or found.last_active, found.ahead
+    if abs(last_active - found.last_active) < _PRECISION:
         last_active = found.last_active
+    elif last_active < found.last_active:
+        ahead = found.last_active
     if next_row == found.next_row and last_active == found.last_active:
         return
     _ADVANCE.run(
@@ -194,6 +223,7 @@ def advance(connection: Connection, found: Session, *, next_row: int, active_at:
             "of_number": found.number,
             "next_row": next_row,
             "last_active": last_active,
+            "ahead": ahead,
         },
     )
 
@@ -266,6 +296,8 @@ _COLUMNS = (
     session.c.last_active,
     session.c.ended_at,
     session.c.next_row,
+    session.c.epoch,
+    session.c.ahead,
 )
 
 
@@ -301,7 +333,12 @@ _END = (
 _ADVANCE = Prepared(
     update(session)
     .where(session.c.thread == bindparam("of_thread"), session.c.number == bindparam("of_number"))
-    .values(next_row=bindparam("next_row"), last_active=bindparam("last_active"))
+    .values(next_row=bindparam("next_row"), last_active=bindparam("last_active"), ahead=bindparam("ahead"))
+)
+_TAKE = Prepared(
+    update(session)
+    .where(session.c.thread == bindparam("of_thread"), session.c.number >= bindparam("of_number"))
+    .values(epoch=bindparam("of_ticket"))
 )
 _HEAD = (
     select(checkpoint.c.checkpoint_id)
@@ -310,7 +347,7 @@ _HEAD = (
         checkpoint.c.session == bindparam("of_number"),
         checkpoint.c.namespace == "",
     )
-    .order_by(checkpoint.c.checkpoint_id.desc())
+    .order_by(checkpoint.c.position.desc())
     .limit(1)
     .scalar_subquery()
 )

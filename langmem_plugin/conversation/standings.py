@@ -1,7 +1,7 @@
 """What this process may rely on in the sessions it writes to, so that a step need not ask the database again."""
 
 import os
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -26,6 +26,7 @@ class Standing:
 class Standings:
     def __init__(self) -> None:
         self._standings: OrderedDict[Conversation, Standing] = OrderedDict()
+        self._awaited: deque[tuple[Conversation, str, str]] = deque(maxlen=_MOST_EXPECTED)
         self._process = os.getpid()
         self._lock = forks.Lock()
 
@@ -47,6 +48,19 @@ class Standings:
         with self._lock:
             before = self._of(session, since)
             self._keep(session, replace(standing, expected=_latest(before.expected, standing.expected)))
+
+    def await_parent(self, session: Conversation, namespace: str, checkpoint_id: str) -> None:
+        with self._lock:
+            self._awaited.append((session, namespace, checkpoint_id))
+
+    def was_awaited(self, session: Conversation, namespace: str, checkpoint_id: str) -> bool:
+        """Whether a child of this checkpoint was stored here while the checkpoint itself was missing."""
+        with self._lock:
+            return (session, namespace, checkpoint_id) in self._awaited
+
+    def forget(self, session: Conversation) -> None:
+        with self._lock:
+            self._standings.pop(session, None)
 
     def _of(self, session: Conversation, at: int) -> Standing:
         if os.getpid() != self._process:  # a fork has what its parent reserved, and so has its parent

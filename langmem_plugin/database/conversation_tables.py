@@ -8,8 +8,8 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Float,
     ForeignKeyConstraint,
+    Identity,
     Index,
     Integer,
     LargeBinary,
@@ -29,8 +29,10 @@ session = Table(
     Column("session_id", String, nullable=False, unique=True),
     Column("created_at", Instant, nullable=False),
     Column("last_active", Instant, nullable=False),
+    Column("ahead", Instant),  # a later activity than the last, by a clock that ran ahead of the last writer's
     Column("ended_at", Instant),  # archived from then on; null while current
     Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
+    Column("epoch", BigInteger, nullable=False, default=0),  # the ticket of the last turn that took it
     Column("client_name", String),
     Column("client_phone", String),
     sqlite_with_rowid=False,
@@ -66,10 +68,12 @@ checkpoint = Table(
     Column("checkpoint_id", String, primary_key=True),
     Column("parent_id", String),
     Column("run_id", String),
+    Column("position", Integer, nullable=False),  # in the order the database took them: ids tell a writer's time
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
+Index("checkpoint_order", checkpoint.c.thread, checkpoint.c.session, checkpoint.c.position)
 Index(
     "checkpoint_of_run",
     checkpoint.c.run_id,
@@ -135,7 +139,6 @@ turn = Table(  # who waits for or holds a thread, first come first served; gone 
     "turn",
     metadata,
     Column("thread", String, primary_key=True),
-    Column("ticket", _Number, primary_key=True, autoincrement=False),
-    Column("lease_ends", Float, nullable=False),  # seconds since 1970 by the database's own clock
-    sqlite_with_rowid=False,
+    Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, also after it is gone
+    Column("renewals", Integer, nullable=False),  # counted up while its process lives
 )

@@ -20,7 +20,7 @@ from langmem_plugin import forks
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
-from langmem_plugin.database.transactions import Gate, Transaction, WaitedInVain, longest_wait, note_in_vain
+from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 
 FIVE_SECONDS = timedelta(seconds=5)
@@ -63,15 +63,14 @@ class Database:
         self.path = self._backend.path
         self._in_memory = self.is_sqlite and self.path is None
         self._refusal: str | None = None
+        self._gate = forks.Gate(self._backend.most_at_once, self._seconds)
         self._begin_unlocked()
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
         # Those of a prepared statement are the driver's own.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
         self._unclosed.atexit = False  # a program that ends leaks nothing
-        forks.register(
-            before=self._before_fork, after_in_parent=self._after_fork, after_in_child=self._after_fork_in_child
-        )
+        forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
             upgrade(self.read, functools.partial(self.write, timeout=_MIGRATION))
         except BaseException:
@@ -126,7 +125,7 @@ class Database:
         if self._unclosed.detach() is None:
             return
         self._refusal = f"the database {self.url!r} is closed: open it anew"
-        self._gate.shut(time.monotonic() + self._seconds)
+        self._gate.shut()
         self.engine.dispose()
         self._gate.open()
 
@@ -137,12 +136,10 @@ class Database:
         self.close()
 
     def _begin_unlocked(self) -> None:
-        self._gate = Gate(self._backend.most_at_once)
         # One writer at a time is SQLite's rule; waiting here is fair and costs no polling.
         self._writing = threading.RLock() if self.is_sqlite else None
         # In memory there is one connection for all threads, so readers wait as well.
         self._reading = self._writing if self._in_memory else None
-        self._forks, self._is_at_rest = 0, False
 
     def _asked(self, *, writes: bool, durable: bool = True, timeout: timedelta | None = None) -> Transaction:
         # Who waits for PostgreSQL waits for the server, whatever for; SQLite's readers wait for no writer.
@@ -153,7 +150,7 @@ class Database:
     @contextlib.contextmanager
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
         try:
-            with self._gate.inside(asked), self._locked(asked):
+            with self._place(asked):
                 self._check_open()
                 with self._begun(asked) as connection, connection.begin():
                     try:
@@ -171,17 +168,20 @@ class Database:
             raise named from error
 
     @contextlib.contextmanager
-    def _locked(self, asked: Transaction) -> Iterator[None]:
+    def _place(self, asked: Transaction) -> Iterator[None]:
         lock = self._writing if asked.writes else self._reading
-        if lock is None:
-            yield
-            return
-        if not lock.acquire(timeout=asked.seconds_left):
-            raise WaitedInVain(f"other writers kept the database for {asked.seconds} s: try again")
+        if not self._gate.enter(asked.deadline):
+            raise WaitedInVain(f"no place for another transaction within {asked.seconds} s: try again")
         try:
-            yield
+            if lock is not None and not lock.acquire(timeout=asked.seconds_left):
+                raise WaitedInVain(f"other writers kept the database for {asked.seconds} s: try again")
+            try:
+                yield
+            finally:
+                if lock is not None:
+                    lock.release()
         finally:
-            lock.release()
+            self._gate.leave()
 
     def _begun(self, asked: Transaction) -> Connection:
         """With a transaction begun. What the server closed while it rested is passed over: nothing is done yet."""
@@ -218,24 +218,17 @@ class Database:
             raise StoreUnavailable(self._refusal)
 
     def _before_fork(self) -> None:
-        """Lets the transactions that run end, and closes all connections.
+        """Closes all connections; what runs has ended, or the gate says that it has not.
 
         SQLite would take what a child inherits for its own: the child would hold no lock, and believe that it does.
         """
-        self._forks += 1
-        self._is_at_rest = self._gate.shut(time.monotonic() + self._seconds)
         if not self._in_memory:
             self.engine.dispose()
 
-    def _after_fork(self) -> None:
-        if self._forks:  # not if another thread opened the database meanwhile
-            self._forks -= 1
-            self._gate.open()
-
-    def _after_fork_in_child(self) -> None:
+    def _begin_in_child(self) -> None:
         if self._in_memory:
             self._refusal = "a forked process has no part in a database in memory: use a file, or open it there"
-        elif self.is_sqlite and not (self._forks and self._is_at_rest):
+        elif self.is_sqlite and not self._gate.was_at_rest:
             self._refusal = "this process was forked in the middle of a transaction: open the database after the fork"
         self._begin_unlocked()
         _of_parent.append(self.engine.pool)

@@ -54,6 +54,13 @@ class CorpusCache(Generic[C]):
             yield self._refreshed(connection, owner, slot)
         self._shrink(owner, slot)
 
+    def held(self, owner: str) -> int | None:
+        """How many texts of the owner are held, as of the last search; None if nothing is."""
+        with self._lock:
+            slot = self._slots.get(owner)
+        corpus = None if slot is None else slot.corpus
+        return None if corpus is None else corpus.live
+
     def forget(self, owner: str) -> None:
         """Drops what is held of an owner; the next search reads it again."""
         with self._lock:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.languages import terms
 from langmem_plugin.memory.models import Filter, as_tags
-from langmem_plugin.memory.vectors import Matrix, from_bytes
+from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.words import WordIndex
 
 _NEVER = np.iinfo(np.int64).max
@@ -55,9 +55,12 @@ _COLUMNS = np.dtype(
 
 
 class Corpus:
-    """Rows are only ever appended; a changed memory gets a new row and its old one is dead."""
+    """Rows are only ever appended; a changed memory gets a new row and its old one is dead.
 
-    def __init__(self, dimension: int, *, hold_vectors: bool = True) -> None:
+    The first vector decides the dimension; a text whose vector has another one counts as not embedded.
+    """
+
+    def __init__(self, *, hold_vectors: bool = True) -> None:
         self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
@@ -65,7 +68,7 @@ class Corpus:
         self._row_of: dict[str, int] = {}
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
-        self._vectors: Matrix = np.zeros((_FIRST_ROWS, dimension if hold_vectors else 0), dtype=np.float32)
+        self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
 
     def put(self, entry: Entry) -> None:
         self.drop(entry.id)
@@ -76,11 +79,9 @@ class Corpus:
         self.ids.append(entry.id)
         self._tags.append(tuple(map(sys.intern, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
         self._row_of[entry.id] = row
-        if entry.vector is not None and self.holds_vectors:
-            self._vectors[row] = from_bytes(entry.vector)
         self._columns[row] = (
             True,
-            entry.vector is not None,
+            self._embed(row, entry.vector),
             self._code(entry.kind),
             self._code(entry.category),
             self._code(entry.session_id),
@@ -102,6 +103,12 @@ class Corpus:
         if self.holds_vectors:
             self.holds_vectors = False
             self._vectors = np.zeros((len(self._columns), 0), dtype=np.float32)
+
+    def compared(self, vector: Vector) -> NDArray[np.float32]:
+        """The cosine of every row with `vector`; 0 where there is none to compare."""
+        if self.vectors.shape[1] != len(vector):
+            return np.zeros(len(self.ids), dtype=np.float32)
+        return cosines(self.vectors, vector)
 
     def cosines(self, nearest: Sequence[tuple[str, float]]) -> NDArray[np.float32]:
         """One per row, of which only the nearest are known: the others are no nearer than the last of them."""
@@ -164,6 +171,18 @@ class Corpus:
     def size(self) -> int:
         """Bytes held, roughly."""
         return self._vectors.nbytes + self._columns.nbytes + self.words.size + len(self.ids) * _BYTES_PER_ROW
+
+    def _embed(self, row: int, stored: bytes | None) -> bool:
+        """Whether the row has a vector now."""
+        if stored is None or not self.holds_vectors:
+            return stored is not None
+        vector = from_bytes(stored)
+        if not self._vectors.shape[1]:
+            self._vectors = np.zeros((len(self._columns), len(vector)), dtype=np.float32)
+        if self._vectors.shape[1] != len(vector):
+            return False
+        self._vectors[row] = vector
+        return True
 
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self._names.setdefault(name, len(self._names))

@@ -58,9 +58,7 @@ class MessageHistory:
         self._embedder = embedder
         self._repository = repository
         self._now = now
-        self._messages = CorpusCache(
-            lambda _connection, _owner: Corpus(embedder.dimension), self._changed, limit=cache_bytes
-        )
+        self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
     def add(self, owner: str, messages: Sequence[Said]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""

@@ -41,6 +41,15 @@ _THE_SAME = 0.9999  # cosine
 _NOBODY = str(uuid.UUID(int=0))
 
 
+@dataclass(frozen=True)
+class Nearest:
+    """What the index of one generation answered when it had followed to a change."""
+
+    memory_ids: list[str]
+    followed: int
+    generation: int
+
+
 class VectorIndex:
     """One collection per owner, named by a keyed hash, or as `names` says. Every method serves any thread.
 
@@ -82,13 +91,12 @@ class VectorIndex:
                 log.warning("index.failed", exc_info=True)
             self.follow(owner)
 
-    def nearest(self, connection: Connection, owner: str, vector: Vector, limit: int) -> list[str] | None:
-        """Ids of about the `limit` nearest memories and of all the index has not seen; None: ask another way.
+    def nearest(self, owner: str, vector: Vector, limit: int) -> Nearest | None:
+        """About the `limit` nearest memories of those the index has followed; None: ask another way.
 
-        The order means nothing, and some may be gone: look them up and compare. An index that is missing, behind
-        or broken is brought up to date in the background.
+        An index that is missing, behind or broken is brought up to date in the background.
         """
-        standing = self._outbox.standing(connection, owner)
+        standing = self._standing(owner)
         if standing is None:
             return None
         behind = standing.change - standing.followed
@@ -108,7 +116,17 @@ class VectorIndex:
             self._collections.close(self._name(owner, standing))
             self.follow(owner)
             return None
-        return list(dict.fromkeys([*found, *self._outbox.unseen(connection, owner, standing.followed)]))
+        return Nearest(found, standing.followed, standing.generation)
+
+    def brought_up_to_date(self, connection: Connection, owner: str, nearest: Nearest) -> list[str] | None:
+        """The ids, with those of all that changed since; None if the index was made anew meanwhile.
+
+        The order means nothing, and some may be gone: look them up and compare.
+        """
+        standing = self._outbox.standing(connection, owner)
+        if standing is None or not standing.whole or standing.generation != nearest.generation:
+            return None
+        return list(dict.fromkeys([*nearest.memory_ids, *self._outbox.unseen(connection, owner, nearest.followed)]))
 
     def stands(self, connection: Connection, owner: str) -> bool:
         """Whether the owner's vectors are indexed, as far as the database knows."""

@@ -2,18 +2,19 @@
 
 import re
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import Connection, delete, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.errors import InstructionNotFound, InvalidInput
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.repository import MemoryRepository
 
 _IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
@@ -47,10 +48,11 @@ class InstructionChanges(TypedDict, total=False):
 
 
 class StandingInstructions:
-    """The instructions of every owner, in one database."""
+    """The instructions of every owner, in one database. Every change is one of the owner's numbered changes."""
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, repository: MemoryRepository, *, now: Callable[[], datetime]) -> None:
         self._database = database
+        self._repository = repository
         self._now = now
 
     def add(
@@ -83,6 +85,7 @@ class StandingInstructions:
             }
         )
         with self._database.write() as connection:
+            self._repository.begin_change(connection, owner)
             connection.execute(insert(table), _values(made))
         return made
 
@@ -95,30 +98,26 @@ class StandingInstructions:
         self, owner: str, *, active_only: bool = True, priority_min: int = 1, priority_max: int = 10
     ) -> list[Instruction]:
         """Highest priority first, and the newer first among equals; `active_only` leaves out the expired too."""
-        statement = select(table).where(
-            table.c.owner == owner, table.c.priority >= priority_min, table.c.priority <= priority_max
-        )
+        chosen = [table.c.priority >= priority_min, table.c.priority <= priority_max]
         if active_only:
-            statement = statement.where(
-                table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now())
-            )
-        order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
+            chosen.append(self._active())
         with self._database.read() as connection:
-            return [_instruction(row._mapping) for row in connection.execute(statement.order_by(*order))]  # noqa: SLF001
+            return self._listed(connection, owner, *chosen)
+
+    def in_force(self, connection: Connection, owner: str) -> list[Instruction]:
+        """All that are active, whatever their condition, in the order in which they override one another."""
+        return self._listed(connection, owner, self._active())
 
     def applicable(self, owner: str, situation: Situation) -> list[Instruction]:
         """Those that hold now, in the order in which they override one another: the first wins."""
-        return [
-            each
-            for each in self.list_instructions(owner)
-            if each.condition is None or parsed(each.condition).holds(situation)
-        ]
+        return applying(self.list_instructions(owner), situation)
 
     def update(self, owner: str, instruction_id: str, **changes: Unpack[InstructionChanges]) -> Instruction:
         """Changes what is named. Raises InstructionNotFound or InvalidInput, and then nothing is changed."""
         with self._database.write() as connection:
             before = self._one(connection, owner, instruction_id)
             after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
+            self._repository.begin_change(connection, owner)
             connection.execute(
                 update(table)
                 .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
@@ -130,6 +129,7 @@ class StandingInstructions:
         """The instruction as it was. Raises InstructionNotFound."""
         with self._database.write() as connection:
             before = self._one(connection, owner, instruction_id)
+            self._repository.begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
 
@@ -141,6 +141,14 @@ class StandingInstructions:
             .values(usage_count=table.c.usage_count + 1, last_used=self._now())
         )
 
+    def _active(self) -> ColumnElement[bool]:
+        return and_(table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now()))
+
+    def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
+        order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
+        rows = connection.execute(select(table).where(table.c.owner == owner, *chosen).order_by(*order))
+        return [_instruction(row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name for it
+
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
         row = connection.execute(
             select(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
@@ -148,6 +156,11 @@ class StandingInstructions:
         if row is None:
             raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
         return _instruction(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+
+
+def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
+    """Those whose condition holds, in their order."""
+    return [each for each in instructions if each.condition is None or parsed(each.condition).holds(situation)]
 
 
 def split(text: str) -> tuple[str, str | None]:

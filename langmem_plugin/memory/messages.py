@@ -13,7 +13,6 @@ from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.ranking import Scores
 from langmem_plugin.memory.search import Hit, Query, match_type
-from langmem_plugin.memory.vectors import cosines
 
 _WORDS = 2.0
 _SESSION = 1.0
@@ -56,7 +55,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     score = np.zeros(len(corpus.ids), dtype=np.float32)
     if query.meaning is not None:
         said["semantic"], spread = ranking.semantic(
-            cosines(corpus.vectors, query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
+            corpus.compared(query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
         )
         score += spread
     if query.mode != "semantic":

@@ -100,10 +100,13 @@ class MemoryRepository(VectorRows):
 
     def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> list[str]:
         """Counts one use of each memory that is active, and returns those; nothing else is changed by it."""
+        active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
+        if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
+            return []  # takes no number, for which an owner's other writers would wait
         number, _ = self.begin_change(connection, owner)
         touched = connection.execute(
             update(memory)
-            .where(memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
+            .where(*active)
             .values(access_count=memory.c.access_count + 1, last_accessed=now, change=number)
             .returning(memory.c.memory_id)
         )

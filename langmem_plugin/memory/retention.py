@@ -42,9 +42,7 @@ class Retention:
 
         What is not active any more is left alone: being used does not bring it back.
         """
-        if relevances:
-            with self.database.write() as connection:
-                self._log_uses(connection, owner, {each: (kind, of) for each, of in relevances.items()}, session_id)
+        self.note_turn([owner], {each: (kind, of) for each, of in relevances.items()}, session_id=session_id)
 
     def note_turn(
         self,
@@ -57,17 +55,28 @@ class Retention:
         """All that one reply used, in one transaction: memories by id with how and how relevant, and instructions.
 
         The first of `scopes` is the person, the others hold what is shared with them; each memory is looked for in
-        this order.
+        this order. A power cut may undo it until the next thing is stored: nobody was promised it.
         """
-        if not uses and not followed:
-            return
+        if uses or followed:
+            with self.database.write(durable=False) as connection:
+                self.note_used(connection, scopes, uses, followed=followed, session_id=session_id)
+
+    def note_used(
+        self,
+        connection: Connection,
+        scopes: Sequence[str],
+        uses: Mapping[str, tuple[Access, float | None]],
+        *,
+        followed: Sequence[str] = (),
+        session_id: str | None = None,
+    ) -> None:
+        """The same within a transaction of the caller."""
+        if followed:
+            self.instructions.note_use(connection, scopes[0], followed)
         left = dict(uses)
-        with self.database.write() as connection:
-            if followed:
-                self.instructions.note_use(connection, scopes[0], followed)
-            for owner in scopes:
-                for noted in self._log_uses(connection, owner, left, session_id):
-                    del left[noted]
+        for owner in scopes:
+            for noted in self._log_uses(connection, owner, left, session_id) if left else ():
+                del left[noted]
 
     def _log_uses(
         self,
@@ -78,7 +87,7 @@ class Retention:
     ) -> list[str]:
         """The ids of those that were there."""
         now = self.now()
-        touched = self.repository.touch(connection, owner, list(uses), now=now) if uses else []
+        touched = self.repository.touch(connection, owner, list(uses), now=now)
         if touched:
             connection.execute(
                 insert(memory_access),

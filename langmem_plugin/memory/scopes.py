@@ -1,8 +1,9 @@
 """What a person is reminded of in a talk: of their own memories, and of the shared ones what their role may see."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
@@ -42,16 +43,20 @@ def recall_for(
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
     is recalled follows the talk to a new subject and does not drop the old one at once.
     """
-    best: dict[str, Found] = {}
-    for question, weight in _questions([text for text in said if text.strip()]):
-        for scope in scopes_of(owner, role):
-            found = service.recall(scope.owner, question, limit=limit, min_similarity=min_similarity, where=scope.where)
-            for each in found:
-                weighed = replace(each, score=weight * each.score)
-                held = best.get(each.memory.id)
-                if held is None or held.score < weighed.score:
-                    best[each.memory.id] = weighed
-    return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+    asks = asks_about(service, owner, role, said, limit=limit, min_similarity=min_similarity)
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
+
+
+def asks_about(
+    service: MemoryService, owner: str, role: Role, said: Sequence[str], *, limit: int, min_similarity: float
+) -> list[Ask]:
+    """What `recall_for` asks, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    return [
+        service.ask(scope.owner, question, limit=limit, min_relevance=min_similarity, where=scope.where, weight=weight)
+        for question, weight in _questions([text for text in said if text.strip()])
+        for scope in scopes_of(owner, role)
+    ]
 
 
 def search_for(

@@ -11,7 +11,7 @@ from langmem_plugin.memory.corpus import Corpus, best, microseconds
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.languages import asked
 from langmem_plugin.memory.models import Filter, MatchType, Mode, storable
-from langmem_plugin.memory.vectors import Vector, cosines
+from langmem_plugin.memory.vectors import Vector
 
 _AS_LIKELY_AS_NOT = 0.5
 
@@ -76,7 +76,7 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     relevance = spread = coverage = None
     if query.meaning is not None:
         relevance, spread = ranking.semantic(
-            cosines(corpus.vectors, query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest),
+            corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest),
             query.meaning.calibration,
             fits & corpus.columns["embedded"],
         )

@@ -13,12 +13,11 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background import Background
-from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
-from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.fact_search import Ask, FactSearch
 from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
@@ -35,12 +34,11 @@ from langmem_plugin.memory.models import (
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search import Query, foremost, ranked
+from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.stores import OpenCollection
 from langmem_plugin.memory.vectors import unit
 
 _CACHE_BYTES = 256 * 2**20
-_CANDIDATES = 100  # of a search through an index
 
 
 class MemoryService(SessionCollections, Retention):
@@ -76,7 +74,7 @@ class MemoryService(SessionCollections, Retention):
         self.database = Database(database) if isinstance(database, str) else database
         self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
-        self.instructions = StandingInstructions(self.database, now=now)
+        self.instructions = StandingInstructions(self.database, self.repository, now=now)
         self.background = Background()
         self._open_collection = open_collection
         self._index_after = index_after
@@ -88,7 +86,9 @@ class MemoryService(SessionCollections, Retention):
         self.history = MessageHistory(
             self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
         )
-        self._facts = CorpusCache(self._new_corpus, self.repository.changed, limit=cache_bytes // 2)
+        self.facts = FactSearch(
+            self.repository, self.index, index_after=index_after, cache_bytes=cache_bytes // 2, now=now
+        )
 
     def remember(
         self,
@@ -157,9 +157,7 @@ class MemoryService(SessionCollections, Retention):
     def foremost(self, owner: str, *, limit: int = 5, where: Filter = EVERYTHING) -> list[Memory]:
         """With nothing to go by: the memories used or told lately, used often and held to be sure."""
         with self.database.read() as connection:
-            with self._facts.corpus(connection, owner) as corpus:
-                memory_ids = foremost(corpus, where, self.now(), limit)
-            return self.repository.by_ids(connection, owner, memory_ids)
+            return self.facts.foremost(connection, owner, where, limit)
 
     def search(
         self,
@@ -174,21 +172,26 @@ class MemoryService(SessionCollections, Retention):
         """Searches by words, by meaning, or both; results say which of the two found them."""
         if not query.strip():
             return []
-        asked = Query.of(
-            self.embedder, query, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
-        )
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
-            with self._facts.corpus(connection, owner) as corpus:
-                nearest = self._nearest(connection, owner, asked, corpus)
-                hits = ranked(corpus, asked, nearest)
-            memories = {
-                found.id: found for found in self.repository.by_ids(connection, owner, [hit.id for hit in hits])
-            }
-        return [
-            Found(memories[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in memories
-        ]
+            return self.facts.found(connection, ask)
+
+    def ask(
+        self,
+        owner: str,
+        question: str,
+        mode: Mode = "hybrid",
+        *,
+        limit: int,
+        min_relevance: float,
+        where: Filter = EVERYTHING,
+        weight: float = 1.0,
+    ) -> Ask:
+        """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
+        query = Query.of(
+            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
+        )
+        return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out."""
@@ -310,35 +313,6 @@ class MemoryService(SessionCollections, Retention):
             self.close()
             raise
         return index
-
-    def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
-        indexed = (
-            self.index is not None
-            and self.repository.count(connection, owner, valid_at=None) > self._index_after
-            and self.index.stands(connection, owner)
-        )
-        return Corpus(self.embedder.dimension, hold_vectors=not indexed)
-
-    def _nearest(self, connection: Connection, owner: str, asked: Query, corpus: Corpus) -> Sequence[tuple[str, float]]:
-        """Through the index where there are many and it can be trusted with the question; exactly otherwise.
-
-        Empty where the corpus holds the vectors itself.
-        """
-        if asked.meaning is None:
-            return []
-        vector, limit = asked.meaning.vector, max(_CANDIDATES, 10 * asked.limit)
-        many = self.index is not None and corpus.live > self._index_after
-        if self.index is not None and many and asked.where == EVERYTHING:  # a filter after the nearest loses some
-            ids = self.index.nearest(connection, owner, vector, limit)
-            if ids is not None:
-                corpus.release_vectors()
-                return self.repository.cosines(connection, owner, vector, ids)
-        if corpus.holds_vectors:
-            return []
-        found = self.repository.query_similar_by_embedding(
-            connection, owner, vector, where=asked.where, valid_at=asked.now, limit=limit
-        )
-        return [(each.id, cosine) for each, cosine in found]
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

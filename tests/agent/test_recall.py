@@ -97,7 +97,7 @@ def test_one_reply_is_noted_in_one_transaction_also_for_what_is_shared(memory, m
     said = [HumanMessage("What about TestCorp?"), AIMessage("At noon [Memory: 2]")]
     graph = StateGraph(MemoryState).add_node("write", memory.write_node()).add_edge(START, "write").compile()
     writes, write = [], memory.database.write
-    monkeypatch.setattr(memory.database, "write", lambda: writes.append(1) or write())
+    monkeypatch.setattr(memory.database, "write", lambda **options: writes.append(1) or write(**options))
 
     graph.invoke(
         {"messages": said, "recalled": [(own.id, 0.9), (shared.id, 0.8)]}, {"configurable": {"thread_id": ERIN}}

@@ -236,7 +236,7 @@ def test_two_that_begin_at_once_begin_one_session(saver):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(8) as pool:
-        opened = list(pool.map(lambda _: saver.open_session(ERIN)["configurable"]["session_id"], range(16)))
+        opened = list(pool.map(lambda _: saver.current_session(ERIN).session_id, range(16)))
 
     assert len(set(opened)) == 1
 

@@ -51,7 +51,7 @@ def texts(state: Any) -> list[str]:
 
 
 def session(graph, config=None) -> str | None:
-    return graph.get_state(config or of(MOM)).config["configurable"].get("session_id")
+    return graph.checkpointer.session_of(graph.get_state(config or of(MOM)).config)
 
 
 @pytest.mark.spec("C-3")

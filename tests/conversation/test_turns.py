@@ -29,7 +29,7 @@ class Phones:
         self.database = Database(url)
         self.executor = ThreadPoolExecutor(max_workers=4)
         self.saver = ConversationSaver(self.database, executor=self.executor)
-        self.turns = Turns(self.database, self.saver.open_session, timedelta(seconds=timeout), self.executor)
+        self.turns = Turns(self.database, self.saver, timedelta(seconds=timeout), self.executor)
 
     def turn(self, phone: str):
         return self.turns.turn(phone)
@@ -166,8 +166,13 @@ def test_waiting_too_long_is_an_error_that_leaves_the_line(database_url):
     phones = Phones(database_url, timeout=0.05)
     try:
         with phones.turn(MOM):
-            with pytest.raises(TurnTimeout), phones.turn(MOM):
-                pass
+
+            def wait_in_thread():
+                with phones.turn(MOM):
+                    pass
+
+            with ThreadPoolExecutor(1) as pool, pytest.raises(TurnTimeout):
+                pool.submit(wait_in_thread).result()
 
             async def wait():
                 async with phones.turn(MOM):
@@ -212,10 +217,10 @@ def test_a_task_cancelled_while_its_ticket_is_being_drawn_leaves_none_behind(pho
     drawing, go_on = threading.Event(), threading.Event()
     take = phones.turns._take
 
-    def slow_take(thread):
+    def slow_take(*place):
         drawing.set()
         go_on.wait(10)
-        return take(thread)
+        return take(*place)
 
     async def cancel():
         phones.turns._take = slow_take

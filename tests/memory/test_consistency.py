@@ -129,4 +129,4 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
         for _ in range(3):
             for owner in (ANNA, BEN):
                 assert [each.memory.owner for each in memory.recall(owner, "who parks on level 3?")] == [owner]
-        assert memory._facts.size <= 60_000
+        assert memory.facts.size <= 60_000

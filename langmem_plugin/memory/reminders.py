@@ -1,0 +1,148 @@
+"""What a reply needs of the memory, in one read. What it used is noted in one write: `MemoryService.note_turn`."""
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, select
+
+from langmem_plugin import forks
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.models import EVERYTHING, Memory
+from langmem_plugin.memory.scopes import asks_about, scopes_of
+from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.settings import Role
+
+_HELD_CHARACTERS = 4_000_000
+_CHARACTERS_BESIDE = 500  # what holding one memory or instruction takes besides its text
+
+Revisions = tuple[tuple[str, int, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a prompt is given: memories in the order asked for, and the instructions in force, the first one wins.
+
+    How often an instruction was used may be older than the rest.
+    """
+
+    memories: tuple[Memory, ...]
+    instructions: tuple[Instruction, ...]
+
+
+NOTHING_TOLD = Told((), ())
+
+
+@dataclass(frozen=True)
+class _Held:
+    revisions: Revisions
+    memories: dict[str, Memory]
+    instructions: tuple[Instruction, ...]
+
+    @property
+    def size(self) -> int:
+        texts = [*(each.text for each in self.memories.values()), *(each.text for each in self.instructions)]
+        return sum(map(len, texts)) + (len(texts) + 1) * _CHARACTERS_BESIDE
+
+
+class Reminders:
+    """Reads for one person at a time, of all scopes of theirs; serves any thread.
+
+    What was read last is kept for each person, least recently asked for dropped first.
+    """
+
+    def __init__(self, service: MemoryService) -> None:
+        self._service = service
+        self._held: OrderedDict[tuple[str, Role], _Held] = OrderedDict()
+        self._lock = forks.Lock()
+
+    def recall(
+        self,
+        owner: str,
+        role: Role,
+        said: Sequence[str],
+        *,
+        limit: int = 5,
+        min_similarity: float = 0.7,
+        or_foremost: bool = False,
+    ) -> list[tuple[Memory, float]]:
+        """What bears on a talk with how surely it does, best first, each memory once.
+
+        `said` are the person's messages, oldest first: see `recall_for`. Where nothing does and `or_foremost`,
+        the person's own memories used or told lately, with 0. The instructions are read with it, so that
+        `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
+        """
+        service = self._service
+        asks = asks_about(service, owner, role, said, limit=limit, min_similarity=min_similarity)
+        with service.database.read() as connection:
+            found = service.facts.best_of(connection, asks, limit)
+            reminded = [(each.memory, each.similarity) for each in found]
+            if not reminded and or_foremost:
+                foremost = service.facts.foremost(connection, owner, EVERYTHING, limit)
+                reminded = [(each, 0.0) for each in foremost]
+            self._read(connection, owner, role, [each for each, _ in reminded])
+        return reminded
+
+    def told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told:
+        """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
+        with self._service.database.read() as connection:
+            held = self._known(owner, role)
+            if (
+                held is None
+                or held.revisions != self._revisions(connection, owner, role)
+                or not held.memories.keys() >= set(memory_ids)
+            ):
+                held = self._read(connection, owner, role, self._seen(connection, owner, role, memory_ids))
+        return self._told(held, memory_ids)
+
+    def last_told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told | None:
+        """As this process read it last, without asking the database; None if it does not hold all of it."""
+        held = self._known(owner, role)
+        if held is None or not held.memories.keys() >= set(memory_ids):
+            return None
+        return self._told(held, memory_ids)
+
+    def _read(self, connection: Connection, owner: str, role: Role, memories: Iterable[Memory]) -> _Held:
+        held = _Held(
+            self._revisions(connection, owner, role),
+            {each.id: each for each in memories},
+            tuple(self._service.instructions.in_force(connection, owner)),
+        )
+        with self._lock:
+            self._held[owner, role] = held
+            self._held.move_to_end((owner, role))
+            size = sum(each.size for each in self._held.values())
+            while size > _HELD_CHARACTERS:
+                size -= self._held.popitem(last=False)[1].size
+        return held
+
+    def _seen(self, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
+        found: dict[str, Memory] = {}
+        for scope in scopes_of(owner, role):
+            missing = [each for each in memory_ids if each not in found]
+            there = self._service.repository.by_ids(connection, scope.owner, missing) if missing else []
+            found |= {
+                each.id: each for each in there if each.status == "active" and set(scope.where.tags) <= set(each.tags)
+            }
+        return list(found.values())
+
+    def _revisions(self, connection: Connection, owner: str, role: Role) -> Revisions:
+        """What changes with every write to a scope of this person."""
+        of_scopes = memory_owner.c.owner.in_([scope.owner for scope in scopes_of(owner, role)])
+        rows = connection.execute(
+            select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt).where(of_scopes)
+        )
+        return tuple(sorted((row.owner, row.change, row.salt) for row in rows))
+
+    def _known(self, owner: str, role: Role) -> _Held | None:
+        with self._lock:
+            return self._held.get((owner, role))
+
+    def _told(self, held: _Held, memory_ids: Sequence[str]) -> Told:
+        now = self._service.now()
+        wanted = [held.memories[each] for each in dict.fromkeys(memory_ids) if each in held.memories]
+        return Told(
+            tuple(each for each in wanted if each.expires_at is None or each.expires_at > now),
+            tuple(each for each in held.instructions if each.expires_at is None or each.expires_at > now),
+        )

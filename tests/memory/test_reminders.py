@@ -1,0 +1,122 @@
+"""A reply reads all it needs of the memory at once, and writes all it used at once."""
+
+import pytest
+from sqlalchemy import event, select
+
+from langmem_plugin.database.memory_tables import memory_access, memory_owner
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.scopes import scopes_of, share
+
+ANNA, BEN = "+972501234567", "+972507654321"
+SAID = ["what about the office of TestCorp?", "and who helps me there?"]
+
+
+@pytest.fixture
+def reminders(memory):
+    return Reminders(memory)
+
+
+@pytest.fixture
+def transactions(memory):
+    """One entry for each transaction that begins."""
+    begun = []
+    event.listen(memory.database.engine, "begin", begun.append)
+    return begun
+
+
+@pytest.fixture
+def facts(memory):
+    share(memory, "The office of TestCorp opens at nine", with_clients=True)
+    share(memory, "The office of TestCorp costs 5,000 a month")
+    memory.remember(BEN, "The office of TestCorp is in Berlin")
+    memory.instructions.add(ANNA, "Be brief", priority=2)
+    memory.instructions.add(ANNA, "Answer in French", priority=9)
+    return [memory.remember(ANNA, "The office of TestCorp is in Haifa"), memory.remember(ANNA, "My assistant is David")]
+
+
+def texts(found):
+    return [each.text for each in found]
+
+
+@pytest.mark.spec("M-9", "M-16")
+def test_all_a_reply_needs_is_read_in_one_transaction_and_what_it_used_is_written_in_one(
+    memory, reminders, facts, transactions
+):
+    found = reminders.recall(ANNA, "client", SAID)
+    ids = [each.id for each, _ in found]
+    told = reminders.last_told(ANNA, "client", ids)
+    assert len(transactions) == 1
+    assert {"The office of TestCorp is in Haifa", "The office of TestCorp opens at nine"} <= set(texts(told.memories))
+    assert "The office of TestCorp costs 5,000 a month" not in texts(told.memories)
+    assert [each.id for each in told.memories] == ids
+    assert texts(told.instructions) == ["Answer in French", "Be brief"]
+
+    assert reminders.told(ANNA, "client", ids) == told
+    assert len(transactions) == 2
+
+    uses = {each.id: ("cited", similarity) for each, similarity in found}
+    scopes = [scope.owner for scope in scopes_of(ANNA, "client")]
+    memory.note_turn(scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
+    assert len(transactions) == 3
+
+    again = reminders.told(ANNA, "client", ids)
+    assert len(transactions) == 4
+    assert [each.access_count for each in again.memories] == [1] * len(ids)
+    assert [each.usage_count for each in again.instructions] == [1, 1]
+    with memory.database.read() as connection:
+        assert len(connection.execute(select(memory_access)).all()) == len(ids)
+
+
+@pytest.mark.spec("M-9")
+def test_with_no_topic_the_foremost_come_in_the_same_read(memory, reminders, facts, transactions):
+    found = reminders.recall(ANNA, "client", ["good morning"], or_foremost=True)
+    assert {each.text for each, _ in found} == {"The office of TestCorp is in Haifa", "My assistant is David"}
+    assert {similarity for _, similarity in found} == {0.0}
+    assert reminders.recall(ANNA, "client", []) == []
+    assert len(transactions) == 2
+
+
+@pytest.mark.spec("M-5", "M-15", "M-16")
+def test_what_another_process_changed_is_told_as_it_is_now(
+    memory, reminders, facts, database_url, offline_model, clock
+):
+    found = reminders.recall(ANNA, "client", SAID)
+    ids = [each.id for each, _ in found]
+    [shared] = [each for each, _ in found if each.owner != ANNA]
+    dinner = memory.remember(ANNA, "Dinner is at seven", expires_at=clock().replace(hour=18))
+    assert texts(reminders.told(ANNA, "client", [dinner.id]).memories) == ["Dinner is at seven"]
+    with MemoryService(database_url, embeddings=offline_model, now=clock) as elsewhere:
+        elsewhere.forget(ANNA, facts[0].id)
+        elsewhere.update(ANNA, facts[1].id, text="My assistant is Dana")
+        elsewhere.update(shared.owner, shared.id, tags=[])
+        elsewhere.instructions.add(ANNA, "Use metric units")
+        told = reminders.told(ANNA, "client", [*ids, dinner.id])
+        assert set(texts(told.memories)) == {"My assistant is Dana", "Dinner is at seven"}
+        assert "Use metric units" in texts(told.instructions)
+
+        [brief] = [each for each in told.instructions if each.text == "Be brief"]
+        elsewhere.instructions.update(ANNA, brief.id, expires_at=clock().replace(hour=18))
+        assert brief.id in [each.id for each in reminders.told(ANNA, "client", [dinner.id]).instructions]
+        elsewhere.instructions.remove(ANNA, told.instructions[0].id)
+        clock.forward(hours=12)
+        later = reminders.told(ANNA, "client", [dinner.id])
+        assert (texts(later.memories), texts(later.instructions)) == ([], ["Use metric units"])
+
+
+@pytest.mark.spec("P-6", "M-16")
+def test_nobody_is_told_by_id_what_they_may_not_see(memory, reminders, facts):
+    [bens] = memory.list_memories(BEN)
+    secret = share(memory, "The safe is behind the painting")
+    asked = [bens.id, secret.id, facts[0].id]
+    assert texts(reminders.told(ANNA, "godfather", asked).memories) == [secret.text, facts[0].text]
+    assert texts(reminders.told(ANNA, "client", asked).memories) == [facts[0].text]
+    assert reminders.last_told(BEN, "client", [facts[0].id]) is None
+    assert reminders.told(BEN, "client", asked).instructions == ()
+
+
+@pytest.mark.spec("M-10")
+def test_noting_what_is_not_there_keeps_nothing_of_anybody(memory):
+    memory.note_turn(["somebody", "another"], {"no such id": ("cited", 1.0)}, followed=["no such id"])
+    with memory.database.read() as connection:
+        assert connection.execute(select(memory_owner)).all() == []
