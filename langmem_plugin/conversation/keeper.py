@@ -89,8 +89,9 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         executor: Executor | None = None,
     ) -> Self:
         """As the settings say, on their database unless another is given."""
+        given = database if isinstance(database, Database) else None
         made = cls(
-            database or settings.database,
+            given or Database(str(database or settings.database), timeout=settings.database_timeout),
             serde=serde,
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             region=settings.default_region,
@@ -99,6 +100,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             turn_timeout=settings.turn_timeout,
             executor=executor,
         )
+        made._owns_database = given is None  # noqa: SLF001
         made.media = Media.by_setting(settings.media, made.database)
         return made
 
