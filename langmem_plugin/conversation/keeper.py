@@ -100,7 +100,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             turn_timeout=settings.turn_timeout,
             executor=executor,
         )
-        made._owns_database = given is None  # noqa: SLF001
+        made._owns_database = given is None
         made.media = Media.by_setting(settings.media, made.database)
         return made
 
