@@ -6,6 +6,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -60,7 +61,8 @@ def elsewhere():
     """Runs Python in a process that has nothing in common with this one; what it printed."""
 
     def run(code: str) -> str:
-        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+        command = [sys.executable, "-c", textwrap.dedent(code)]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
     return run
 

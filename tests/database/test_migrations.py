@@ -13,6 +13,7 @@ from sqlalchemy import inspect, text
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
 from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.schema import metadata
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.history import Said
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
@@ -90,6 +91,17 @@ def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
 
     with ThreadPoolExecutor(6) as pool:
         assert {tuple(found) for found in pool.map(opened, range(6))} == {("0004",)}
+
+
+@pytest.mark.spec("A-4")
+def test_a_database_of_a_newer_version_is_refused_in_one_line(database_url):
+    with Database(database_url) as database, database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(ConfigurationError, match="newer than this program") as raised:
+        ConversationSaver(database_url)
+
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.spec("C-18")
