@@ -1,5 +1,6 @@
 """What an assistant may do in the household, as LangChain tools; each call acts for the phone of its run."""
 
+from collections.abc import Callable
 from typing import Any, Literal, NotRequired
 
 from langchain_core.tools import BaseTool, tool
@@ -7,7 +8,6 @@ from typing_extensions import TypedDict
 
 from graphs import groceries, planner, recipes
 from graphs.household import Household, HouseholdError
-from langmem_plugin.agent.identity import owner_of_run
 
 Week = Literal["this week", "next week"]
 Day = Literal["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
@@ -24,16 +24,23 @@ def broken(error: Exception) -> str:
     return f"That did not work: {error}"
 
 
-def household_tools(household: Household) -> list[BaseTool]:
-    """All tools over one household; what they refuse becomes a tool message, never an exception."""
-    parts = (_recipe_tools, _grocery_tools, _plan_tools, _budget_tools)
-    tools = [each for part in parts for each in part(household)]
+def household_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
+    """All tools over one household; what they refuse becomes a tool message, never an exception.
+
+    `phone` tells whose run it is: `memory.owner`.
+    """
+    tools = [
+        *_recipe_tools(household, phone),
+        *_grocery_tools(household, phone),
+        *_plan_tools(household),
+        *_budget_tools(household),
+    ]
     for each in tools:
         each.handle_tool_error = True
     return tools
 
 
-def _recipe_tools(household: Household) -> list[BaseTool]:
+def _recipe_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
     @tool
     def search_recipes(query: str) -> list[dict[str, Any]]:
         """Find something to cook or eat: recipes for a dinner, lunch, breakfast or dessert. `query` is an
@@ -49,37 +56,37 @@ def _recipe_tools(household: Household) -> list[BaseTool]:
     @tool
     def save_recipe(recipe_id: str) -> dict[str, Any]:
         """Save one recipe to this person's favourites, to keep it for later."""
-        return recipes.save(household, _phone(), recipe_id)
+        return recipes.save(household, phone(), recipe_id)
 
     @tool
     def show_saved_recipes() -> list[dict[str, Any]] | str:
         """List all my saved recipes, the favourites I kept before."""
-        return recipes.saved(household, _phone()) or "No recipe is saved yet."
+        return recipes.saved(household, phone()) or "No recipe is saved yet."
 
     return [search_recipes, get_recipe, save_recipe, show_saved_recipes]
 
 
-def _grocery_tools(household: Household) -> list[BaseTool]:
+def _grocery_tools(household: Household, phone: Callable[[], str]) -> list[BaseTool]:
     @tool
     def add_to_grocery_list(recipe_id: str | None = None, items: list[str] | None = None) -> dict[str, Any]:
         """Add to the grocery list, put on the shopping list: all ingredients of the recipe with that recipe_id, or
         the items named.
         """
         if recipe_id:
-            return groceries.add_recipe(household, _phone(), recipe_id)
+            return groceries.add_recipe(household, phone(), recipe_id)
         if items:
-            return groceries.add_items(household, _phone(), items)
+            return groceries.add_items(household, phone(), items)
         raise HouseholdError("Add which recipe's ingredients, or which items?")
 
     @tool
     def show_grocery_list() -> list[dict[str, Any]] | str:
         """Show what is on the grocery list now, waiting to be bought."""
-        return groceries.show(household, _phone()) or "The grocery list is empty."
+        return groceries.show(household, phone()) or "The grocery list is empty."
 
     @tool
     def push_grocery_list() -> dict[str, Any]:
         """Order it: send the whole grocery list to the shop to be delivered. Push or buy it."""
-        return groceries.push(household, _phone())
+        return groceries.push(household, phone())
 
     return [add_to_grocery_list, show_grocery_list, push_grocery_list]
 
@@ -115,8 +122,3 @@ def _budget_tools(household: Household) -> list[BaseTool]:
         return planner.move(household, amount, from_category, to_category)
 
     return [get_budget_summary, move_budget]
-
-
-def _phone() -> str:
-    """Whose run this is, in one spelling however the phone was given."""
-    return owner_of_run(region=None)

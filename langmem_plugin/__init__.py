@@ -13,6 +13,7 @@ from langmem_plugin.errors import (
     LangMemError,
     MemoryNotFound,
     ModelUnavailable,
+    NotAuthorized,
     NotSerializable,
     SessionExpired,
     StaleMemory,
@@ -20,6 +21,7 @@ from langmem_plugin.errors import (
     StoreUnavailable,
     TurnLost,
     TurnTimeout,
+    TypeNotAllowed,
     UnknownSession,
 )
 
@@ -65,6 +67,7 @@ __all__ = [
     "MemoryService",
     "MemoryState",
     "ModelUnavailable",
+    "NotAuthorized",
     "NotSerializable",
     "PhoneMemory",
     "SessionExpired",
@@ -75,6 +78,7 @@ __all__ = [
     "StoreUnavailable",
     "TurnLost",
     "TurnTimeout",
+    "TypeNotAllowed",
     "UnknownSession",
     "memory_recall_node",
     "memory_write_node",

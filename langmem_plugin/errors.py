@@ -1,6 +1,7 @@
 """Every error this package raises on purpose: one base, each named for what the caller can do next."""
 
 import sys
+from collections.abc import Sequence
 
 
 class LangMemError(Exception):
@@ -9,6 +10,10 @@ class LangMemError(Exception):
 
 class InvalidInput(LangMemError, ValueError):
     """An argument cannot be used as it is; nothing was stored."""
+
+
+class NotAuthorized(LangMemError):
+    """A run names another person than the user its server authenticated; name nobody, or trust the caller."""
 
 
 class ConfigurationError(LangMemError):
@@ -31,6 +36,10 @@ class StorageFull(StoreUnavailable):
     """No space left, or the database is read-only; what is stored stays intact."""
 
     user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
+
+
+class WriteConflict(StoreUnavailable):
+    """Another writer changed what this write builds on; nothing was written, try again."""
 
 
 class NotSerializable(LangMemError, TypeError):
@@ -56,6 +65,19 @@ class DamagedSession(LangMemError):
     """What is stored of a session cannot be read; `langmem doctor --rebuild` makes it anew from its messages."""
 
 
+class TypeNotAllowed(DamagedSession):
+    """What is stored holds a type that the checkpointer may not build; nothing is lost, allow it to read it again."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(
+            f"the state holds a {module}.{name}, a type that is not allowed to be built from what is stored: if it is "
+            f'yours, allow it by the setting allowed_types=["{module}.{name}"] or by '
+            f'checkpointer.with_allowlist([("{module}", "{name}")])'
+        )
+        self.module = module
+        self.name = name
+
+
 class UnknownSession(LangMemError, LookupError):
     """No session has this id."""
 
@@ -75,6 +97,14 @@ class EmbeddingDimMismatchError(LangMemError, ValueError):
 
 class MemoryNotFound(LangMemError, LookupError):
     """The owner has no memory with this id (or it is already forgotten)."""
+
+
+class DamagedMemory(LangMemError):
+    """What is stored of a memory or an instruction is not what was written; restore it from a backup or forget it."""
+
+    def __init__(self, row_ids: Sequence[str]) -> None:
+        super().__init__(f"damaged in the database: {', '.join(row_ids)}; restore a backup, or forget and tell it anew")
+        self.row_ids = row_ids
 
 
 class StaleMemory(LangMemError):

@@ -1,6 +1,5 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
@@ -68,7 +67,6 @@ class PhoneMemory:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
-        self._closing = threading.Event()
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             url = url or self.settings.database if self.settings.enable_memory_system else "sqlite://"
@@ -100,7 +98,6 @@ class PhoneMemory:
                 service=self.service,
                 saver=self.saver,
                 settings=self.settings,
-                media=self.media,
                 count_tokens=count_tokens,
                 documents=Documents(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
@@ -125,7 +122,7 @@ class PhoneMemory:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self._closing.set()
+        self.service.embedder.close()  # what waits for the model must not be waited for
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -143,6 +140,13 @@ class PhoneMemory:
             unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
             return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
+
+    def owner(self) -> str:
+        """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
+
+        Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
+        """
+        return self._working.owner()
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
@@ -239,7 +243,7 @@ class PhoneMemory:
             self.database,
             embeddings=embeddings or embedding_model(said.embedding_model),
             now=now,
-            sleep=self._pause,
+            embedding_timeout=said.embedding_timeout,
             open_collection=opened_stores(said.vector_index, self.database) if said.vector_index else None,
             always_indexed=named,
         )
@@ -251,10 +255,6 @@ class PhoneMemory:
         self.saver.end_session(owner)
         if self._searches:
             self._past_sessions.look(owner)
-
-    def _pause(self, seconds: float) -> None:
-        """Between tries of the embedding model: nobody waits for them who is closing."""
-        self._closing.wait(seconds)
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:

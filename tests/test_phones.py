@@ -1,9 +1,11 @@
-"""One key per person, whatever form a number comes in, and no log that shows it whole."""
+"""One key per person, whatever form a number comes in; two keys for whatever else differs; no log shows one whole."""
 
 import logging
+import unicodedata
 
+import phonenumbers
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
@@ -18,15 +20,29 @@ MOM = "+972501234567"
     [
         "+972501234567",
         " +972 50-123-4567 ",
-        "00972501234567",
+        "+972501234567\n",
         "+972(50)1234567",
+        "+972 (0)50 123 4567",
+        "\u202a+972 50\u2011123\u20114567\u202c",
+        "\u200e\u2068+972\u00a050\u200b1234567\u2069\ufeff",
+        "＋９７２５０１２３４５６７",
+        "+٩٧٢٥٠١٢٣٤٥٦٧",
         "972501234567@c.us",
+        "972501234567@C.US",
         "972501234567@s.whatsapp.net",
         "+972501234567@c.us",
+        " 972501234567@c.us\n",
     ],
 )
 def test_every_international_form_is_one_key(form):
     assert normalised(form) == thread_key(form) == MOM
+
+
+@pytest.mark.spec("C-1")
+def test_two_zeros_for_the_plus_are_read_where_a_phone_is_meant_and_in_a_region():
+    assert normalised("00972501234567") == normalised("00972-50-1234567") == MOM
+    assert thread_key("00972501234567", "IL") == MOM
+    assert thread_key("00972501234567") == "00972501234567"
 
 
 @pytest.mark.spec("C-1")
@@ -85,20 +101,127 @@ def test_nobody_is_refused(nobody):
 
 @pytest.mark.spec("C-1")
 @pytest.mark.parametrize(
-    "thread", ["1f1e6085-c4aa-61b0-8000-000000000000", "session one", "abc", "thread-1", "1", "42"]
+    "thread",
+    [
+        "1f1e6085-c4aa-61b0-8000-000000000000",
+        "session one",
+        "abc",
+        "thread-1",
+        "1",
+        "42",
+        "00000042",
+        "2024-11-22",
+        "00123456789",
+        " padded ",
+    ],
 )
-def test_a_thread_that_is_no_phone_stays_as_it_is_without_a_word(thread, caplog):
-    assert thread_key(thread, "IL") == thread
+@pytest.mark.parametrize("region", [None, "IL", "US", "DE"])
+def test_a_thread_that_is_no_phone_stays_as_it_is_without_a_word(thread, region, caplog):
+    assert thread_key(thread, region) == thread
     assert caplog.records == []
 
 
 @pytest.mark.spec("C-1")
+@pytest.mark.parametrize("thread", ["20241122", "0501234567", "1586000000", "00972501234567", "050-123-4567"])
+def test_a_thread_of_digits_is_a_phone_only_where_a_region_says_how_to_read_it(thread):
+    assert thread_key(thread) == thread
+    assert thread_key(thread, "IL").startswith("+")
+
+
+@pytest.mark.spec("C-1")
+@pytest.mark.parametrize(
+    ("one", "another"),
+    [
+        ("bob", "bob "),
+        ("bob", " bob"),
+        ("bob", "Bob"),
+        ("bob", "bob\u200b"),
+        ("bob", "ｂｏｂ"),
+        ("zoe\u0301", "zo\u00e9"),
+        ("telegram:42", "telegram:４２"),
+        ("972501234567-1586000000@g.us", "972501234567-1586000000@G.US"),
+        ("+-----", "+....."),
+        ("+1234567890123456", "+1234567890123457"),
+    ],
+)
+def test_what_is_no_phone_is_told_apart_to_the_last_byte(one, another):
+    assert (normalised(one), normalised(another)) == (one, another) == (thread_key(one), thread_key(another))
+
+
+@pytest.mark.spec("C-13")
+@pytest.mark.parametrize(
+    "broken", ["bob\0", "bob\n", "\x1fshared", "\x1b[31mbob", "\x85bob", "bob\ud83d", "b" * 1_001, "é" * 501]
+)
+def test_what_no_database_can_hold_or_no_screen_show_is_no_key(broken):
+    for key in (normalised, thread_key):
+        with pytest.raises(InvalidInput, match="control characters"):
+            key(broken)
+
+
+separators = st.sampled_from(["", "", "", " ", "-", ".", "\u00a0", "\u2011", "\u200b", "\u202c", "/"])
+scripts = st.sampled_from(["0123456789", "０１２３４５６７８９", "٠١٢٣٤٥٦٧٨٩", "०१२३४५६७८९"])
+spelled = st.text("0123456789+ ().-/\u200e\u2011＋٣", min_size=1, max_size=20) | st.from_regex(
+    r"\+?[0-9 ()./-]{5,24}(@c\.us|@C\.US)?", fullmatch=True
+)
+anything = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=40).filter(str.strip)
+
+
+@st.composite
+def spellings(draw, digits):
+    """One way to write the number."""
+    script = draw(scripts)
+    written = "".join(draw(separators) + script[int(digit)] for digit in digits)
+    return draw(st.sampled_from(["+{}", " +{} ", "\u202a+{}\u202c", "＋{}"])).format(written)
+
+
+@st.composite
+def pairs(draw):
+    """Two texts, mostly with one character between them."""
+    one = draw(spelled | anything | spellings("972501234567"))
+    at = draw(st.integers(0, len(one)))
+    put = draw(st.sampled_from(["", " ", "-", "+", "0", "7", "٣", "\u200b", "\u0301", "x", "@c.us"]))
+    return one, one[:at] + put + one[at + draw(st.integers(0, 1)) :]
+
+
+@pytest.mark.spec("C-1")
 @settings(deadline=None)
-@given(text=st.text(min_size=1).filter(str.strip) | st.from_regex(r"\+?[0-9 ()./-]{5,24}(@c\.us)?", fullmatch=True))
-def test_a_key_is_its_own_key(text):
-    assert normalised(normalised(text)) == normalised(text)
-    assert thread_key(thread_key(text)) == thread_key(text)
-    assert normalised(normalised(text, "IL"), "IL") == normalised(text, "IL")
+@given(digits=st.from_regex(r"[1-9][0-9]{4,14}", fullmatch=True), data=st.data())
+def test_every_spelling_of_a_number_is_one_key(digits, data):
+    spelling = data.draw(spellings(digits))
+    assert normalised(spelling) == thread_key(spelling) == normalised(f"+{digits}") == normalised(f"{digits}@c.us")
+
+
+@pytest.mark.spec("C-1", "P-6")
+@settings(deadline=None, max_examples=500)
+@given(pair=pairs(), region=st.sampled_from([None, "IL", "US"]))
+def test_two_inputs_are_one_key_only_if_they_are_one_number_or_the_same_bytes(pair, region):
+    one, another = pair
+    assume(one.strip() and another.strip() and one != another)
+    for key in (normalised, thread_key):
+        if key(one, region) == key(another, region):
+            assert _number_in(one, region) == _number_in(another, region) != ""
+
+
+def _number_in(text, region):
+    """As another reader would: the digits, and what libphonenumber makes of them."""
+    seen = "".join(each for each in text.lower() if unicodedata.category(each) not in ("Cf", "Zs", "Cc"))
+    kept = seen.removesuffix("@c.us")
+    assert all(each in "+＋().-/\u2011" or each.isdecimal() for each in kept)
+    digits = "".join(str(unicodedata.decimal(each)) for each in kept if each.isdecimal())
+    if kept == seen and kept[0] not in "+＋":
+        if not digits.startswith("00"):
+            return phonenumbers.format_number(phonenumbers.parse(digits, region), phonenumbers.PhoneNumberFormat.E164)
+        digits = digits[2:]
+    return normalised(f"+{digits}")
+
+
+@pytest.mark.spec("C-1")
+@settings(deadline=None)
+@given(text=spelled | anything, region=st.sampled_from([None, "IL", "US", "AR", "GB"]))
+def test_a_key_is_its_own_key(text, region):
+    assume(text.strip())
+    for key in (normalised, thread_key):
+        assert key(key(text, region), region) == key(key(text, region)) == key(text, region)
 
 
 @pytest.mark.spec("C-1")

@@ -106,8 +106,9 @@ class Channel:
         try:
             turn = self._turn(owner)
             with turn as config:
+                asked = turn.awaits_answer
+                given: Any = Command(resume=self._as_answer(said, config)) if asked else {"messages": [said]}
                 begun = True
-                given: Any = Command(resume=self._as_answer(said)) if turn.awaits_answer else {"messages": [said]}
                 result = graph.invoke(given, config)
         except StorageFull:
             raise
@@ -121,11 +122,11 @@ class Channel:
             result = graph.invoke({"messages": [said]}, without_trace(owner))
         return result
 
-    def _as_answer(self, said: HumanMessage) -> str:
+    def _as_answer(self, said: HumanMessage, config: RunnableConfig) -> str:
         """What answers a graph's question: always a text, because that is what a graph that asks expects."""
         if isinstance(said.content, str):
             return said.content
-        blocks: list[Mapping[str, Any]] = self._saver.media.reduced_value(list(said.content))
+        blocks: list[Mapping[str, Any]] = self._saver.keep_media(config, list(said.content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 

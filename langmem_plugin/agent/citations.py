@@ -9,7 +9,7 @@ from rapidfuzz import fuzz
 
 from langmem_plugin.memory import Memory
 
-_CITED = re.compile(r"\[\s*(?:memor(?:y|ies)|documents?)\b\s*[:#]?\s*([^\]\n]+?)\s*\]", re.IGNORECASE)
+_CITED = re.compile(r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?!\])\s*+[:#]?+\s*+([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE)
 _NUMBERS = re.compile(r"#?\d+(?:\s*(?:,|;|&|and|-|–)\s*#?\d+)*", re.IGNORECASE)
 _RANGE = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 _SAME_TEXT = 85  # of 100: a reply that cites by words rarely repeats them exactly
@@ -69,11 +69,12 @@ def with_sources(text: str, shown: Sequence[Citation]) -> str:
         return "".join(f"[{each.number}]" for each in _meant(cited[1], known))
 
     below = [f"[{each.number}] {_line(each)}" for each in citations_in(text, shown)]
-    body = re.sub(r"[ \t]+(?=[.,;:!?\n]|$)", "", _CITED.sub(marked, text))
+    body = re.sub(r"(?<![ \t])[ \t]++(?=[.,;:!?\n]|$)", "", _CITED.sub(marked, text))
     return "\n".join([body, "", *below]) if below else body
 
 
 def _meant(cited: str, known: Mapping[int, Citation]) -> Iterator[Citation]:
+    cited = cited.strip()
     if _NUMBERS.fullmatch(cited):
         for first, last in _RANGE.findall(cited):
             # As far as anything was shown: a reply may say [Memory: 1-999999999].

@@ -1,19 +1,20 @@
 """Documents of a LangChain retriever beside the memories: asked for once a run, kept in no state."""
 
 import logging
-from collections import OrderedDict
 
 from langchain_core.documents import Document
 from langchain_core.exceptions import LangChainException
 from langchain_core.retrievers import BaseRetriever
 
-from langmem_plugin import forks
 from langmem_plugin.errors import LangMemError, client_errors
+from langmem_plugin.lru import LruCache
 from langmem_plugin.phones import masked
+from langmem_plugin.references.decoding import plain
 
 log = logging.getLogger(__name__)
 
-_MOST_KEPT = 256
+_KEPT_BYTES = 16_000_000
+_DOCUMENT_BYTES = 2_000  # what one takes besides its text
 _CLIENTS = (
     ("openai", "OpenAIError"),
     ("httpx", "HTTPError"),
@@ -33,8 +34,7 @@ class Documents:
 
     def __init__(self, retriever: BaseRetriever) -> None:
         self._retriever = retriever
-        self._kept: OrderedDict[tuple[str, str], list[Document]] = OrderedDict()
-        self._lock = forks.Lock()
+        self._kept: LruCache[tuple[str, str], list[Document]] = LruCache(_KEPT_BYTES)
 
     def ask(self, owner: str, question: str) -> list[Document]:
         """Best first as the retriever ranks them; [] and a WARNING if it fails, and nobody asks again in this run."""
@@ -43,18 +43,19 @@ class Documents:
         except _failures():
             log.warning("documents.skipped", exc_info=True, extra={"owner": masked(owner)})
             found = []
-        with self._lock:
-            self._kept[owner, question] = found
-            self._kept.move_to_end((owner, question))
-            if len(self._kept) > _MOST_KEPT:
-                self._kept.popitem(last=False)
-        return found
+        size = sum(_DOCUMENT_BYTES + 4 * (len(each.page_content) + len(str(each.metadata))) for each in found)
+        self._kept.put((owner, question), found, _DOCUMENT_BYTES + 4 * len(question) + size)
+        return [_own(each) for each in found]
 
     def of(self, owner: str, question: str) -> list[Document]:
         """What `ask` was given last; asked for now if that is not kept."""
-        with self._lock:
-            found = self._kept.get((owner, question))
-        return self.ask(owner, question) if found is None else found
+        found = self._kept.get((owner, question))
+        return self.ask(owner, question) if found is None else [_own(each) for each in found]
+
+
+def _own(document: Document) -> Document:
+    """A copy: many retrievers give everybody the very documents they hold."""
+    return document.model_copy(update={"metadata": plain(document.metadata)})
 
 
 def _failures() -> tuple[type[Exception], ...]:

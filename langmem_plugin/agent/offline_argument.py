@@ -15,7 +15,7 @@ PREPOSITIONS = frozenset(
     )
 )
 _SHAPES = {
-    "email": re.compile(r"[\w.+-]+@[\w-]+\.[\w.-]+"),
+    "email": re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++\.[\w.-]+"),
     "url": re.compile(r"https?://\S+"),
     "date": re.compile(r"\b\d{4}-\d{2}-\d{2}\b"),
     "time": re.compile(r"\b\d{1,2}:\d{2}\b"),

@@ -1,12 +1,12 @@
 """Pictures in a conversation's messages: left out where words are compared, shown again where the turn goes on."""
 
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.media import MediaReference, references_in
 
 
 def words_in(text: str) -> str:
@@ -16,28 +16,28 @@ def words_in(text: str) -> str:
     return text.strip()
 
 
-def with_pictures(messages: Sequence[BaseMessage], media: Media) -> list[BaseMessage]:
+def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReference], bytes | None]) -> list[BaseMessage]:
     """The messages with the pictures and files of the newest turn in place of the lines that stand for them.
 
     After an interrupt a run goes on from what is stored, and the model is to see what it saw before. What
-    is not kept any more stays a line. Messages that are changed are copies.
+    `load` gives nothing for stays a line. Messages that are changed are copies.
     """
     newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
-    return [*messages[:newest], *(_with_pictures(message, media) for message in messages[newest:])]
+    return [*messages[:newest], *(_with_pictures(message, load) for message in messages[newest:])]
 
 
-def _with_pictures(message: BaseMessage, media: Media) -> BaseMessage:
+def _with_pictures(message: BaseMessage, load: Callable[[MediaReference], bytes | None]) -> BaseMessage:
     if not isinstance(message.content, list):  # a text a person typed stays a text, whatever it looks like
         return message
-    shown = [_shown(block, media) for block in message.content]
+    shown = [_shown(block, load) for block in message.content]
     return message.model_copy(update={"content": shown}) if shown != message.content else message
 
 
-def _shown(block: Any, media: Media) -> Any:
+def _shown(block: Any, load: Callable[[MediaReference], bytes | None]) -> Any:
     if not isinstance(block, dict) or block.get("type") != "text":
         return block
     text = str(block.get("text"))
     match references_in(text):
-        case [reference] if str(reference) == text and (data := media.load(reference)) is not None:
+        case [reference] if str(reference) == text and (data := load(reference)) is not None:
             return {"type": reference.kind, "base64": b64encode(data).decode(), "mime_type": reference.mime_type}
     return block

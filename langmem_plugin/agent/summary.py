@@ -1,14 +1,14 @@
 """What fell out of the window, in a few sentences of a model; asked for rarely and never in the way."""
 
 import logging
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langmem_plugin import forks
 from langmem_plugin.agent.models import no_model
+from langmem_plugin.lru import LruCache
 
 log = logging.getLogger(__name__)
 
@@ -17,12 +17,13 @@ _ASK = (
     " Keep names, numbers, dates and decisions; leave out greetings. Only the summary."
 )
 _BATCH = 8
-_MOST_SUMMARIES = 1_000
+_KEPT_BYTES = 4_000_000
 _LINE = 200
+_ENTRY_BYTES = 200  # what an entry takes besides its text
 
 
 class Summaries:
-    """Summaries of what was dropped, kept by the last message they cover; lost at a restart and made again.
+    """Summaries of what was dropped, kept by all that they cover; lost at a restart and made again.
 
     The window moves at every turn, so a summary is made anew only when eight messages have gathered since; until
     then these follow it as they are, shortened.
@@ -30,12 +31,12 @@ class Summaries:
 
     def __init__(self, model: BaseChatModel) -> None:
         self._model = model
-        self._made: OrderedDict[str, str] = OrderedDict()
-        self._lock = forks.Lock()
+        self._made: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
 
-    def of(self, dropped: Sequence[BaseMessage]) -> str:
+    def of(self, dropped: Sequence[BaseMessage], *, thread: str, session_id: str | None) -> str:
         """Text for the prompt; "" if nothing was dropped or the model does not answer."""
-        covered, summary = self._latest(dropped)
+        keys = list(_keys(dropped, thread, session_id))
+        covered, summary = self._latest(keys)
         since = dropped[covered:]
         if len(since) >= _BATCH or (since and not summary):
             try:
@@ -43,16 +44,14 @@ class Summaries:
             except no_model():
                 log.warning("summary.skipped", exc_info=True)
             else:
-                self._keep(dropped[-1], summary)
+                self._made.put(keys[-1], summary, _ENTRY_BYTES + 4 * len(summary))
                 since = []
         return "\n".join([*filter(None, [summary]), *map(_line, since)])
 
-    def _latest(self, dropped: Sequence[BaseMessage]) -> tuple[int, str]:
-        with self._lock:
-            for covered in range(len(dropped), 0, -1):
-                made = self._made.get(dropped[covered - 1].id or "")
-                if made is not None:
-                    return covered, made
+    def _latest(self, keys: Sequence[bytes]) -> tuple[int, str]:
+        for covered in range(len(keys), 0, -1):
+            if (made := self._made.get(keys[covered - 1])) is not None:
+                return covered, made
         return 0, ""
 
     def _ask(self, summary: str, since: Sequence[BaseMessage]) -> str:
@@ -60,13 +59,13 @@ class Summaries:
         said = "\n".join([*before, *map(_line, since)])
         return self._model.invoke([HumanMessage(f"{_ASK}\n\n{said}")]).text.strip()
 
-    def _keep(self, last: BaseMessage, summary: str) -> None:
-        if last.id is None:
-            return
-        with self._lock:
-            self._made[last.id] = summary
-            if len(self._made) > _MOST_SUMMARIES:
-                self._made.popitem(last=False)
+
+def _keys(dropped: Sequence[BaseMessage], thread: str, session_id: str | None) -> Iterator[bytes]:
+    """One for each message: this very conversation up to there, in every word. Message ids are no one's alone."""
+    running = sha256(repr((thread, session_id)).encode())
+    for message in dropped:
+        running.update(repr((message.type, message.id, message.text)).encode())
+        yield running.digest()
 
 
 def _line(message: BaseMessage) -> str:

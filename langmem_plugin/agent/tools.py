@@ -23,7 +23,10 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         text: the fact in one full sentence that can be understood without the conversation.
         """
-        made = service.remember(working.owner(), text, source_type="extracted_from_chat", session_id=session_of_run())
+        with working.fenced():
+            made = service.remember(
+                working.owner(), text, source_type="extracted_from_chat", session_id=session_of_run()
+            )
         return f"Remembered as {made.id}."
 
     @tool
@@ -60,7 +63,8 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         memory_id: the id that recall_facts gave.
         """
         try:
-            return f"Forgotten: {service.forget(working.owner(), memory_id).text}"
+            with working.fenced():
+                return f"Forgotten: {service.forget(working.owner(), memory_id).text}"
         except MemoryNotFound:
             return "There is no such memory. Look it up with recall_facts first."
 

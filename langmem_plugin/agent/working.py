@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
@@ -19,7 +20,7 @@ from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import context_line, system_text
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.media import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
@@ -51,7 +52,6 @@ class WorkingMemory:
         service: MemoryService,
         saver: ConversationSaver,
         settings: Settings,
-        media: Media,
         count_tokens: Callable[[BaseMessage], int],
         documents: Documents | None,
         past_sessions: PastSessions | None,
@@ -64,7 +64,6 @@ class WorkingMemory:
         self._saver = saver
         self._now = now
         self.settings = settings
-        self._media = media
         self._count_tokens = count_tokens
         self._documents = documents
         self._past_sessions = past_sessions
@@ -86,7 +85,7 @@ class WorkingMemory:
             return []
         said = _said(messages)
         if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
-            self._past_sessions.look((phone is None and thread_of_run()) or owner)
+            self._past_sessions.look(self._thread(owner, phone))
         if self._documents is not None:
             self._documents.ask(owner, _topic(said))
         try:
@@ -106,6 +105,7 @@ class WorkingMemory:
     ) -> tuple[str, list[BaseMessage]]:
         """The system text and the messages for the next model call. The state is not changed."""
         owner = self.owner(phone)
+        thread = self._thread(owner, phone)
         shown = window(
             messages,
             max_turns=self.settings.window_turns,
@@ -115,12 +115,12 @@ class WorkingMemory:
         told = self._told(owner, recalled)
         text = system_text(
             system,
-            self._earlier(messages, shown),
+            self._earlier(messages, shown, thread, session_of_run() if phone is None else None),
             self._applying(owner, messages, told),
             self._shown(owner, messages, recalled, told),
             self.resolution(messages),
         )
-        return text, with_pictures(shown, self._media)
+        return text, with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """What the newest reply cites."""
@@ -173,11 +173,21 @@ class WorkingMemory:
 
     def owner(self, phone: str | None = None) -> str:
         region = self.settings.default_region
-        return normalised(phone, region) if phone is not None else owner_of_run(region)
+        return normalised(phone, region) if phone is not None else owner_of_run(region, self.settings.trusted_callers)
+
+    def _thread(self, owner: str, phone: str | None) -> str:
+        """The conversation that is being answered."""
+        return (phone is None and thread_of_run()) or owner
 
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""
         return "godfather" if owner == self._godfather else "client"
+
+    @contextmanager
+    def fenced(self) -> Iterator[None]:
+        """For what a tool writes: a run that lost its turn writes nothing. Raises TurnLost there."""
+        with self._saver.fenced(run_config()):
+            yield
 
     def _recalled(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
         words = asked(_topic(said))
@@ -240,17 +250,26 @@ class WorkingMemory:
             log.warning("closeness.skipped", exc_info=True)
             return [0.0] * len(texts)
 
-    def _earlier(self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage]) -> str:
+    def _earlier(
+        self, messages: Sequence[BaseMessage], shown: Sequence[BaseMessage], thread: str, session_id: str | None
+    ) -> str:
         if self._summaries is None:
             return ""
         kept = {id(message) for message in shown}
         dropped = [message for message in messages if id(message) not in kept]
-        return self._summaries.of(dropped) if dropped else ""
+        return self._summaries.of(dropped, thread=thread, session_id=session_id) if dropped else ""
 
     def _applying(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         situation = Situation(self._now(), message=said, topic=said, role=self.role(owner))
         return applying(told.instructions, situation)
+
+    def _picture(self, owner: str, thread: str, reference: MediaReference) -> bytes | None:
+        try:
+            return self._saver.load_media(thread, reference)
+        except StoreUnavailable as error:
+            self._without("pictures", owner, error)
+            return None
 
 
 def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:

@@ -7,6 +7,9 @@ import typer
 from langmem_plugin.cli.opening import Url, opened
 from langmem_plugin.conversation.doctor import examine
 from langmem_plugin.conversation.doctor import rebuild as rebuild_session
+from langmem_plugin.errors import TypeNotAllowed
+from langmem_plugin.memory.doctor import examine as examine_memories
+from langmem_plugin.phones import masked
 
 
 def expire(database: Url = None) -> None:
@@ -20,8 +23,11 @@ def doctor(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="rebuild what is damaged from its messages")] = False,
     database: Url = None,
 ) -> None:
-    """Read every session's every byte and report what is damaged. Exit code 1 if something is and stays so."""
+    """Read every session and every memory and report what is damaged. Exit code 1 if something is and stays so."""
     with opened(database) as (saver, _):
+        memories = examine_memories(saver.database)
+        for row in memories:
+            typer.echo(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written")
         damages = examine(saver)
         for damage in damages:
             typer.echo(f"{damage.session_id}  {damage.what}: {damage.why}")
@@ -30,6 +36,16 @@ def doctor(
         elif not rebuild:
             typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
             raise typer.Exit(1)
+        left = False
         for session_id in dict.fromkeys(damage.session_id for damage in damages if rebuild):
-            kept, lost = rebuild_session(saver, session_id)
-            typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+            try:
+                kept, lost = rebuild_session(saver, session_id)
+            except TypeNotAllowed:
+                left = True
+                typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
+            else:
+                typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+        if memories:
+            typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
+        if left or memories:
+            raise typer.Exit(1)

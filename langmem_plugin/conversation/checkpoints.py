@@ -105,9 +105,13 @@ def decode(
     parent: Callable[[], Stored | None],
 ) -> Stored:
     """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
-    body, metadata, held = ormsgpack.unpackb(codec.decompress(payload)[1])
-    channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
-    return Stored(checkpoint_id, parent_id, serde.loads_typed(tuple(body)), tuple(metadata), channels)
+    match codec.unpack(payload):
+        case [[str(), bytes()] as body, [str(), bytes()] as metadata, dict(held)]:
+            channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
+            facts = codec.load(serde, tuple(body))
+            if isinstance(facts, dict):
+                return Stored(checkpoint_id, parent_id, facts, tuple(metadata), channels)
+    raise DamagedSession(f"damaged checkpoint {checkpoint_id}: it is stored in an unknown way")
 
 
 def encode_writes(writes: list[Write]) -> bytes:
@@ -119,7 +123,7 @@ def encode_writes(writes: list[Write]) -> bytes:
 def decode_writes(payload: bytes) -> list[Write]:
     return [
         Write(index, channel, path, _decode_held(channel, held, lambda: None))
-        for index, channel, path, held in ormsgpack.unpackb(codec.decompress(payload)[1])
+        for index, channel, path, held in codec.unpack(payload)
     ]
 
 
@@ -128,7 +132,7 @@ def rows_in(serde: SerializerProtocol, held: Held) -> list[int]:
     if isinstance(held, MessageList):
         return [abs(row) for row in held.rows]
     if isinstance(held, Inline) and held.marked:
-        return list(codec.referenced(serde.loads_typed(held.typed)))
+        return list(codec.referenced(codec.load(serde, held.typed)))
     return []
 
 

@@ -5,16 +5,20 @@ stays what it was.
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+import ormsgpack
 from langchain_core.messages import BaseMessage, RemoveMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.event_hooks import SerdeEvent, register_serde_event_listener
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.types import Send
 
 from langmem_plugin.conversation.row_numbers import RowNumbers
-from langmem_plugin.errors import DamagedSession, NotSerializable
+from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 
 MARK = "__langmem_rows__"
 """Stands for messages stored as rows; a value that holds messages must not use this key itself."""
@@ -55,15 +59,68 @@ def decompress(stored: bytes) -> tuple[str, bytes]:
     return framed[1:size].decode(), framed[size:]
 
 
+class StrictSerializer(JsonPlusSerializer):
+    """LangGraph's serializer, building nothing but what a state usually holds and the types that are named.
+
+    `allowed` are their full names, as `shop.recipes.Recipe`. The stock one imports and calls whatever a payload names.
+    """
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        modules_and_names = [tuple(name.rpartition(".")[::2]) for name in allowed]
+        super().__init__(allowed_msgpack_modules=modules_and_names or None)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        if data[0] == "json":  # never written here, and what reads it knows many more types
+            raise NotImplementedError("Unknown serialization type: json")
+        return super().loads_typed(data)
+
+
 def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
-    """The serializer's own form. Raises NotSerializable if it cannot store the value."""
+    """The serializer's own form. Raises NotSerializable if it cannot store the value, or not read it again."""
     try:
-        return serde.dumps_typed(value)
+        typed = serde.dumps_typed(value)
+        load(serde, typed)
+    except TypeNotAllowed as error:
+        raise NotSerializable(str(error)) from error
     except (TypeError, ValueError, OverflowError) as error:
         raise NotSerializable(
             f"the state holds something that cannot be stored ({error}): keep it out of the state, or give "
             "the checkpointer a serializer that knows it"
         ) from error
+    return typed
+
+
+def load(serde: SerializerProtocol, typed: tuple[str, bytes]) -> Any:
+    """The value of the serializer's form. Raises TypeNotAllowed, and DamagedSession if it is no such form at all."""
+    refused: list[tuple[str, str]] = []
+    token = _refused.set(refused)
+    try:
+        value = serde.loads_typed(typed)
+    except (ValueError, TypeError, NotImplementedError) as error:
+        raise DamagedSession(f"a stored value cannot be read ({error}): run `langmem doctor`") from error
+    finally:
+        _refused.reset(token)
+    if refused:
+        raise TypeNotAllowed(*refused[0])
+    return value
+
+
+def unpack(payload: bytes) -> Any:
+    """What was packed and compressed. Raises DamagedSession."""
+    try:
+        return ormsgpack.unpackb(decompress(payload)[1])
+    except ValueError as error:
+        raise DamagedSession(f"a stored payload cannot be read ({error}): run `langmem doctor`") from error
+
+
+def _note_refusal(event: SerdeEvent) -> None:
+    # A serializer that refuses to build a type gives what it would be built from instead, and says so only here.
+    if "blocked" in event["kind"] and (refused := _refused.get()) is not None:
+        refused.append((event["module"], event["name"]))
+
+
+_refused: ContextVar[list[tuple[str, str]] | None] = ContextVar("langmem_refused", default=None)
+register_serde_event_listener(_note_refusal)
 
 
 def is_message(value: Any) -> bool:

@@ -1,5 +1,6 @@
 """Finds sessions whose rows are damaged, and rebuilds them from the messages that can still be read."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage
@@ -7,13 +8,13 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from sqlalchemy import delete, select
 
-from langmem_plugin.conversation import sessions
+from langmem_plugin.conversation import codec, sessions
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Session
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
-from langmem_plugin.errors import DamagedSession
+from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 
 _CHANNEL = "messages"
 
@@ -34,7 +35,10 @@ def examine(saver: ConversationSaver) -> list[Damage]:
         everything = sessions.all_of(connection, None)
     for session in everything:
         with saver.reading(session.session_id, fresh=True) as (history, _):
-            found += _damage_in(history, session)
+            found += [
+                Damage(session.session_id, f"checkpoint {checkpoint_id}", str(error))
+                for checkpoint_id, error in _errors_in(history)
+            ]
     return found
 
 
@@ -42,9 +46,13 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     """Replaces the session's history by one checkpoint that lists its readable messages in order.
 
     Returns how many messages were kept and lost. State other than messages is lost; what is undamaged needs no
-    rebuilding, so call it for what `examine` reports. Raises UnknownSession.
+    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed without changing
+    anything: what cannot be read for that is not damaged.
     """
     with saver.reading(session_id, fresh=True) as (history, session):
+        for _, error in _errors_in(history):
+            if isinstance(error, TypeNotAllowed):
+                raise error
         rows = _message_rows(history, session)
         readable = {row: found for row in rows if (found := _read(history, row)) is not None}
     latest = {found.id or str(row): row for row, found in readable.items()}
@@ -71,17 +79,17 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     return len(messages), len(rows) - len(readable)
 
 
-def _damage_in(history: History, session: Session) -> list[Damage]:
-    found = []
+def _errors_in(history: History) -> Iterator[tuple[str, DamagedSession]]:
+    """(checkpoint id, why it cannot be read)."""
     for namespace, checkpoint_id in history.ids(None, None):
         try:
             stored = history.load(namespace, checkpoint_id)
             if stored is not None:
                 history.values(stored)
+                codec.load(history.serde, stored.metadata)
             history.pending(namespace, checkpoint_id)
         except DamagedSession as error:
-            found.append(Damage(session.session_id, f"checkpoint {checkpoint_id}", str(error)))
-    return found
+            yield checkpoint_id, error
 
 
 def _message_rows(history: History, session: Session) -> list[int]:

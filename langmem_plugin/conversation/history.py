@@ -1,6 +1,5 @@
 """The checkpoints of one session, inside one transaction: read and written with what they share."""
 
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -17,7 +16,6 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import INTERRUPT
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from langmem_plugin import forks
 from langmem_plugin.conversation import checkpoints, codec
 from langmem_plugin.conversation.checkpoints import Held, Inline, Large, MessageList, Stored, Typed, Write
 from langmem_plugin.conversation.row_numbers import NO_ROWS
@@ -30,28 +28,28 @@ from langmem_plugin.database.conversation_tables import value as value_table
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
+from langmem_plugin.lru import LruCache
 
-_MOST_DECODED = 256
+_DECODED_BYTES = 8_000_000
+_ENTRY_BYTES = 8_000  # what a decoded checkpoint takes besides
+
+_Place = tuple[str, int, str, str]
+"""Thread, session, namespace and checkpoint id: without the thread two phones' checkpoints could be one."""
 
 
 class DecodedCache:
     """Checkpoints decoded lately. The bytes are compared at every use, so nothing stale is ever served."""
 
     def __init__(self) -> None:
-        self._entries: OrderedDict[tuple[int, str, str], tuple[bytes, Stored]] = OrderedDict()
-        self._lock = forks.Lock()
+        self._entries: LruCache[_Place, tuple[bytes, Stored]] = LruCache(_DECODED_BYTES)
 
-    def get(self, key: tuple[int, str, str], payload: bytes) -> Stored | None:
-        with self._lock:
-            held, stored = self._entries.get(key, (None, None))
-            return stored if held == payload else None
+    def get(self, place: _Place, payload: bytes) -> Stored | None:
+        held, stored = self._entries.get(place) or (None, None)
+        return stored if held == payload else None
 
-    def put(self, key: tuple[int, str, str], payload: bytes, stored: Stored) -> None:
-        with self._lock:
-            self._entries[key] = (payload, stored)
-            self._entries.move_to_end(key)
-            if len(self._entries) > _MOST_DECODED:
-                self._entries.popitem(last=False)
+    def put(self, place: _Place, payload: bytes, stored: Stored) -> None:
+        inline = sum(len(held.typed[1]) for held in stored.channels.values() if isinstance(held, Inline))
+        self._entries.put(place, (payload, stored), _ENTRY_BYTES + 4 * len(payload) + inline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +79,17 @@ class History:
         return None if found is None else self._decode(namespace, *found)
 
     def check(self) -> None:
-        """Raises DamagedSession if the newest root checkpoint or a message it lists cannot be read."""
+        """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
         newest = self.load("", None)
-        for held in newest.channels.values() if newest else ():
+        if newest is None:
+            return
+        for held in newest.channels.values():
             if isinstance(held, MessageList):
                 self.rows.check(held.rows)
+            else:
+                self.value(held)
+        codec.load(self.serde, newest.metadata)
+        self.pending("", newest.checkpoint_id)
 
     def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
         """(namespace, checkpoint id) of this session, newest first."""
@@ -111,13 +115,13 @@ class History:
             case MessageList(rows):
                 return self.rows.messages(rows)
             case Inline(typed, marked):
-                value = self.serde.loads_typed(typed)
+                value = codec.load(self.serde, typed)
                 return codec.put_back(value, self.rows.messages) if marked else value
             case Large(row):
                 found = _VALUE.first(self.connection, {**self._of_session(), "of_row": row})
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
-                return self.serde.loads_typed(codec.decompress(found[0]))
+                return codec.load(self.serde, codec.decompress(found[0]))
 
     def listed(self, channel: str) -> list[Listed]:
         """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
@@ -198,7 +202,7 @@ class History:
             self._move_descendants(namespace, checkpoint["id"])
         # The next step continues this one: it need not be decoded for that.
         stored = Stored(checkpoint["id"], parent_id, _own(body), facts, channels)
-        self.decoded.put((self.session.number, namespace, checkpoint["id"]), payload, stored)
+        self.decoded.put(self._place(namespace, checkpoint["id"]), payload, stored)
         self.rows.stored(namespace, stored)
 
     def _move_descendants(self, namespace: str, checkpoint_id: str) -> None:
@@ -250,11 +254,8 @@ class History:
 
     def _hold(self, value: Any, before: Held | None) -> Held:
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
-        reduced = self.rows.media.reduced_value(value)
-        if reduced is not value:
-            self.rows.refer(reduced)
         return checkpoints.hold(
-            self.serde, reduced, lambda messages: self.rows.store(messages, previous), self._add_value
+            self.serde, self.rows.reduced(value), lambda messages: self.rows.store(messages, previous), self._add_value
         )
 
     def _add_value(self, typed: Typed) -> int:
@@ -271,15 +272,18 @@ class History:
         return row
 
     def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> Stored:
-        key = (self.session.number, namespace, checkpoint_id)
-        stored = self.decoded.get(key, payload)
+        place = self._place(namespace, checkpoint_id)
+        stored = self.decoded.get(place, payload)
         if stored is None:
             stored = checkpoints.decode(
                 self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
             )
-            self.decoded.put(key, payload, stored)
+            self.decoded.put(place, payload, stored)
         # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
         return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
+
+    def _place(self, namespace: str, checkpoint_id: str) -> _Place:
+        return self.session.thread, self.session.number, namespace, checkpoint_id
 
     def _of_session(self) -> dict[str, Any]:
         return {"of_thread": self.session.thread, "of_session": self.session.number}

@@ -44,12 +44,13 @@ _SIGNATURES = (
 # How those begin in base64: looked for first, because finding a word in a text is nearly free.
 _BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
 _DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
-    r"data:(?:[\w.+-]+\\?/[\w.+-]+)?(?:;[\w.+-]+=[^;,\"'\s]*)*;base64,(?=[\w+/%=\\-]{16})(?:[\w+/%=-]+|\\[/n])*",
+    r"data:(?:[\w.+-]++\\?/[\w.+-]++)?(?:;[\w.+-]++=(?:(?!data:)[^;,\"'\s])*+)*+;base64,"
+    r"(?=[\w+/%=\\-]{16})(?:[\w+/%=-]++|\\[/n])*+",
     re.IGNORECASE | re.ASCII,
 )
 _UNLABELLED = re.compile(
     r"(?<![\w+/-])(?:iVBORw0KG|\\?/9j\\?/|R0lGOD|UklGR|AAAA[\w+/-]GZ0eX|GkXfo|SUQz|T2dnU|ZkxhQ|JVBERi)"
-    r"(?=[\w+/\\-]{32})(?:[\w+/-]+|\\[/n])*={0,2}",
+    r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
     re.ASCII,
 )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from typing import Self, cast
+from typing import Any, Self, cast
 
 from langchain_core.messages import BaseMessage
 from langchain_core.runnables import RunnableConfig, run_in_executor
@@ -15,8 +15,9 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin import forks
 from langmem_plugin.conversation import sessions
+from langmem_plugin.conversation.codec import StrictSerializer
 from langmem_plugin.conversation.history import DecodedCache, History
-from langmem_plugin.conversation.media import Media
+from langmem_plugin.conversation.media import Media, MediaReference, files_of
 from langmem_plugin.conversation.rows import CountTokens, Rows
 from langmem_plugin.conversation.runs import Runs, control_of
 from langmem_plugin.conversation.sessions import HALF_AN_HOUR, Client, Session, Silence
@@ -59,7 +60,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         turn_timeout: timedelta = timedelta(minutes=2),
         executor: Executor | None = None,
     ) -> None:
-        super().__init__(serde=serde)
+        super().__init__(serde=serde or StrictSerializer())
         self.database = Database(database) if isinstance(database, str) else database
         self._owns_database = isinstance(database, str)
         Prepared.compile_all(self.database.engine.dialect)
@@ -73,7 +74,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self._turns = Turns(self.database, self, turn_timeout, self._executor)
         self._shared = SharedWrites(self._write)
         self._runs = Runs()
-        self._forget_decoded()
+        self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
         self._writing = [forks.Lock() for _ in range(64)]
 
@@ -92,7 +93,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         given = database if isinstance(database, Database) else None
         made = cls(
             given or Database(str(database or settings.database), timeout=settings.database_timeout),
-            serde=serde,
+            serde=serde or StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             region=settings.default_region,
             count_tokens=count_tokens,
@@ -167,6 +168,20 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             with self.database.write(durable=False) as connection:
                 work(connection)
 
+    @contextmanager
+    def fenced(self, config: RunnableConfig) -> Iterator[None]:
+        """What the config's run writes in the block, to any table, is refused as the saver's own writes would be."""
+        if TURN_KEY not in (config.get("configurable") or {}):
+            yield
+            return
+        thread = self._thread(config)
+
+        def check(connection: Connection) -> None:
+            self._refuse_outrun(connection, self._session(connection, thread, config, lock=True), config)
+
+        with self.database.provided(check):
+            yield
+
     def settle(self, config: RunnableConfig) -> None:
         """Writes what the turn's runs left to be written with their next step."""
         self._shared.settle(config)
@@ -236,6 +251,23 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             self.sweep_media()
         return ended, purged
 
+    def keep_media(self, config: RunnableConfig, value: Any) -> Any:
+        """The value with references in place of its inline data, whose files belong to the config's session."""
+        with self._write(config) as history:
+            reduced = history.rows.reduced(value)
+            history.rows.flush()
+        return reduced
+
+    def load_media(self, thread_id: str, reference: MediaReference) -> bytes | None:
+        """What a reference stands for, if a message of this very thread brought it; else None.
+
+        A message may hold any reference that somebody typed: what the database knows decides.
+        """
+        with self.database.read() as connection:
+            if reference.sha256 not in files_of(connection, thread_key(thread_id, self.region)):
+                return None
+        return self.media.load(reference)
+
     def sweep_media(self) -> int:
         """Deletes the files that no session refers to any more, an hour after they were stored; how many."""
         with self.database.read() as connection:
@@ -243,9 +275,6 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         return self.media.delete_unreferenced(referenced)
 
     # Which session, which rows
-
-    def _forget_decoded(self) -> None:
-        self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
 
     def _thread(self, config: RunnableConfig) -> str:
         try:

@@ -2,6 +2,7 @@
 
 import logging
 import uuid
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,8 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation import sessions
-from langmem_plugin.conversation.media import references_in
+from langmem_plugin.conversation.history import Listed
+from langmem_plugin.conversation.media import files_of, references_in
 from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Client, Session
@@ -181,8 +183,9 @@ class SessionManager:
         with self._saver.reading(session_id) as (history, found):
             rows = history.listed(_CHANNEL)
             messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in rows))
+            files = files_of(history.connection, found.thread)
         return [
-            _record(found, number, message, row.tokens, row.created_at)
+            _record(found, number, message, row, files)
             for number, (message, row) in enumerate(zip(messages, rows, strict=True), 1)
         ]
 
@@ -243,7 +246,7 @@ def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]
     return ToolMessage(content, id=message_id, tool_call_id=message_id, response_metadata=metadata)
 
 
-def _record(session: Session, number: int, message: BaseMessage, tokens: int, stored_at: datetime) -> MessageRecord:
+def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
     notes = message.response_metadata.get(_NOTES) or {}
     role = _role(message)
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
@@ -255,11 +258,12 @@ def _record(session: Session, number: int, message: BaseMessage, tokens: int, st
         content=message.text,
         sender=sender,
         recipient=notes.get("recipient") or {"user": "assistant", "assistant": session.thread}.get(role),
-        timestamp=datetime.fromisoformat(notes["timestamp"]) if "timestamp" in notes else stored_at,
-        received_at=datetime.fromisoformat(notes["received_at"]) if "received_at" in notes else stored_at,
+        timestamp=datetime.fromisoformat(notes["timestamp"]) if "timestamp" in notes else row.created_at,
+        received_at=datetime.fromisoformat(notes["received_at"]) if "received_at" in notes else row.created_at,
         was_received=notes.get("was_received", True),
-        tokens=tokens,
-        image_path=notes.get("image_path") or next((each.path for each in references_in(message)), None),
+        tokens=row.tokens,
+        image_path=notes.get("image_path")
+        or next((each.path for each in references_in(message) if each.path and each.sha256 in files), None),
     )
 
 

@@ -7,7 +7,6 @@ import re
 import tempfile
 import time
 from base64 import b64encode
-from collections import OrderedDict
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,11 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from sqlalchemy import Connection, select
 
-from langmem_plugin import forks
 from langmem_plugin.conversation.inline_data import (
     KINDS,
     UNKNOWN_TYPE,
+    Describe,
     Inline,
     decoded,
     message_without_inline,
@@ -28,15 +28,18 @@ from langmem_plugin.conversation.inline_data import (
     without_inline,
 )
 from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
+from langmem_plugin.lru import LruCache
 
 log = logging.getLogger(__name__)
 
-_MOST_KNOWN = 256
+_KNOWN_BYTES = 250_000
 _LONGEST_NAME = 80
 _REFERENCE = re.compile(
-    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), (?P<size>\d+) bytes, '
-    r"(?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|(?P<path>[^\]\n]*?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
+    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
+    r"(?P<size>\d{1,18}) bytes, (?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|"
+    r"(?P<path>[^\]\n]{0,255}?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
     re.ASCII,
 )
 _FILE_NAME = re.compile(r"[0-9a-f]{64}(?:\.\w+)?", re.ASCII)
@@ -74,8 +77,7 @@ class Media:
 
     def __init__(self, folder: Path | None) -> None:
         self.folder = folder
-        self._known: OrderedDict[tuple[Any, ...], MediaReference] = OrderedDict()
-        self._lock = forks.Lock()
+        self._known: LruCache[tuple[Any, ...], MediaReference] = LruCache(_KNOWN_BYTES)
 
     @classmethod
     def beside(cls, database: Database) -> "Media":
@@ -92,13 +94,16 @@ class Media:
                 return cls(None)
         return cls(Path(setting))
 
-    def reduced(self, message: BaseMessage) -> BaseMessage:
-        """The message as it is to be stored: references in place of inline data. Itself if it has none."""
-        return message_without_inline(message, self._describe)
+    def reduced(self, message: BaseMessage, brought: set[str] | None = None) -> BaseMessage:
+        """The message as it is to be stored: references in place of inline data. Itself if it has none.
 
-    def reduced_value(self, value: Any) -> Any:
+        `brought` gets the SHA-256 of each file whose data the message holds; what it only refers to is not among them.
+        """
+        return message_without_inline(message, self._describing(brought))
+
+    def reduced_value(self, value: Any, brought: set[str] | None = None) -> Any:
         """The same for what is no message, such as a message written as a dict; messages in it stay as they are."""
-        return without_inline(value, self._describe)
+        return without_inline(value, self._describing(brought))
 
     def keep(self, data: bytes, mime_type: str, name: str | None = None, kind: str = "file") -> MediaReference:
         """Stores the data, on disk when it returns; what is there already is not stored again.
@@ -122,7 +127,10 @@ class Media:
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
     def load(self, reference: MediaReference) -> bytes | None:
-        """What the reference stands for; None if it was dropped or is a URL, and, with a WARNING, if it is missing."""
+        """What the reference stands for; None if it was dropped or is a URL, and, with a WARNING, if it is missing.
+
+        Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
+        """
         file = self.file(reference)
         if file is None:
             return None
@@ -163,24 +171,37 @@ class Media:
                     raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
         return deleted
 
-    def _describe(self, inline: Inline) -> str:
+    def _describing(self, brought: set[str] | None) -> Describe:
+        def describe(inline: Inline) -> str:
+            reference = self._reference(inline)
+            if reference is None:
+                log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
+                return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
+            if brought is not None and reference.path and reference.sha256:
+                brought.add(reference.sha256)
+            return str(reference)
+
+        return describe
+
+    def _reference(self, inline: Inline) -> MediaReference | None:
+        """To the data, kept; None if it cannot be read."""
         # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
         key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
-        with self._lock:
-            known = self._known.get(key)
+        known = self._known.get(key)
         if known is not None and (known.path is None or _is_there(self.file(known), known.size)):
-            return str(known)
+            return known
         found = decoded(inline)
         if found is None:
-            log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
-            return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
+            return None
         data, mime_type = found
         reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
-        with self._lock:
-            self._known[key] = reference
-            if len(self._known) > _MOST_KNOWN:
-                self._known.popitem(last=False)
-        return str(reference)
+        self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
+        return reference
+
+
+def files_of(connection: Connection, thread: str) -> set[str]:
+    """The SHA-256 of every file that this thread's messages brought."""
+    return set(connection.execute(select(media_table.c.sha256).where(media_table.c.thread == thread)).scalars())
 
 
 def references_in(value: BaseMessage | Any) -> list[MediaReference]:

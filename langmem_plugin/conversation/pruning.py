@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal, select
 
-from langmem_plugin.conversation import checkpoints, sessions
+from langmem_plugin.conversation import checkpoints, codec, sessions
 from langmem_plugin.conversation.checkpoints import Large, Stored
 from langmem_plugin.conversation.history import History
 from langmem_plugin.database.conversation_tables import checkpoint, media, message, pending, session, value
@@ -88,7 +88,7 @@ def _insert_from(
 
 def _needed(history: History, namespace: str, newest: Stored) -> Iterable[Stored]:
     yield newest
-    metadata = history.serde.loads_typed(newest.metadata)
+    metadata = codec.load(history.serde, newest.metadata)
     missing = set(metadata.get("counters_since_delta_snapshot") or ()) - newest.channels.keys()
     for ancestor in history.ancestors(namespace, newest):
         if not missing:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.checkpoints import Stored
-from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.media import Media
 from langmem_plugin.conversation.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.conversation.standings import Standing, Standings
 from langmem_plugin.conversation.versions import (
@@ -30,7 +30,6 @@ from langmem_plugin.conversation.versions import (
     same,
     unnamed,
     weight,
-    without_collection,
 )
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
@@ -124,10 +123,7 @@ class Rows:
                 row, version = before.rows[index], before.known.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
-                reduced = self.media.reduced(message)
-                if reduced is not message:
-                    self.refer(reduced)
-                message = reduced
+                message = self.media.reduced(message, self._files)
                 version = self._find(message, before) or self._add(message)
                 row = version.row if message.id is not None else -version.row
             rows.append(row)
@@ -147,12 +143,12 @@ class Rows:
         """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
         self._line(rows)
 
-    def refer(self, stored: Any) -> None:
-        """Notes the files that a value refers to, as long as the session lives."""
-        self._files.update(each.sha256 for each in references_in(stored) if each.sha256 and each.path)
+    def reduced(self, value: Any) -> Any:
+        """What is no message as it is to be stored: see Media.reduced_value. The files it brings are the session's."""
+        return self.media.reduced_value(value, self._files)
 
     def flush(self) -> None:
-        """Sends what `store` gathered to the database."""
+        """Sends what `store` and `reduced` gathered to the database."""
         if self._files:
             of_session = {"thread": self.thread, "session": self.session}
             _NEW_FILE.run_each(self.connection, [{**of_session, "sha256": each} for each in sorted(self._files)])
@@ -229,7 +225,7 @@ class Rows:
         row = self.take_number()
         anonymous = unnamed(message)
         kind, payload = codec.dump(self.serde, anonymous)
-        decoded = self.serde.loads_typed((kind, payload))
+        decoded = codec.load(self.serde, (kind, payload))
         if not isinstance(decoded, BaseMessage):
             raise NotSerializable(
                 f"the serializer reads a {type(message).__name__} back as {type(decoded).__name__}: allow its type"
@@ -266,13 +262,14 @@ class Rows:
             self.connection,
             {"thread": self.thread, "session": self.session, "first": min(rows), "last": max(rows)},
         )
-        with without_collection():
-            for row, message_id, payload in stored:
-                if row in rows:
-                    kind, framed = codec.decompress(payload)
-                    message = self.serde.loads_typed((kind, framed))
-                    message.id = message_id
-                    loaded[row] = Version(row, lean(message), None, weight(framed))
+        for row, message_id, payload in stored:
+            if row in rows:
+                kind, framed = codec.decompress(payload)
+                message = codec.load(self.serde, (kind, framed))
+                if not isinstance(message, BaseMessage):
+                    raise DamagedSession(f"message row {row} holds no message: run `langmem doctor`")
+                message.id = message_id
+                loaded[row] = Version(row, lean(message), None, weight(framed))
         if missing := rows - loaded.keys():
             raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
         return loaded

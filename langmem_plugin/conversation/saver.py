@@ -4,12 +4,11 @@ import functools
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -20,7 +19,7 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
-from langmem_plugin.conversation import pruning, sessions
+from langmem_plugin.conversation import codec, pruning, sessions
 from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
@@ -207,12 +206,13 @@ class ConversationSaver(SessionKeeper):
                     history = self._history(connection, session)
                     pruning.drop(history, pruning.all_but_latest(history))
 
-    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> BaseCheckpointSaver[str]:
-        clone = super().with_allowlist(extra_allowlist)
-        if isinstance(clone, ConversationSaver) and clone is not self:
-            # What the laxer serializer decoded must not be served by the stricter one.
-            clone._forget_decoded()  # noqa: SLF001 - a clone of this very class
-        return clone
+    def with_allowlist(self, extra_allowlist: Collection[tuple[str, ...]]) -> Self:
+        """Allows these types, (module, name) each, to be built from what is stored; this very object comes back.
+
+        A clone's graph would store what the turns, sessions and records of the first could not read.
+        """
+        self.serde = super().with_allowlist(extra_allowlist).serde
+        return self
 
     # The same in asynchronous code
 
@@ -283,7 +283,7 @@ class ConversationSaver(SessionKeeper):
         return CheckpointTuple(
             config=_config(history.session.thread, namespace, stored.checkpoint_id),
             checkpoint=body,
-            metadata=self.serde.loads_typed(stored.metadata),
+            metadata=codec.load(self.serde, stored.metadata),
             parent_config=parent or None,
             pending_writes=history.pending(namespace, stored.checkpoint_id),
         )
@@ -309,7 +309,7 @@ class ConversationSaver(SessionKeeper):
                 with self.database.read() as connection:
                     history = self._history(connection, session)
                     stored = history.load(of_namespace, checkpoint_id)
-                    if stored is None or not _matches(self.serde.loads_typed(stored.metadata), wanted):
+                    if stored is None or not _matches(codec.load(self.serde, stored.metadata), wanted):
                         continue
                     found = self._tuple(history, of_namespace, stored)
                 yield found

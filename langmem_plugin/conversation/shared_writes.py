@@ -17,7 +17,7 @@ from langmem_plugin import forks
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.runs import control_of
 from langmem_plugin.conversation.turns import TURN_KEY
-from langmem_plugin.errors import StoreUnavailable, TurnLost, UnknownSession
+from langmem_plugin.errors import StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 
 _COMPANY_SECONDS = 0.005
 """How long a task's writes wait for the checkpoint that nearly always follows them at once."""
@@ -104,11 +104,14 @@ class SharedWrites:
             if part.left:
                 part.outcome.result()
 
-    def _attempt(self, parts: list[_Part], *, durable: bool) -> BaseException | None:
+    def _attempt(self, parts: list[_Part], *, durable: bool, again: bool = True) -> BaseException | None:
         try:
             with self._transaction(parts[-1].config, durable=durable) as history:
                 for part in parts:
                     part.work(history)
+        except WriteConflict as error:
+            # A number reserved here was another's: it is forgotten by now, and the next one is free.
+            return self._attempt(parts, durable=durable, again=False) if again else error
         except BaseException as error:  # noqa: BLE001 - handed to the thread that waits for its part
             return error
         return None

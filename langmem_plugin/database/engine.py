@@ -28,6 +28,9 @@ _MIGRATION = timedelta(minutes=10)
 _NEXT_LOOK_SECONDS = 0.1
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
+_condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
+    "langmem_condition", default=(None, lambda _: None)
+)
 _of_parent: list[Pool] = []  # with connections the parent still uses: to close them here would disturb it there
 
 
@@ -93,6 +96,9 @@ class Database:
         Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
         with self._transaction(self._asked(writes=True, durable=durable, timeout=timeout)) as connection:
+            of, check = _condition.get()
+            if of is self:
+                check(connection)
             yield connection
             self._backend.check()
 
@@ -116,6 +122,15 @@ class Database:
                     raise
         except self._driver_errors as error:
             raise self._named(error) from error
+
+    @contextlib.contextmanager
+    def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
+        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it."""
+        token = _condition.set((self, check))
+        try:
+            yield
+        finally:
+            _condition.reset(token)
 
     def close(self) -> None:
         """Lets the transactions that run end, within the timeout, and closes every connection.

@@ -24,7 +24,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import session
-from langmem_plugin.database.schema import Instant, metadata
+from langmem_plugin.database.schema import Instant, Owner, metadata
 
 
 class Tags(TypeDecorator[tuple[str, ...]]):
@@ -44,10 +44,16 @@ class Tags(TypeDecorator[tuple[str, ...]]):
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
+
+def _checksum() -> Column[int]:
+    """Of what was written in the row (memory/checksums.py); a row without one is believed."""
+    return Column("checksum", BigInteger)
+
+
 memory_owner = Table(
     "memory_owner",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("change", _Number, nullable=False, default=0),  # of the newest write
     Column("rebuild", _Number, nullable=False, default=0),  # a reader that saw less starts again: rows are gone
     Column("salt", LargeBinary, nullable=False),  # keys the digests of this owner's texts
@@ -57,7 +63,7 @@ memory_owner = Table(
 memory = Table(
     "memory",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("memory_id", String, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("position", _Number, nullable=False),  # the change that created it: order where instants are equal
@@ -82,6 +88,7 @@ memory = Table(
     Column("last_accessed", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
+    _checksum(),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("memory_changes", "owner", "change"),
     Index("memory_digest", "owner", "text_digest"),
@@ -95,10 +102,11 @@ memory = Table(
 memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two models can be there at once
     "memory_vector",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("model", String, primary_key=True),
     Column("memory_id", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
+    _checksum(),
     ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
@@ -106,7 +114,7 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
 memory_collection = Table(  # a session whose memories were dropped together
     "memory_collection",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("session_id", String, primary_key=True),
     Column("dropped_at", Instant, nullable=False),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
@@ -116,7 +124,7 @@ memory_collection = Table(  # a session whose memories were dropped together
 memory_access = Table(
     "memory_access",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("access_id", String, primary_key=True),
     Column("memory_id", String, nullable=False),
     Column("kind", String, nullable=False),  # injected, cited, viewed, edited
@@ -131,7 +139,7 @@ memory_access = Table(
 standing_instruction = Table(
     "standing_instruction",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("instruction_id", String, primary_key=True),
     Column("text", Text, nullable=False),
     Column("priority", Integer, nullable=False),
@@ -142,13 +150,14 @@ standing_instruction = Table(
     Column("last_used", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    _checksum(),
     sqlite_with_rowid=False,
 )
 
 history_message = Table(  # what was said, by whom; numbered by the same changes as the memories
     "history_message",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("message_id", String, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("session_id", String, nullable=False),
@@ -157,6 +166,7 @@ history_message = Table(  # what was said, by whom; numbered by the same changes
     Column("said_at", Instant, nullable=False),
     # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
     Column("of_session", String, ForeignKey(session.c.session_id, ondelete="CASCADE")),
+    _checksum(),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("history_changes", "owner", "change"),
     Index("history_session", "owner", "session_id"),
@@ -167,10 +177,11 @@ history_message = Table(  # what was said, by whom; numbered by the same changes
 history_vector = Table(
     "history_vector",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("model", String, primary_key=True),
     Column("message_id", String, primary_key=True),
     Column("vector", LargeBinary, nullable=False),
+    _checksum(),
     ForeignKeyConstraint(
         ["owner", "message_id"], ["history_message.owner", "history_message.message_id"], ondelete="CASCADE"
     ),
@@ -180,7 +191,7 @@ history_vector = Table(
 memory_index = Table(  # how far an owner's vector index has followed; without a row there is none to trust
     "memory_index",
     metadata,
-    Column("owner", String, primary_key=True),
+    Column("owner", Owner, primary_key=True),
     Column("model", String, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("generation", Integer, nullable=False),  # a rebuilt index is another collection

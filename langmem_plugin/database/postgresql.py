@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import StorageFull, StoreUnavailable
+from langmem_plugin.errors import StorageFull, StoreUnavailable, WriteConflict
 
 try:
     import psycopg
@@ -24,6 +24,7 @@ _KEPT_CONNECTIONS = 16
 _LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_CONSTRAINT = "23"
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
 
@@ -141,7 +142,10 @@ class PostgreSQL:
 
     def named(self, error: BaseException | None) -> StoreUnavailable | None:
         """Our error for one of the driver, None for a bug in our SQL."""
-        if getattr(error, "sqlstate", None) in _FULL:
+        state = getattr(error, "sqlstate", None) or ""
+        if state.startswith(_CONSTRAINT):
+            return WriteConflict("another writer was faster: try again")
+        if state in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space on the server")
         if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout):
             return WaitedInVain(f"the database did not answer in time ({error}): check that it is running")

@@ -1,11 +1,15 @@
-"""What all tables share: one metadata, and instants stored the same way on both engines."""
+"""What all tables share: one metadata, instants stored the same way on both engines, owners that no input can forge."""
 
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Dialect, MetaData, Table
+from sqlalchemy import BigInteger, Column, Dialect, MetaData, String, Table
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.phones import owner_as_stored, owner_to_store
 
 metadata = MetaData()
 
@@ -35,6 +39,28 @@ class Instant(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         return None if value is None else _EPOCH + _MICROSECOND * value
+
+
+class InvalidOwner(InvalidInput, DontWrapMixin):
+    """What was passed as an owner can be nobody's key; nothing was read or stored."""
+
+
+class Owner(TypeDecorator[str]):
+    """Whose a row is. Here, where every statement passes, a text that looks like a scope's key is refused."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None:
+            return None
+        try:
+            return owner_to_store(value)
+        except InvalidInput as error:
+            raise InvalidOwner(str(error)) from error
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return None if value is None else owner_as_stored(value)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -14,13 +14,13 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from langmem_plugin import forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable
+from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
 
 _WAL_LIMIT_BYTES = 400_000
 _TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
 # CANTOPEN is what a file system that became read-only answers to a new connection.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
-_OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISUSE}
+_OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
 
 _creating = forks.Lock()
@@ -81,6 +81,8 @@ class SQLite:
         code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
         if code in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space or fix its rights")
+        if code == sqlite3.SQLITE_CONSTRAINT:
+            return WriteConflict("another writer was faster: try again")
         if code == sqlite3.SQLITE_BUSY:
             return WaitedInVain(f"other processes kept the database for too long ({error}): try again")
         if isinstance(error, sqlite3.DatabaseError) and code not in _OURS:

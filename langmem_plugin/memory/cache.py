@@ -3,7 +3,7 @@
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, select
@@ -15,6 +15,8 @@ from langmem_plugin.memory.corpus import Corpus, Entry
 _DEAD_SHARE = 4  # a corpus in which one row of so many is dead is read anew
 
 C = TypeVar("C", bound=Corpus)
+Hit = TypeVar("Hit")
+Text = TypeVar("Text")
 
 # (connection, owner, change) -> what was written after that change: the entry, or None where it is gone
 Changed = Callable[[Connection, str, int], Iterable[tuple[str, Entry | None]]]
@@ -53,6 +55,27 @@ class CorpusCache(Generic[C]):
         with slot.lock:
             yield self._refreshed(connection, owner, slot)
         self._shrink(owner, slot)
+
+    def answers(
+        self,
+        connection: Connection,
+        owner: str,
+        rank: Callable[[C], Mapping[str, Hit]],
+        read: Callable[[list[str]], Mapping[str, Text]],
+    ) -> list[tuple[Hit, Text]]:
+        """What ranks first, by id and best first, with its text as `read` finds it.
+
+        What is damaged, or gone without a change, is not found and drops out of the ranking.
+        """
+        with self.corpus(connection, owner) as corpus:
+            while True:
+                hits = rank(corpus)
+                texts = read(list(hits))
+                missing = hits.keys() - texts.keys()
+                if not missing:
+                    return [(hit, texts[text_id]) for text_id, hit in hits.items()]
+                for text_id in missing:
+                    corpus.drop(text_id)
 
     def held(self, owner: str) -> int | None:
         """How many texts of the owner are held, as of the last search; None if nothing is."""

@@ -8,6 +8,8 @@ import numpy as np
 
 from langmem_plugin.memory.vectors import Vector
 
+MOST_ODDS = 60.0  # a logarithm; a model that tells nothing apart has a curve as steep as any
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -21,7 +23,8 @@ class Calibration:
     slope: float
 
     def relevance(self, cosine: float) -> float:
-        return 1.0 / (1.0 + math.exp(-self.slope * (cosine - self.midpoint)))
+        odds = self.slope * (cosine - self.midpoint)
+        return 1.0 / (1.0 + math.exp(-max(-MOST_ODDS, min(MOST_ODDS, odds))))
 
 
 KNOWN = {

@@ -23,8 +23,8 @@ _DEEPEST = 20  # brackets and nots inside one another
 _DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAY_GROUPS = {"weekday": range(5), "weekend": range(5, 7)}
 _TOKEN = re.compile(
-    r"""\s*(?:
-    (?P<text>"[^"]*"|“[^”]*”|'[^']*')
+    r"""(?<!\s)\s*+(?:
+    (?P<text>"[^"]*"|“[^“”]*”|'[^']*')
     |(?P<date>\d{4}-\d{2}-\d{2})
     |(?P<time>\d{1,2}:\d{2})
     |(?P<word>[^\W\d_]+)

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langmem_plugin.memory.languages import terms
-from langmem_plugin.memory.models import Filter, as_tags
+from langmem_plugin.memory.models import Filter, as_tags, storable
 from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.words import WordIndex
 
 _NEVER = np.iinfo(np.int64).max
 _BYTES_PER_ROW = 260  # of the lists of ids and tags and the dictionary over them
 _FIRST_ROWS = 16
+_MOST_USES = 2**31
 
 
 class Entry(NamedTuple):
@@ -36,6 +37,22 @@ class Entry(NamedTuple):
     uses: int = 0
     used: int | None = None
     expires: int | None = None
+
+    @property
+    def can_be_searched(self) -> bool:
+        """Whether each value is of its kind. In a damaged database any may be anything."""
+        return (
+            all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags))
+            and all(each is None or isinstance(each, str) for each in (self.session_id, self.category))
+            and all(
+                isinstance(each, int) and _FIRST <= each <= _LAST
+                for each in (self.created, self.used or 0, self.expires or 0)
+            )
+            and isinstance(self.confidence, float)
+            and isinstance(self.uses, int)
+            and 0 <= self.uses < _MOST_USES
+            and storable(self.id) == self.id  # else nothing can be asked by it
+        )
 
 
 _COLUMNS = np.dtype(
@@ -194,6 +211,8 @@ def microseconds(instant: datetime) -> int:
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
+_LAST = microseconds(datetime.max.replace(tzinfo=UTC))
 
 
 def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:

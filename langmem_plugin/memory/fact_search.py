@@ -6,12 +6,13 @@ from datetime import datetime
 
 from sqlalchemy import Connection
 
+from langmem_plugin.database import Database
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.corpus import Corpus
 from langmem_plugin.memory.index import Nearest, VectorIndex
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
-from langmem_plugin.memory.search import Query, foremost, ranked
+from langmem_plugin.memory.search import Hit, Query, foremost, ranked
 
 _CANDIDATES = 100  # of a search through an index
 
@@ -34,6 +35,7 @@ class FactSearch:
 
     def __init__(
         self,
+        database: Database,
         repository: MemoryRepository,
         index: VectorIndex | None,
         *,
@@ -41,6 +43,7 @@ class FactSearch:
         cache_bytes: int,
         now: Callable[[], datetime],
     ) -> None:
+        self._database = database
         self._repository = repository
         self._index = index
         self._index_after = index_after
@@ -58,13 +61,13 @@ class FactSearch:
 
     def found(self, connection: Connection, ask: Ask) -> list[Found]:
         """Best first."""
-        with self._corpora.corpus(connection, ask.owner) as corpus:
-            hits = ranked(corpus, ask.query, self._cosines(connection, ask, corpus))
-        memories = {each.id: each for each in self._repository.by_ids(connection, ask.owner, [hit.id for hit in hits])}
+
+        def rank(corpus: Corpus) -> dict[str, Hit]:
+            return {hit.id: hit for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus))}
+
         return [
-            Found(memories[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in memories
+            Found(memory, hit.score, hit.similarity, hit.match_type, hit.signals)
+            for hit, memory in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         ]
 
     def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
@@ -80,9 +83,15 @@ class FactSearch:
 
     def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
-        with self._corpora.corpus(connection, owner) as corpus:
-            memory_ids = foremost(corpus, where, self._now(), limit)
-        return self._repository.by_ids(connection, owner, memory_ids)
+
+        def rank(corpus: Corpus) -> dict[str, None]:
+            return dict.fromkeys(foremost(corpus, where, self._now(), limit))
+
+        found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        return [memory for _, memory in found]
+
+    def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
+        return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
 
     def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
         indexed = (
@@ -94,10 +103,13 @@ class FactSearch:
 
     def _nearest(self, owner: str, query: Query) -> Nearest | None:
         """Not asked for few memories, nor with a filter: applied after the nearest were chosen it loses some."""
-        held = self._corpora.held(owner)
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
-        if held is not None and held <= self._index_after:
+        held = self._corpora.held(owner)
+        if held is None:
+            with self._database.read() as connection:
+                held = self._repository.count(connection, owner, valid_at=None)
+        if held <= self._index_after:
             return None
         return self._index.nearest(owner, query.meaning.vector, _candidates(query))
 

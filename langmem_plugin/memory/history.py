@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector, memory_owner
+from langmem_plugin.memory import checksums
 from langmem_plugin.memory.cache import CorpusCache
 from langmem_plugin.memory.corpus import Corpus, Entry
+from langmem_plugin.memory.damages import AnyRow, all_rows, each_row
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.messages import ranked_messages
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
@@ -18,6 +21,14 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search import Query
 from langmem_plugin.memory.vector_rows import parts
 from langmem_plugin.memory.vectors import Vector, to_bytes
+
+# The owner, the fields of Said, of_session and the checksum, as they are stored.
+STORED = [
+    *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
+    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.checksum),
+]
+Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
+Written = TypeVar("Written")
 
 
 @dataclass(frozen=True)
@@ -65,14 +76,16 @@ class MessageHistory:
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
-        vectors = self._vectors(each.text for each in worded.values() if each.message_id not in known)
-        if not vectors:
-            return 0
-        with self._database.write() as connection:
-            known = self._known(connection, owner, list(worded))  # by another process, meanwhile
-            fresh = {key: each for key, each in worded.items() if key not in known}
-            self._store(connection, owner, fresh, vectors, of_session=None)
-        return len(fresh)
+
+        def write(vectors: Vectors) -> int:
+            with self._database.write() as connection:
+                known = self._known(connection, owner, list(worded))  # by another process, meanwhile
+                fresh = {key: each for key, each in worded.items() if key not in known}
+                self._store(connection, owner, fresh, vectors, of_session=None)
+            return len(fresh)
+
+        new = [each.text for each in worded.values() if each.message_id not in known]
+        return self._embedding(new, write) if new else 0
 
     def follow(
         self, owner: str | None, session_id: str, messages: Sequence[Said], may_write: Callable[[Connection], bool]
@@ -87,19 +100,22 @@ class MessageHistory:
         with self._database.read() as connection:
             held = self._held(connection, session_id)
         known = {text for (whose, _), text in held.items() if whose == owner}
-        vectors = self._vectors(each.text for each in worded if each.text not in known)
-        with self._database.write() as connection:
-            if not may_write(connection):
-                return None
-            held = self._held(connection, session_id)
-            wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
-            stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
-            self._remove(connection, stale)
-            kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
-            fresh = {key: each for key, each in wanted.items() if key not in kept}
-            if owner is not None:
-                self._store(connection, owner, fresh, vectors, of_session=session_id)
-        return len(fresh)
+
+        def write(vectors: Vectors) -> int | None:
+            with self._database.write() as connection:
+                if not may_write(connection):
+                    return None
+                held = self._held(connection, session_id)
+                wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
+                stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+                self._remove(connection, stale)
+                kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+                fresh = {key: each for key, each in wanted.items() if key not in kept}
+                if owner is not None:
+                    self._store(connection, owner, fresh, vectors, of_session=session_id)
+            return len(fresh)
+
+        return self._embedding([each.text for each in worded if each.text not in known], write)
 
     def search(
         self,
@@ -118,11 +134,13 @@ class MessageHistory:
             self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
         )
         with self._database.read() as connection:
-            found, all_there = self._answers(connection, owner, asked)
-            if not all_there:  # messages went with their session, which no change number tells
-                self._messages.forget(owner)
-                found, _ = self._answers(connection, owner, asked)
-        return found
+            found = self._messages.answers(
+                connection,
+                owner,
+                lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
+                lambda message_ids: self._by_ids(connection, owner, message_ids),
+            )
+        return [FoundMessage(said, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, said in found]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
@@ -139,31 +157,20 @@ class MessageHistory:
             counted = select(func.count()).select_from(table).where(table.c.owner == owner)
             return int(connection.execute(counted).scalar_one())
 
-    def _answers(self, connection: Connection, owner: str, asked: Query) -> tuple[list[FoundMessage], bool]:
-        """What was found, and whether all of it is still there."""
-        with self._messages.corpus(connection, owner) as corpus:
-            hits = ranked_messages(corpus, asked)
-        said = self._by_ids(connection, owner, [hit.id for hit in hits])
-        found = [
-            FoundMessage(said[hit.id], hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit in hits
-            if hit.id in said
-        ]
-        return found, len(found) == len(hits)
-
     def _store(
         self,
         connection: Connection,
         owner: str,
         messages: Mapping[str, Said],
-        vectors: Mapping[str, Vector],
+        vectors: Vectors,
         *,
         of_session: str | None,
     ) -> None:
-        """Under the keys given; a text that has no vector yet is embedded here."""
+        """Under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
+        if missing := [each.text for each in messages.values() if each.text not in vectors]:
+            raise _NotEmbedded(missing)
         if not messages:
             return
-        vectors = {**vectors, **self._vectors(each.text for each in messages.values() if each.text not in vectors)}
         number, _ = self._repository.begin_change(connection, owner, len(messages))
         rows = [
             {
@@ -175,22 +182,18 @@ class MessageHistory:
                 "text": each.text,
                 "said_at": each.said_at,
                 "of_session": of_session,
+                "checksum": _checksum(owner, replace(each, message_id=key), of_session),
             }
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
         connection.execute(insert(table), rows)
-        connection.execute(
-            insert(history_vector),
-            [
-                {
-                    "owner": owner,
-                    "message_id": key,
-                    "model": self._embedder.model,
-                    "vector": to_bytes(vectors[each.text]),
-                }
-                for key, each in messages.items()
-            ],
-        )
+        embedded = [
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            for key, each in messages.items()
+            if (vector := vectors[each.text]) is not None
+        ]
+        if embedded:
+            self._repository.put_vectors(connection, history_vector, "message_id", embedded)
 
     def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
         """Deletes messages by (owner, message id); their owners' readers start again."""
@@ -200,16 +203,21 @@ class MessageHistory:
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
             connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
-    def _vectors(self, texts: Iterable[str]) -> dict[str, Vector]:
-        wanted = list(dict.fromkeys(texts))
-        return dict(zip(wanted, self._embedder.texts(wanted), strict=True))
+    def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
+        """Writes with the vectors of `texts`, and of what the write finds to be needed too: it is done again then."""
+        vectors: dict[str, Vector | None] = {}
+        while True:
+            wanted = list(dict.fromkeys(texts))
+            vectors.update(zip(wanted, self._embedder.each(wanted), strict=True))
+            try:
+                return write(vectors)
+            except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
+                texts = missing.texts
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
         """(owner, message id) → text of what is searchable of a session of this database."""
-        rows = connection.execute(
-            select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
-        )
-        return {(owner, message_id): text for owner, message_id, text in rows}
+        held = select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
+        return {(owner, message_id): text for owner, message_id, text in all_rows(connection, held)}
 
     def _keyed(self, connection: Connection, owner: str, session_id: str, messages: Sequence[Said]) -> dict[str, Said]:
         """By message id; where the owner has that id from another session, a copy of it, by both ids."""
@@ -232,17 +240,23 @@ class MessageHistory:
         return known
 
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
-        rows = connection.execute(select(table).where(table.c.owner == owner, table.c.message_id.in_(message_ids)))
-        return {
-            row.message_id: Said(row.message_id, row.session_id, row.speaker, row.text, row.said_at) for row in rows
-        }
+        statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
+        found: dict[str, Said] = {}
+        for row in all_rows(connection, statement):
+            said = as_said(row)
+            if said is None:
+                self._repository.damages.report("message", owner, row.message_id)
+            else:
+                found[said.message_id] = said
+        return found
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
-        rows = connection.execute(
+        statement = (
             select(
                 table.c.message_id,
                 table.c.text,
                 history_vector.c.vector,
+                history_vector.c.checksum,
                 type_coerce(table.c.said_at, BigInteger),
                 table.c.session_id,
                 table.c.speaker,
@@ -258,8 +272,40 @@ class MessageHistory:
             .where(table.c.owner == owner, table.c.change > since)
             .order_by(table.c.change)
         )
-        for row in rows:
-            yield row.message_id, Entry(*row)
+        for message_id, text, vector, checksum, *rest in each_row(connection, statement):
+            whole = self._repository.whole("message vector", owner, message_id, vector, checksum)
+            entry = Entry(message_id, text, whole, *rest)
+            if entry.can_be_searched:
+                yield message_id, entry
+            else:
+                self._repository.damages.report("message", owner, message_id)
+
+
+class _NotEmbedded(Exception):
+    """Ends a transaction, in which nothing is embedded."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(f"{len(texts)} texts")
+        self.texts = texts
+
+
+def as_said(row: AnyRow) -> Said | None:
+    """Of a row of STORED; None where it does not hold what was written."""
+    owner, message_id, session_id, speaker, text, said_at, of_session, written = row
+    try:
+        instant = checksums.instant(said_at)
+    except (TypeError, OverflowError):
+        return None
+    if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
+        return None
+    said = Said(message_id, session_id, speaker, text, instant)
+    return said if written in (None, _checksum(owner, said, of_session)) else None
+
+
+def _checksum(owner: str, said: Said, of_session: str | None) -> int:
+    return checksums.of_values(
+        owner, said.message_id, said.session_id, said.speaker, said.text, said.said_at, of_session
+    )
 
 
 def _worded(messages: Sequence[Said]) -> list[Said]:

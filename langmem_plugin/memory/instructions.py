@@ -7,16 +7,33 @@ from datetime import datetime
 from typing import Any, TypedDict, Unpack
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    insert,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import standing_instruction as table
-from langmem_plugin.errors import InstructionNotFound, InvalidInput
+from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput
+from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
+from langmem_plugin.memory.damages import AnyRow, all_rows
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.repository import MemoryRepository
 
-_IF_THEN = re.compile(r"\s*if\s+(?P<condition>.+?),?\s+then\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
+_INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
+STORED = [
+    (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
+]
+_IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
 class Instruction(BaseModel):
@@ -90,7 +107,7 @@ class StandingInstructions:
         return made
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
-        """Raises InstructionNotFound."""
+        """Raises InstructionNotFound or DamagedMemory."""
         with self._database.read() as connection:
             return self._one(connection, owner, instruction_id)
 
@@ -126,9 +143,13 @@ class StandingInstructions:
         return after
 
     def remove(self, owner: str, instruction_id: str) -> Instruction:
-        """The instruction as it was. Raises InstructionNotFound."""
+        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound."""
+        now = self._now()
         with self._database.write() as connection:
-            before = self._one(connection, owner, instruction_id)
+            try:
+                before = self._one(connection, owner, instruction_id)
+            except DamagedMemory:
+                before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
             self._repository.begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
@@ -146,16 +167,22 @@ class StandingInstructions:
 
     def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
         order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
-        rows = connection.execute(select(table).where(table.c.owner == owner, *chosen).order_by(*order))
-        return [_instruction(row._mapping) for row in rows]  # noqa: SLF001 - SQLAlchemy's public name for it
+        rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
+        found = {row.instruction_id: as_instruction(row) for row in rows}
+        for instruction_id in [each for each, made in found.items() if made is None]:
+            self._repository.damages.report("instruction", owner, instruction_id)
+        return [made for made in found.values() if made is not None]
 
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
-        row = connection.execute(
-            select(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-        ).first()
-        if row is None:
+        rows = all_rows(
+            connection, select(*STORED).where(table.c.owner == owner, table.c.instruction_id == instruction_id)
+        )
+        if not rows:
             raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-        return _instruction(row._mapping)  # noqa: SLF001 - SQLAlchemy's public name for it
+        made = as_instruction(rows[0])
+        if made is None:
+            raise DamagedMemory([instruction_id])
+        return made
 
 
 def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
@@ -168,11 +195,12 @@ def split(text: str) -> tuple[str, str | None]:
     said = _IF_THEN.fullmatch(text)
     if said is None:
         return text, None
+    condition = said["condition"].strip().removesuffix(",")
     try:
-        parsed(said["condition"])
+        parsed(condition)
     except InvalidInput:
         return text, None
-    return said["text"], said["condition"]
+    return said["text"].strip(), condition
 
 
 def _validated(values: Mapping[str, Any]) -> Instruction:
@@ -190,9 +218,23 @@ def _validated(values: Mapping[str, Any]) -> Instruction:
 def _values(made: Instruction) -> dict[str, Any]:
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
-    return values
+    return values | {"checksum": _checksum(made)}
 
 
-def _instruction(row: Mapping[Any, Any]) -> Instruction:
-    values = dict(row)
-    return Instruction(id=values.pop("instruction_id"), **values)
+def as_instruction(row: AnyRow) -> Instruction | None:
+    """Of a row of STORED; None where it does not hold what was written."""
+    values = {column.name: value for column, value in zip(table.c, row, strict=True)}
+    written = values.pop("checksum")
+    try:
+        for name in _INSTANTS:
+            values[name] = checksums.instant(values[name])
+        made = Instruction(id=values.pop("instruction_id"), **values)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return made if written in (None, _checksum(made)) else None
+
+
+def _checksum(made: Instruction) -> int:
+    return checksums.of_values(
+        made.id, made.owner, made.text, made.priority, made.condition, made.active, made.expires_at, made.created_at
+    )

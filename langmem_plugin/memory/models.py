@@ -4,11 +4,12 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, get_args
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.phones import owner_as_stored
 
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
@@ -32,7 +33,7 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: str
+    owner: Annotated[str, AfterValidator(owner_as_stored)]
     text: str
     fact_type: FactType = "fact"
     key: str | None = None

@@ -1,10 +1,8 @@
 """The collections of a vector index that this process has open: asked once more after a failure, and in time."""
 
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -12,12 +10,14 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import forks
 from langmem_plugin.memory.stores import OpenCollection, StoredVectors, failures
+from langmem_plugin.memory.timed_calls import TimedCalls
 
 log = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
 _OPEN = 32
+_UPKEEP_SECONDS = 600.0  # the longest step, to examine a whole collection, takes a minute for a million vectors
 
 
 @dataclass
@@ -39,6 +39,7 @@ class OpenCollections:
         self._open: OrderedDict[str, Opened] = OrderedDict()
         self._lock = forks.Lock()
         forks.register(after_in_child=self._close_all)
+        self._questions, self._upkeep = TimedCalls("langmem-index"), TimedCalls("langmem-index-upkeep")
 
     def tried(
         self,
@@ -49,12 +50,11 @@ class OpenCollections:
         seconds: float | None = None,
         strict: bool = True,
     ) -> Answer | None:
-        """Once more after a failure, newly opened; None after the second. Each may take so many seconds."""
+        """Once more after a failure, newly opened; None after the second. `seconds` is for what a reply waits for."""
+        calls = self._upkeep if seconds is None else self._questions
         for _ in range(times):
             try:
-                if seconds is None:
-                    return ask(self.opened(name, strict=strict))
-                return _in_time(seconds, lambda: ask(self.opened(name, strict=strict)))
+                return calls.answer(lambda: ask(self.opened(name, strict=strict)), seconds or _UPKEEP_SECONDS)
             except failures():
                 log.warning("index.failed", exc_info=True)
                 if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined
@@ -92,17 +92,3 @@ class OpenCollections:
             if name in self._open:
                 self._open[name].examined = generation
             return name in self._open
-
-
-def _in_time(seconds: float, ask: Callable[[], Answer]) -> Answer:
-    """Asks in a thread of its own, which is left alone if it takes longer. Raises TimeoutError."""
-    answer: Future[Answer] = Future()
-
-    def work() -> None:
-        try:
-            answer.set_result(ask())
-        except failures() as error:
-            answer.set_exception(error)
-
-    threading.Thread(target=work, name="langmem-index", daemon=True).start()
-    return answer.result(seconds)

@@ -11,10 +11,12 @@ from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, u
 from langmem_plugin import forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.memory.damages import AnyRow
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.vectors import Vector, from_bytes
 
 BATCH = 500
+_VECTOR = (memory_vector.c.vector, memory_vector.c.checksum)
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
@@ -104,13 +106,13 @@ class Outbox:
     def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
         """The next batch in the order of (change, id)."""
         statement = (
-            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), memory_vector.c.vector))
+            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), *_VECTOR))
             .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
             .order_by(memory.c.change, memory.c.memory_id)
             .limit(BATCH)
         )
         return [
-            Change(row.memory_id, row.change, from_bytes(row.vector) if row.kept and row.vector is not None else None)
+            Change(row.memory_id, row.change, self._vector(owner, row) if row.kept else None)
             for row in connection.execute(statement)
         ]
 
@@ -130,14 +132,15 @@ class Outbox:
             return int(connection.execute(counted.where(memory.c.change > standing.followed)).scalar_one())
 
     def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
-        """The next page, by id, of what the index holds if it has followed to `indexed`."""
+        """The next page, by id, of what the index holds if it has followed to `indexed`, but for damaged vectors."""
         statement = (
-            self._held(select(memory.c.memory_id, memory_vector.c.vector), owner, indexed)
+            self._held(select(memory.c.memory_id, *_VECTOR), owner, indexed)
             .where(memory.c.memory_id > after)
             .order_by(memory.c.memory_id)
             .limit(BATCH)
         )
-        return [(row.memory_id, from_bytes(row.vector)) for row in connection.execute(statement)]
+        page = [(row.memory_id, self._vector(owner, row)) for row in connection.execute(statement)]
+        return [(memory_id, vector) for memory_id, vector in page if vector is not None]
 
     def size(self, owner: str) -> int:
         """How many vectors the index holds."""
@@ -172,6 +175,10 @@ class Outbox:
                 )
                 .values(change=newest)
             )
+
+    def _vector(self, owner: str, row: AnyRow) -> Vector | None:
+        stored = self._repository.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
+        return None if stored is None else from_bytes(stored)
 
     def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
         return self._with_vectors(columns).where(

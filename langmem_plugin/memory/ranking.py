@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.calibration import Calibration
+from langmem_plugin.memory.calibration import MOST_ODDS, Calibration
 
 Scores = NDArray[np.float32]  # one per row
 
@@ -35,7 +35,7 @@ def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_])
 
 
 def _logistic(odds: Scores) -> Scores:
-    relevance: Scores = (1.0 / (1.0 + np.exp(-odds))).astype(np.float32)
+    relevance: Scores = (1.0 / (1.0 + np.exp(np.clip(-odds, -MOST_ODDS, MOST_ODDS)))).astype(np.float32)
     return relevance
 
 

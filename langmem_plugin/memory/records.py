@@ -8,15 +8,32 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Column, ColumnElement, Row, or_
+from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
 
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory import checksums
+from langmem_plugin.memory.damages import AnyRow
 from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
 
 log = logging.getLogger(__name__)
 
-STORED: list[Column[Any]] = [column for column in memory.c if column.name not in ("change", "position", "text_digest")]
+_INSTANTS = ("expires_at", "last_accessed", "created_at", "updated_at")
+
+
+def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
+    if column.name in _INSTANTS:
+        return type_coerce(column, BigInteger)
+    if column.name == "tags":
+        return type_coerce(column, Text)
+    return cast(column, Text) if column.name == "metadata" else column
+
+
+_COLUMNS: list[Column[Any]] = [
+    column for column in memory.c if column.name not in ("change", "position", "text_digest")
+]
+# As they are stored: what is damaged could not be turned into what it means.
+STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
 
 
 def conditions(
@@ -45,10 +62,42 @@ def valid(now: datetime) -> ColumnElement[bool]:
     return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)
 
 
-def as_memory(row: Row[*tuple[Any, ...]]) -> Memory:
-    """Of a row that holds the columns STORED, whatever else it holds."""
-    values = {column.name: row._mapping[column] for column in STORED}  # noqa: SLF001 - SQLAlchemy's public name
-    return Memory(id=values.pop("memory_id"), **values)
+def as_memory(row: AnyRow) -> Memory | None:
+    """Of a row that begins with the columns STORED; None where it does not hold what was written."""
+    values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
+    written = values.pop("checksum")
+    try:
+        for name in _INSTANTS:
+            values[name] = checksums.instant(values[name])
+        values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
+        values["metadata"] = json.loads(values["metadata"])
+        made = Memory(id=values.pop("memory_id"), **values)
+    except (TypeError, ValueError, OverflowError, AttributeError):
+        return None
+    return made if written in (None, checksum_of(made)) else None
+
+
+def checksum_of(made: Memory) -> int:
+    """Over what does not change by itself: its state, its counters and when it changed are left out."""
+    return checksums.of_values(
+        made.id,
+        made.owner,
+        made.text,
+        made.fact_type,
+        made.key,
+        made.confidence,
+        made.source_type,
+        made.source_id,
+        made.session_id,
+        made.summary_text,
+        made.category,
+        made.tags,
+        made.metadata,
+        made.private,
+        made.superseded_by,
+        made.expires_at,
+        made.created_at,
+    )
 
 
 def validated(values: Mapping[str, Any]) -> Memory:
@@ -65,7 +114,7 @@ def as_values(made: Memory) -> dict[str, Any]:
     """The columns of `made`, except those that are the database's own."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
-    return values
+    return values | {"checksum": checksum_of(made)}
 
 
 def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
@@ -89,8 +138,7 @@ def _as_json(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     try:
-        json.dumps(value, allow_nan=False)
+        return json.loads(json.dumps(value, allow_nan=False))  # as it will be read
     except (TypeError, ValueError):
         log.warning("memory.metadata_dropped", extra={"field": str(name)})
         return None
-    return value

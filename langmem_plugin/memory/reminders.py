@@ -10,7 +10,7 @@ from langmem_plugin import forks
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
-from langmem_plugin.memory.scopes import asks_about, scopes_of
+from langmem_plugin.memory.scopes import asks_about, scopes_of, seen_by
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
 
@@ -93,7 +93,7 @@ class Reminders:
                 or held.revisions != self._revisions(connection, owner, role)
                 or not held.memories.keys() >= set(memory_ids)
             ):
-                held = self._read(connection, owner, role, self._seen(connection, owner, role, memory_ids))
+                held = self._read(connection, owner, role, seen_by(self._service, connection, owner, role, memory_ids))
         return self._told(held, memory_ids)
 
     def last_told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told | None:
@@ -116,16 +116,6 @@ class Reminders:
             while size > _HELD_CHARACTERS:
                 size -= self._held.popitem(last=False)[1].size
         return held
-
-    def _seen(self, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
-        found: dict[str, Memory] = {}
-        for scope in scopes_of(owner, role):
-            missing = [each for each in memory_ids if each not in found]
-            there = self._service.repository.by_ids(connection, scope.owner, missing) if missing else []
-            found |= {
-                each.id: each for each in there if each.status == "active" and set(scope.where.tags) <= set(each.tags)
-            }
-        return list(found.values())
 
     def _revisions(self, connection: Connection, owner: str, role: Role) -> Revisions:
         """What changes with every write to a scope of this person."""

@@ -1,17 +1,19 @@
 """Memories in the database: every statement names the owner, every write is conditional."""
 
+import heapq
+import operator
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-from sqlalchemy import BigInteger, Connection, Text, and_, delete, func, insert, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, Select, Text, and_, delete, func, insert, select, type_coerce, update
 
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
-from langmem_plugin.errors import MemoryNotFound, StaleMemory
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory.corpus import Entry
+from langmem_plugin.memory.damages import all_rows, each_row
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
 from langmem_plugin.memory.records import (
     STORED,
@@ -23,8 +25,8 @@ from langmem_plugin.memory.records import (
     valid,
     validated,
 )
-from langmem_plugin.memory.vector_rows import VectorRows, matrix, parts
-from langmem_plugin.memory.vectors import Vector, cosines
+from langmem_plugin.memory.vector_rows import VectorRows, parts
+from langmem_plugin.memory.vectors import Vector
 
 LIVE: tuple[Status, ...] = ("active", "pending")
 
@@ -83,7 +85,9 @@ class MemoryRepository(VectorRows):
         Raises MemoryNotFound or StaleMemory, and then nothing is written.
         """
         number, salt = self.begin_change(connection, owner)
-        before = self.one(connection, owner, memory_id)
+        before = next(iter(self.by_ids(connection, owner, [memory_id])), None)
+        if before is None:
+            self.refuse_damaged(connection, owner, [memory_id])
         if before is None or before.status not in statuses:
             raise MemoryNotFound(f"there is no memory {memory_id} to change: list the memories for their ids")
         if revision is not None and before.revision != revision:
@@ -130,8 +134,9 @@ class MemoryRepository(VectorRows):
         """Archives the oldest active memories until at most `limit` are left."""
         above = self.count(connection, owner, valid_at=None) - limit
         if above > 0:
-            oldest = self.page(connection, owner, valid_at=None, limit=above, oldest_first=True)
-            self.set_status(connection, owner, [each.id for each in oldest], "archived", now=now)
+            active = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status == "active")
+            oldest = connection.execute(active.order_by(memory.c.created_at, memory.c.position).limit(above))
+            self.set_status(connection, owner, oldest.scalars().all(), "archived", now=now)
 
     def remove(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
         """Deletes the rows for good, with all that belongs to them; readers start again."""
@@ -140,17 +145,23 @@ class MemoryRepository(VectorRows):
             connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
         connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
-    def one(self, connection: Connection, owner: str, memory_id: str) -> Memory | None:
-        found = self.by_ids(connection, owner, [memory_id])
-        return found[0] if found else None
-
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order of `memory_ids`; what the owner does not have is left out."""
+        """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
         found: dict[str, Memory] = {}
         for part in parts(memory_ids):
-            rows = connection.execute(select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
-            found.update((made.id, made) for made in map(as_memory, rows))
+            statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
+            found.update((made.id, made) for made in self._memories(connection, statement))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+    def refuse_damaged(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
+        """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""
+        for part in parts(memory_ids):
+            there = select(memory.c.memory_id).where(
+                memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE)
+            )
+            damaged = connection.execute(there).scalars().all()
+            if damaged:
+                raise DamagedMemory(damaged)
 
     def page(
         self,
@@ -167,14 +178,8 @@ class MemoryRepository(VectorRows):
         """Newest first unless said otherwise. With `valid_at` the expired are left out."""
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
-        rows = connection.execute(
-            select(*STORED)
-            .where(*conditions(owner, where, statuses, valid_at))
-            .order_by(*order)
-            .limit(max(limit, 0))
-            .offset(offset)
-        )
-        return [as_memory(row) for row in rows]
+        wanted = select(*STORED).where(*conditions(owner, where, statuses, valid_at))
+        return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
     def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
         """The active memories that have a key, or the one of `key`; first stored first."""
@@ -183,8 +188,7 @@ class MemoryRepository(VectorRows):
         )
         if key is not None:
             statement = statement.where(memory.c.key == key)
-        rows = connection.execute(statement.order_by(memory.c.created_at, memory.c.position))
-        return [as_memory(row) for row in rows]
+        return self._memories(connection, statement.order_by(memory.c.created_at, memory.c.position))
 
     def count(
         self,
@@ -210,7 +214,7 @@ class MemoryRepository(VectorRows):
     ) -> list[tuple[Memory, float]]:
         """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
         rows = connection.execute(
-            select(memory_vector.c.memory_id, memory_vector.c.vector)
+            select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum)
             .join(
                 memory,
                 and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id),
@@ -220,12 +224,9 @@ class MemoryRepository(VectorRows):
                 memory_vector.c.model == self.model,
                 *conditions(owner, where, ("active",), valid_at),
             )
-        ).all()
-        if not rows:
-            return []
-        compared = cosines(matrix([row.vector for row in rows]), vector)
-        best = np.argsort(-compared, kind="stable")[:limit]
-        cosine_of = {rows[row].memory_id: float(compared[row]) for row in best}
+        )
+        compared = self.compared(owner, rows, vector)
+        cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
 
     def changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
@@ -236,6 +237,7 @@ class MemoryRepository(VectorRows):
                 memory.c.memory_id,
                 memory.c.text,
                 memory_vector.c.vector,
+                memory_vector.c.checksum,
                 type_coerce(memory.c.created_at, BigInteger),
                 memory.c.session_id,
                 memory.c.fact_type,
@@ -259,8 +261,15 @@ class MemoryRepository(VectorRows):
         )
         if since == 0:
             statement = statement.where(memory.c.status == "active")
-        for status, memory_id, *rest in connection.execute(statement):
-            yield memory_id, Entry(memory_id, *rest) if status == "active" else None
+        for status, memory_id, text, vector, checksum, *rest in each_row(connection, statement):
+            whole = self.whole("memory vector", owner, memory_id, vector, checksum)
+            entry = Entry(memory_id, text, whole, *rest)
+            if status != "active":
+                yield memory_id, None
+            elif entry.can_be_searched:
+                yield memory_id, entry
+            else:
+                self.damages.report("memory", owner, memory_id)
 
     def _insert(
         self,
@@ -296,13 +305,24 @@ class MemoryRepository(VectorRows):
     ) -> dict[bytes, Memory]:
         found: dict[bytes, Memory] = {}
         for part in parts(digests):
-            rows = connection.execute(
-                select(*STORED, memory.c.text_digest).where(
-                    memory.c.owner == owner,
-                    memory.c.text_digest.in_(part),
-                    memory.c.status.in_(LIVE),
-                    valid(now),
-                )
+            with_digest = select(memory.c.text_digest, memory.c.memory_id).where(
+                memory.c.owner == owner,
+                memory.c.text_digest.in_(part),
+                memory.c.status.in_(LIVE),
+                valid(now),
             )
-            found.update((row.text_digest, as_memory(row)) for row in rows)
+            digest_of_id = {memory_id: digest for digest, memory_id in connection.execute(with_digest)}
+            there = self.by_ids(connection, owner, list(digest_of_id))
+            found.update((digest_of_id[each.id], each) for each in there)
+        return found
+
+    def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
+        """Of the rows that begin with the columns STORED, those that hold what was written."""
+        found = []
+        for row in all_rows(connection, statement):
+            made = as_memory(row)
+            if made is None:
+                self.damages.report("memory", row.owner, row.memory_id)
+            else:
+                found.append(made)
         return found

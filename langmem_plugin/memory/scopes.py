@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import Connection
+
 from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
 from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.phones import ScopeKey
 from langmem_plugin.settings import Role
 
-SHARED = "shared"  # the owner of what belongs to nobody alone
+SHARED = ScopeKey.named("shared")
 FOR_CLIENTS = "for clients"  # the tag that shares a memory of that scope with clients
 _TOGETHER = 0.9
 _BEFORE = 0.7
@@ -90,11 +93,23 @@ def _questions(said: Sequence[str]) -> list[tuple[str, float]]:
 
 def get_for(service: MemoryService, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
     """In the order asked for: what the person has, or may see of the shared scope, under these ids."""
-    found = {each.id: each for each in service.get(owner, memory_ids)}
-    if missing := [each for each in memory_ids if each not in found]:
-        shared = service.get(SHARED, missing)
-        found |= {each.id: each for each in shared if role == "godfather" or FOR_CLIENTS in each.tags}
-    return [found[each] for each in memory_ids if each in found]
+    now = service.now()
+    with service.database.read() as connection:
+        found = seen_by(service, connection, owner, role, memory_ids)
+    return [each for each in found if each.expires_at is None or each.expires_at > now]
+
+
+def seen_by(
+    service: MemoryService, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]
+) -> list[Memory]:
+    """The same, expired ones too. What is damaged is left out."""
+    found: dict[str, Memory] = {}
+    for scope in scopes_of(owner, role):
+        missing = [each for each in memory_ids if each not in found]
+        there = service.repository.by_ids(connection, scope.owner, missing) if missing else []
+        wanted = set(scope.where.tags)
+        found |= {each.id: each for each in there if each.status == "active" and wanted <= set(each.tags)}
+    return [found[each] for each in dict.fromkeys(memory_ids) if each in found]
 
 
 def share(service: MemoryService, text: str, *, with_clients: bool = False) -> Memory:

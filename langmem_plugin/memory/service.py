@@ -1,9 +1,9 @@
 """Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
 
 import contextlib
-import time
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
@@ -11,16 +11,18 @@ from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemError
 from langmem_plugin.memory.background import Background
 from langmem_plugin.memory.calibration import Calibration
 from langmem_plugin.memory.collections import SessionCollections
-from langmem_plugin.memory.embedder import Embedder
+from langmem_plugin.memory.damages import Kind
+from langmem_plugin.memory.embedder import TEN_SECONDS, Embedder
 from langmem_plugin.memory.embeddings import OfflineEmbeddings
 from langmem_plugin.memory.fact_search import Ask, FactSearch
 from langmem_plugin.memory.history import MessageHistory
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
+from langmem_plugin.memory.missing_vectors import MissingVectors
 from langmem_plugin.memory.models import (
     EVERYTHING,
     Filter,
@@ -52,7 +54,8 @@ class MemoryService(SessionCollections, Retention):
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     which raises ConfigurationError where one of that name has another distance or dimension.
-    Whatever needs an embedding raises EmbeddingUnavailable after its retries; whatever touches the database may
+    Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
+    `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
     """
 
@@ -63,7 +66,8 @@ class MemoryService(SessionCollections, Retention):
         embeddings: Embeddings | None = None,
         calibration: Calibration | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        sleep: Callable[[float], None] = time.sleep,
+        embedding_timeout: timedelta = TEN_SECONDS,
+        sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = 10_000,
         open_collection: OpenCollection | None = None,
@@ -72,10 +76,14 @@ class MemoryService(SessionCollections, Retention):
     ) -> None:
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
-        self.embedder = Embedder(embeddings or OfflineEmbeddings(), calibration=calibration, sleep=sleep)
+        self.embedder = Embedder(
+            embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
+        )
         self.repository = MemoryRepository(self.database, model=self.embedder.model)
         self.instructions = StandingInstructions(self.database, self.repository, now=now)
         self.background = Background()
+        self.missing_vectors = MissingVectors(self.database, self.embedder, self.repository)
+        self.repository.damages.mend = self._mend
         self._open_collection = open_collection
         self._index_after = index_after
         self.index = None if open_collection is None else self._new_index(open_collection, always_indexed or {})
@@ -87,7 +95,12 @@ class MemoryService(SessionCollections, Retention):
             self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
         )
         self.facts = FactSearch(
-            self.repository, self.index, index_after=index_after, cache_bytes=cache_bytes // 2, now=now
+            self.database,
+            self.repository,
+            self.index,
+            index_after=index_after,
+            cache_bytes=cache_bytes // 2,
+            now=now,
         )
 
     def remember(
@@ -194,10 +207,15 @@ class MemoryService(SessionCollections, Retention):
         return self.facts.ask(owner, query, weight=weight)
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
-        """In the order asked for; what the owner does not have, or has no longer, is left out."""
+        """In the order asked for; what the owner does not have, or has no longer, is left out.
+
+        Raises DamagedMemory where the database has something else than what was written.
+        """
         now = self.now()
         with self.database.read() as connection:
             found = self.repository.by_ids(connection, owner, memory_ids)
+            there = {each.id for each in found}
+            self.repository.refuse_damaged(connection, owner, [each for each in memory_ids if each not in there])
         return [
             memory
             for memory in found
@@ -263,11 +281,19 @@ class MemoryService(SessionCollections, Retention):
             )
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
-        """The memory, from now on recalled no more. Raises MemoryNotFound when it is not there (any more)."""
+        """The memory, from now on recalled no more; a damaged one without its text.
+
+        Raises MemoryNotFound when it is not there (any more).
+        """
+        now = self.now()
         with self._writing(owner) as connection:
-            return self.repository.change(
-                connection, owner, memory_id, {"status": "forgotten"}, now=self.now(), revision=revision
-            )
+            try:
+                return self.repository.change(
+                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
+                )
+            except DamagedMemory:
+                self.repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
+        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
     def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
@@ -287,6 +313,7 @@ class MemoryService(SessionCollections, Retention):
 
     def close(self) -> None:
         """Ends what runs in the background, the vector store and, if it was opened here, the database."""
+        self.embedder.close()
         self.background.close()
         getattr(self._open_collection, "close", lambda: None)()
         if self._own_database:
@@ -313,6 +340,11 @@ class MemoryService(SessionCollections, Retention):
             self.close()
             raise
         return index
+
+    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
+        self.background.ask(
+            f"{kind} {row_id} of {owner}", functools.partial(self.missing_vectors.mend, kind, owner, row_id)
+        )
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

@@ -10,6 +10,8 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_index, memory_owner, memory_vector
+from langmem_plugin.memory.checksums import of_vector, vector_is_whole
+from langmem_plugin.memory.damages import AnyRow, Damages, Kind
 from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes, to_bytes
 
 _AT_ONCE = 500  # ids in one IN list
@@ -20,6 +22,7 @@ class VectorRows:
 
     def __init__(self, database: Database, *, model: str) -> None:
         self.model = model  # whose vectors are written and compared
+        self.damages = Damages()
         self._upsert = sqlite_insert if database.is_sqlite else postgresql_insert
 
     def begin_change(self, connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
@@ -45,29 +48,55 @@ class VectorRows:
         statement = self._upsert(table)
         connection.execute(
             statement.on_conflict_do_update(
-                index_elements=["owner", "model", name], set_={"vector": statement.excluded.vector}
+                index_elements=["owner", "model", name],
+                set_={"vector": statement.excluded.vector, "checksum": statement.excluded.checksum},
             ),
-            [{"model": self.model, **row} for row in rows],
+            [
+                {
+                    "model": self.model,
+                    "checksum": of_vector(row["owner"], self.model, row[name], row["vector"]),
+                    **row,
+                }
+                for row in rows
+            ],
         )
+
+    def whole(self, kind: Kind, owner: str, row_id: str, stored: bytes | None, checksum: int | None) -> bytes | None:
+        """The vector as it was written; None where there is none any more, which is reported."""
+        if stored is None:
+            return None
+        if vector_is_whole(owner, self.model, row_id, stored, checksum):
+            return stored
+        self.damages.report(kind, owner, row_id)
+        return None
+
+    def compared(self, owner: str, rows: Iterable[AnyRow], vector: Vector) -> list[tuple[str, float]]:
+        """The cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
+        held = [
+            (memory_id, stored)
+            for memory_id, stored, checksum in rows
+            if self.whole("memory vector", owner, memory_id, stored, checksum) and len(stored) == vector.nbytes
+        ]
+        if not held:
+            return []
+        found = cosines(matrix([stored for _, stored in held]), vector)
+        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
 
     def cosines(
         self, connection: Connection, owner: str, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
         """The exact cosine of each of these memories that has a vector, in no order."""
-        held: list[tuple[str, bytes]] = []
+        held: list[AnyRow] = []
         for part in parts(memory_ids):
             rows = connection.execute(
-                select(memory_vector.c.memory_id, memory_vector.c.vector).where(
+                select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).where(
                     memory_vector.c.owner == owner,
                     memory_vector.c.model == self.model,
                     memory_vector.c.memory_id.in_(part),
                 )
             )
-            held.extend((row.memory_id, row.vector) for row in rows)
-        if not held:
-            return []
-        found = cosines(matrix([stored for _, stored in held]), vector)
-        return [(memory_id, float(cosine)) for (memory_id, _), cosine in zip(held, found, strict=True)]
+            held.extend(rows)
+        return self.compared(owner, held, vector)
 
     def mark_index(self, connection: Connection, owner: str, *, change: int, generation: int) -> None:
         """Notes how far the owner's vector index has followed."""

@@ -4,7 +4,7 @@
 
     found = resolve("save number 2", messages)      # LangChain messages, newest last, without the utterance
     found.references                                # each with .items, .words, .reason, .confidence, .numbers, .part
-    found.items                                     # every item meant: the tool's own dicts, untouched
+    found.items                                     # every item meant: copies of the tool's own dicts
     found.item("recipe")                            # the one item of that type, or None
     found.question                                  # set when several are equally meant: ask it (.candidates)
     found.followup                                  # "choose", "refer", "revise", "confirm" or "new"

@@ -46,7 +46,9 @@ for _line in _ALIKE:
         _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _words
 _MODIFIERS = frozenset(phrases("old|new|current|from|to|previous|original|my|the|your|is|of|target|source|end|start"))
 _LEAD = re.compile(r"^(?:it'?s|it is|my|the|sure,?|ok,?|yes,?)\s+", re.IGNORECASE)
-_VALUE = re.compile(r"[\"'“]([^\"'”]+)[\"'”]|([\w.+-]+@[\w.-]+\w)|(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(\S+)")
+_VALUE = re.compile(
+    r"[\"'“]([^\"'“”]+)[\"'”]|((?<![\w.+-])[\w.+-]++@[\w.-]+\w)|(\d{4}-\d\d-\d\d(?: \d\d:\d\d(?::\d\d)?)?)|(\S+)"
+)
 
 
 @dataclass(frozen=True)

@@ -32,14 +32,14 @@ _MINUTES = {
     "week": 10080,
 }
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DURATION = re.compile(r"(\d+(?:[.,]\d+)?)\s*([a-z\u05d0-\u05ea]+?)s?(?![a-z\u05d0-\u05ea])")
-_ISO_DURATION = re.compile(r"^pt?(?:(\d+)d)?t?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?$")
+_DURATION = re.compile(r"(?<!\d)(\d+(?:[.,]\d+)?)\s*+([a-z\u05d0-\u05ea]+?)s?(?![a-z\u05d0-\u05ea])")
+_ISO_DURATION = re.compile(r"^pt?(?:(\d{1,9})d)?t?(?:(\d{1,9})h)?(?:(\d{1,9})m)?(?:(\d{1,9})s)?$")
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::\d{2})?\s*(am|pm)?|(\d{1,2})\s*(am|pm)")
 _DATE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _YEAR = re.compile(r"\b(?:1[5-9]|20)\d\d\b")
 _DATED = frozenset(phrases("year|released|release|published|date|recorded|created|built|born"))
 _WRITTEN_DATE = re.compile(
-    r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*\.?\s*(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*(\d{4}))?"
+    r"(?:(\d{1,2})\s+)?(" + "|".join(_MONTHS) + r")[a-z]*+\.?\s*+(?:(\d{1,2})(?:st|nd|rd|th)?)?(?:,?\s*+(\d{4}))?"
 )
 _NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _EASE = {

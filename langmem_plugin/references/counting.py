@@ -3,9 +3,15 @@
 """
 # ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
+from functools import cached_property
+
 from .cursor import Phrase, is_letter
 from .lexicon import Mark
 from .ordinals import Ordinals
+
+_DETAILS = frozenset(("recipe", "details", "info", "go"))
+_LONGEST_LIST = 50
+"""Words of the longest list of numbers that is looked through for what follows it."""
 
 
 class Counting(Ordinals):
@@ -78,11 +84,16 @@ class Counting(Ordinals):
         if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
             return False
         place = index + 1
-        while self.at(place).has("digit") or (self.at(place).text == "a" and self.at(place + 1).has("digit")):
+        farthest = index + _LONGEST_LIST
+        while place < farthest and (
+            self.at(place).has("digit") or (self.at(place).text == "a" and self.at(place + 1).has("digit"))
+        ):
             place += 1
         while (
-            self.at(place).has("and", "range") or self.at(place).text in (",", "-", "–", "y el", "y la")
-        ) and self.at(place + 1).has("cardinal", "and"):
+            place < farthest
+            and (self.at(place).has("and", "range") or self.at(place).text in (",", "-", "–", "y el", "y la"))
+            and self.at(place + 1).has("cardinal", "and")
+        ):
             place += 1 if self.at(place + 1).has("and") and not self.at(place + 1).has("cardinal") else 2
         closing = self.skip_punctuation(place)
         if closing.has("unit") and not closing.has("polite"):
@@ -122,21 +133,23 @@ class Counting(Ordinals):
             return True
         if before.has("preposition", "unit", "weekday"):
             return False
-        if before.has("revise") or self._revises(index):
+        if before.has("revise") or index > self._first_revision:
             return False
         return len(self.marks) <= 6 and mark.has("digit") and before.text not in ("it", "is", "are", "be", "of", "for")
 
     def _time_before(self, index: int) -> bool:
         before = self.at(index - 1)
-        if before.text in ("for", "para") and not self._any_before(index, ("recipe", "details", "info", "go")):
+        if before.text in ("for", "para") and index <= self._first_detail:
             return True
         return before.text in ("at", "in", "by", "a", "en", "ב", "בשעה") and self.language != "xx"
 
-    def _any_before(self, index: int, words: tuple[str, ...]) -> bool:
-        return any(word in mark.text.split() for mark in self.marks[:index] for word in words)
+    @cached_property
+    def _first_detail(self) -> int:
+        return self.first(lambda mark: not _DETAILS.isdisjoint(mark.text.split()))
 
-    def _revises(self, index: int) -> bool:
-        return any(mark.text in ("make it", "make", "change", "cambia", "ponlo") for mark in self.marks[:index])
+    @cached_property
+    def _first_revision(self) -> int:
+        return self.first(lambda mark: mark.text in ("make it", "make", "change", "cambia", "ponlo"))
 
     def number_list(self, index: int, first: int) -> Phrase:
         numbers: list[int] = []

@@ -1,7 +1,8 @@
 """A place in the marks of an utterance, and the Phrase that readers make of them."""
 # ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .lexicon import Mark
@@ -30,6 +31,12 @@ class Phrase:
 _FROM_THE_END = {"last": -1, "penultimate": -2, "antepenultimate": -3}
 
 
+def marks_before(marks: Sequence[Mark], place: int, count: int) -> Sequence[Mark]:
+    """The last few marks that end at or before a place in the text."""
+    following = bisect_right(marks, place, key=lambda mark: mark.end)
+    return marks[max(following - count, 0) : following]
+
+
 class Cursor:
     """The marks of one utterance and where the reader is; readers of phrases build on it."""
 
@@ -41,6 +48,10 @@ class Cursor:
 
     def at(self, index: int) -> Mark:
         return self.marks[index] if 0 <= index < len(self.marks) else Mark("", 0, 0, frozenset({"end"}))
+
+    def first(self, fits: Callable[[Mark], bool]) -> int:
+        """The place of the first mark that fits; past the end where none does."""
+        return next((place for place, mark in enumerate(self.marks) if fits(mark)), len(self.marks))
 
     def skip_punctuation(self, index: int, step: int = 1) -> Mark:
         while self.at(index).has("punctuation") and self.at(index).text not in "-–":

@@ -5,28 +5,52 @@ import dataclasses
 import json
 import re
 from collections.abc import Mapping
+from datetime import date, time, timedelta
+from decimal import Decimal
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
+import ormsgpack
 from pydantic import BaseModel
 
+_UNCHANGING = (date, time, timedelta, Decimal, UUID, PurePath)
+_PACKING = (
+    ormsgpack.OPT_NON_STR_KEYS
+    | ormsgpack.OPT_PASSTHROUGH_DATACLASS
+    | ormsgpack.OPT_PASSTHROUGH_DATETIME
+    | ormsgpack.OPT_PASSTHROUGH_UUID
+)
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 def plain(value: object) -> Any:
-    """Pydantic models and dataclasses as dicts; anything else as it is."""
+    """As data: Pydantic models and dataclasses as dicts, and every dict and list anew."""
     if isinstance(value, BaseModel):
-        return value.model_dump()
+        return plain(value.model_dump())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return dataclasses.asdict(value)
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
     if isinstance(value, Mapping):
-        return (
-            value
-            if not any(isinstance(v, (BaseModel, list, tuple, Mapping)) for v in value.values())
-            else {k: plain(v) for k, v in value.items()}
-        )
-    return value
+        return {key: plain(inner) for key, inner in value.items()}
+    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+
+
+def packed(value: object) -> bytes | None:
+    """Bytes that tell a value from every other; None if it holds what is no data and may change."""
+    try:
+        return ormsgpack.packb(value, default=_packed_leaf, option=_PACKING)
+    except ormsgpack.MsgpackEncodeError:
+        return None
+
+
+def _packed_leaf(value: object) -> Any:
+    if isinstance(value, _UNCHANGING):
+        return type(value).__name__, str(value)
+    if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        return plain(value)
+    raise TypeError
 
 
 def structured(content: object) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 from .text import atoms, is_stop, key_words, normal, stem, typed_atoms, word_atoms, words_of
 
-_BRACKETS = re.compile(r"\([^)]*\)|\[[^\]]*\]")
+_BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
 DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
 """Parts of the day in minutes since midnight."""

@@ -17,8 +17,8 @@ _CHOICES = re.compile(
     r"\b(?:one|any|either|which) of (?:these|them|those)|\b(?:these|those|they) (?:work|times?|options?)|\b(?:here are|some times|options)\b|\bwhich (?:one)?\b.*\?|\balguno de estos\b|\bcual\b|\bאיזה\b",
 )
 _PROPOSAL = re.compile(
-    r"\b(?:(?:is|does|do|are|how)\b.{0,30}\b(?:this|that|it|now|these|you want|look|right|correct|good|ok)|how(?:'s| is| about)|shall i|should i|would you like|want me to|confirm)\b.*\?\s*$"
-    r"|\b(?:esta bien|te parece|quieres que)\b.*\?|(?:בסדר|מתאים|האם|לאשר)\S*.*\?",
+    r"\b(?:(?:is|does|do|are|how)\b.{0,30}\b(?:this|that|it|now|these|you want|look|right|correct|good|ok)|how(?:'s| is| about)|shall i|should i|would you like|want me to|confirm)\b.{0,400}\?\s*+$"
+    r"|\b(?:esta bien|te parece|quieres que)\b.{0,400}\?|(?:בסדר|מתאים|האם|לאשר).{0,400}\?",
 )
 _CHANGE = re.compile(
     r"\b(?:change|make (?:it|that|the|this|sure)|instead|actually|switch|swap|move|push|reschedul\w+|updat\w+|rather|should be|needs? to|need it|has to|have it|want it|like it|extend|add(?: \w+)? to (?:it|the (?:list|invite|meeting))"
@@ -114,7 +114,7 @@ class _Follow:
 
     def _after_choices(self, *, listed: bool) -> Followup:
         adds = re.search(
-            r"\b(?:but|add|invite|include|instead|can'?t|cannot|have .*\b(?:begin|start|end)|begin|starts?|later|earlier|after|before)\b",
+            r"\b(?:but|add|invite|include|instead|can'?t|cannot|have .{0,200}\b(?:begin|start|end)|begin|starts?|later|earlier|after|before)\b",
             self.said,
         )
         picks = re.search(

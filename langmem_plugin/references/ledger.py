@@ -13,9 +13,11 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from .entries import Entry
 from .listing import Line, labelled_lines, read_lines
 from .naming import aligned, named_in, sharing, spoken_of
-from .payload import Listing, line_item, listings
+from .payload import MOST_ITEMS, Listing, line_item, listings
 from .text import atoms, words_of
 
+MOST_LINES = 300
+"""Lines of a reply that are taken for items; each is compared with each item."""
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
 
@@ -196,10 +198,10 @@ class Ledger:
 
     def _read_reply(self, said: str) -> None:
         self.reply = said
-        lines = read_lines(said)
+        lines = read_lines(said)[:MOST_LINES]
         if not lines and self.pending:
-            candidates = [entry for listing in self.pending for entry in listing.entries]
-            labelled = labelled_lines(said)
+            candidates = [entry for listing in self.pending for entry in listing.entries][:MOST_ITEMS]
+            labelled = labelled_lines(said)[:MOST_LINES]
             hits = sum(entry is not None for entry in aligned(labelled, candidates)) if len(candidates) > 1 else 0
             lines = labelled if hits * 2 > len(labelled) else []
         if lines and self._show_lines(lines, said):
@@ -212,10 +214,10 @@ class Ledger:
 
     def _show_lines(self, lines: list[Line], said: str) -> bool:
         sources = tuple(self.pending) or tuple(reversed(self.listings[-RECENT:]))
-        candidates = [entry for listing in sources for entry in listing.entries]
-        if not self.pending:
-            said_atoms = atoms(said)
-            candidates = sharing(said_atoms, sources)
+        if self.pending:
+            candidates = [entry for listing in sources for entry in listing.entries][:MOST_ITEMS]
+        else:
+            candidates = sharing(atoms(said), sources)[:MOST_ITEMS]
         if self.pending and len(candidates) == 1 and self._show_details(lines, candidates[0], sources):
             return True
         matched = aligned(lines, candidates)
@@ -224,7 +226,8 @@ class Ledger:
             matched, hits = list(self.pending[-1].entries), len(lines)
         if hits == 0 and len(lines) < 2:
             return False
-        used = tuple(listing for listing in sources if any(entry in matched for entry in listing.entries))
+        shown = {id(entry) for entry in matched if entry is not None}
+        used = tuple(listing for listing in sources if any(id(entry) in shown for entry in listing.entries))
         entries = [
             entry or Entry(line_item(line.number or place, line.text, line.details), position=place - 1)
             for place, (line, entry) in enumerate(zip(lines, matched, strict=True), 1)
@@ -233,7 +236,7 @@ class Ledger:
             texts = [entry for entry, match in zip(entries, matched, strict=True) if match is None]
             self.listings.append(Listing(texts))
         for listing in self.pending:
-            if listing not in used:
+            if not any(id(entry) in shown for entry in listing.entries):
                 self._show(listing.entries, [None] * len(listing.entries), "all", (listing,))
         self._show(entries, [line.number for line in lines], "list", used).captions = [line.text for line in lines]
         return True

@@ -37,6 +37,7 @@ class Mark:
 
 
 _MISTYPED = {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
+_SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _Entry = dict[str, Value]
 _Trie = dict[tuple[str, ...], _Entry]
 
@@ -75,10 +76,7 @@ def _typos(language: Words) -> tuple[str, ...]:
         if len(key) == 1
         and len(key[0]) >= 4
         and key[0].isalpha()
-        and (
-            kinds.keys() & {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
-            or key[0] == "everything"
-        )
+        and (kinds.keys() & _MISTYPED or key[0] == "everything")
     )
 
 
@@ -90,13 +88,13 @@ def spoken(text: str) -> Words:
     if any("\u05d0" <= letter <= "\u05ea" for letter in text):
         return hebrew
     words = [token.text for token in tokens(text) if token.word]
-    told = {word for word in words if any(mark in text.lower() for mark in "áéíóúñ¿¡")}
+    accented = bool(words) and not _SPANISH_MARKS.isdisjoint(text.lower())
     scores = []
     for language in (english, spanish):
         table = _trie(language)[0]
         scores.append(sum((word in language.stop) + ((word,) in table) for word in words))
     scores[1] += sum(_has_enclitic(word, word) for word in words)
-    return spanish if scores[1] + 2 * bool(told) > scores[0] else english
+    return spanish if scores[1] + 2 * accented > scores[0] else english
 
 
 def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], Words]:

@@ -20,7 +20,7 @@ _LABEL = re.compile(
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
 _DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
 _LABELLED = re.compile(r"^\s*[^\s:.!?]+(?: [^\s:.!?]+)?: +\S.{0,80}$")
-_RULE = re.compile(r"^\s*\|?[\s:|-]*-{2,}[\s:|-]*$")
+_RULE = re.compile(r"^[\s:|-]+$")
 
 
 @dataclass
@@ -134,7 +134,7 @@ def read_table(text: str) -> list[dict[str, str]]:
     """Rows of the first markdown table as dicts by column title; [] when there is none."""
     lines = [line.strip() for line in text.splitlines()]
     for index, line in enumerate(lines[1:], 1):
-        if _RULE.match(line) and "|" in lines[index - 1] and "|" in line:
+        if "--" in line and "|" in line and "|" in lines[index - 1] and _RULE.match(line):
             header = _cells(lines[index - 1])
             rows = []
             for row in lines[index + 1 :]:

@@ -39,6 +39,10 @@ _COLLECTIVE = frozenset(
 )
 
 
+MOST_ITEMS = 2_000
+"""Items of one result; nobody is shown more, and a reply's lines are compared with each."""
+
+
 @dataclass(eq=False)
 class Listing:
     """One list of items as a tool returned it, with what was asked for."""
@@ -105,7 +109,11 @@ def reads(tool: str) -> bool:
 def _collect(data: Any, tool: str) -> list[Listing]:
     found: list[Listing] = []
     _walk(data, tool_nouns(tool), tool, found, 0)
-    return found
+    room = MOST_ITEMS
+    for listing in found:
+        listing.entries = listing.entries[:room]
+        room -= len(listing.entries)
+    return [listing for listing in found if listing.entries]
 
 
 def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str = "") -> Entry:

@@ -6,11 +6,13 @@ these, it, them, its, their, there.
 """
 # ruff: noqa: C901, PLR0911, PLR0912 - a grammar is a list of cases, and its small numbers count words
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from .counting import Counting
-from .cursor import Phrase, is_superlative
+from .cursor import Phrase, is_superlative, marks_before
 from .lexicon import Mark
 from .words import Comparison
 
@@ -23,6 +25,14 @@ def read_phrases(marks: Sequence[Mark], language: str) -> list[Phrase]:
 
 
 class _Reader(Counting):
+    def __init__(self, marks: Sequence[Mark], language: str, *, within_exception: bool = False) -> None:
+        super().__init__(marks, language)
+        self.within_exception = within_exception
+
+    @cached_property
+    def _first_question(self) -> int:
+        return self.first(lambda mark: mark.has("question"))
+
     def read(self) -> list[Phrase]:
         while self.index < len(self.marks):
             mark = self.marks[self.index]
@@ -39,7 +49,7 @@ class _Reader(Counting):
         return self.found
 
     def _negated(self, phrase: Phrase) -> Phrase:
-        before = [mark for mark in self.marks if mark.end <= phrase.start][-3:]
+        before = marks_before(self.marks, phrase.start, 3)
         stops = [
             place
             for place, mark in enumerate(before)
@@ -51,14 +61,14 @@ class _Reader(Counting):
             mark.has("not") and not (mark.text == "no" and mark is self.marks[0] and self.language == "en")
             for mark in before
         )
-        following = [mark for mark in self.marks if mark.start >= phrase.end][:1]
-        trailing = self.language == "es" and bool(following) and following[0].text == "no"
+        following = bisect_left(self.marks, phrase.end, key=lambda mark: mark.start)
+        trailing = self.language == "es" and self.at(following).text == "no"
         return replace(phrase, negated=negated or trailing)
 
     # -- all but …
 
     def _all_but(self, mark: Mark) -> Phrase | None:
-        if not mark.has("except"):
+        if self.within_exception or not mark.has("except"):
             return None
         before = self.marks[: self.index]
         group = [
@@ -69,7 +79,7 @@ class _Reader(Counting):
         ]
         if not group and any(not earlier.has("polite", "punctuation", "choose") for earlier in before):
             return None
-        rest = _Reader(self.marks[self.index + 1 :], self.language)
+        rest = _Reader(self.marks[self.index + 1 :], self.language, within_exception=True)
         inner = [replace(phrase, explicit=True) for phrase in rest.read()] if rest.marks else []
         numbers = [phrase for phrase in inner if phrase.kind != "it" or not phrase.nouns]
         bare = rest.marks and rest.marks[0].has("cardinal") and not numbers
@@ -125,7 +135,7 @@ class _Reader(Counting):
             or mark.definite
             or earlier.has("the")
         )
-        asked = any(word.has("question") for word in self.marks[:start])
+        asked = start > self._first_question
         if not superlative and not pointed and not asked:
             return None
         if not superlative and not pointed and self.language == "es":

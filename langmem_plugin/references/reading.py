@@ -1,27 +1,28 @@
 """From messages to a resolution: reads what is new into the ledger, then decides what the utterance means."""
 
-import json
-from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from langmem_plugin import forks
+from langmem_plugin.lru import LruCache
 
 from .choosing import Closeness
-from .decoding import plain
+from .decoding import packed, plain
 from .entries import Entry
 from .followup import changes, label
 from .ledger import Ledger, text_of
 from .meaning import Decision, Meaning
 from .resolution import PreviousCall, Reference, Resolution
-from .resolver import decide
+from .resolver import decide, pointing_part
 from .wording import ask
 
-MAX_ITEMS_KEPT = 20_000
-"""Items of conversations kept in memory, over all conversations; the least recently used go first."""
-_kept: OrderedDict[Hashable, Ledger] = OrderedDict()
-_lock = forks.Lock()
+_KEPT_BYTES = 64_000_000
+_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 28  # what a message that was read takes, and each byte of its content
+# By all that was said: who talks does not matter, because everything here is the ledgers' own and what is handed out
+# is copied.
+_kept: LruCache[bytes, Ledger] = LruCache(_KEPT_BYTES)
 
 
 def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Closeness | None = None) -> Resolution:
@@ -35,17 +36,18 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
     one"); it is called then and at no other time.
     """
     ledger = ledger_of(messages)
+    utterance = pointing_part(utterance)
     decision = decide(utterance, ledger, closeness)
     followup = label(utterance, ledger, decision)
     revised = followup == "revise" or changes(utterance)
     call = ledger.calls[-1] if ledger.calls and revised else None
+    items = {id(entry): plain(entry.item) for entry in (*_meant(decision), *decision.equal)}
     return Resolution(
-        references=tuple(_reference(meaning) for meaning in decision.meanings),
+        references=tuple(_reference(meaning, items) for meaning in decision.meanings),
         question=ask(decision.equal) if decision.equal else None,
-        candidates=tuple(entry.item for entry in decision.equal),
+        candidates=tuple(items[id(entry)] for entry in decision.equal),
         followup=followup,
-        previous_call=PreviousCall(call.tool, call.arguments) if call else None,
-        entries=tuple(tuple(meaning.entries) for meaning in decision.meanings),
+        previous_call=PreviousCall(call.tool, plain(call.arguments)) if call else None,
     )
 
 
@@ -53,81 +55,87 @@ def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
     """The settled ledger of a conversation; a shorter conversation read before is continued, not read
     again.
     """
-    states: list[Hashable] = []
-    state: Hashable = ()
-    for message in messages:
-        state = hash((state, _content_key(message)))
-        states.append(state)
+    keys, sizes = _prefixes(messages)
     ledger, done = Ledger(), 0
-    with _lock:
-        for count in range(len(states), 0, -1):
-            kept = _kept.get((count, states[count - 1]))
-            if kept is not None:
-                _kept.move_to_end((count, states[count - 1]))
-                ledger, done = kept, count
-                break
+    for count in range(len(keys), 0, -1):
+        if (kept := _kept.get(keys[count - 1])) is not None:
+            ledger, done = kept, count
+            break
     if done < len(messages) or not messages:
         ledger = ledger.copy()
         for message in messages[done:]:
             if isinstance(message, HumanMessage):
                 ledger.settle()
-                said = text_of(message)
+                said = pointing_part(text_of(message))
                 decision = decide(said, ledger)
                 ledger.hear(said, _meant(decision))
             else:
-                ledger.read(message)
-        with _lock:
+                ledger.read(_own(message))
+        if messages and len(keys) == len(messages):
             if done:
-                _kept.pop((done, states[done - 1]), None)
-            _kept[len(messages), states[-1] if states else ()] = ledger
-            size = sum(kept.size for kept in _kept.values())
-            while size > MAX_ITEMS_KEPT and len(_kept) > 1:
-                size -= _kept.popitem(last=False)[1].size
+                _kept.drop(keys[done - 1])
+            _kept.put(keys[-1], ledger, sum(sizes))
     settled = ledger.copy()
     settled.settle()
     return settled
 
 
+def _prefixes(messages: Sequence[BaseMessage]) -> tuple[list[bytes], list[int]]:
+    """A key for the conversation up to each message, and about how many bytes its ledger takes there more.
+
+    They end before a message that holds something of a kind that is not known: it could not be told from another.
+    """
+    keys, sizes, key = [], [], b""
+    for message in messages:
+        content = _content(message)
+        if content is None:
+            break
+        key = sha256(key + content).digest()
+        keys.append(key)
+        sizes.append(_MESSAGE_BYTES + _BYTES_PER_BYTE * len(content))
+    return keys, sizes
+
+
 def clear_cache() -> None:
     """Forget every conversation read so far; for erasing a person's data from memory."""
-    with _lock:
-        _kept.clear()
+    _kept.clear()
 
 
 def _meant(decision: Decision) -> list[Entry]:
     return [entry for meaning in decision.meanings for entry in meaning.entries]
 
 
-def _content_key(message: BaseMessage) -> Hashable:
-    content = (
-        message.content
-        if isinstance(message.content, str)
-        else json.dumps(message.content, default=str, sort_keys=True)
-    )
+def _content(message: BaseMessage) -> bytes | None:
+    """All of a message that reading it depends on; None if it cannot be told."""
     if isinstance(message, ToolMessage):
-        artifact = None if message.artifact is None else json.dumps(plain(message.artifact), default=str)
-        return "tool", content, message.name, message.tool_call_id, artifact, message.status
-    if isinstance(message, AIMessage) and message.tool_calls:
-        return "ai", content, json.dumps(message.tool_calls, default=str)
-    return message.type, content
+        parts = (message.name, message.tool_call_id, message.artifact, message.status)
+        return packed(["tool", message.content, *parts])
+    return packed([message.type, message.content, message.tool_calls if isinstance(message, AIMessage) else []])
 
 
-def _reference(meaning: Meaning) -> Reference:
+def _own(message: BaseMessage) -> BaseMessage:
+    """A message whose data nobody else can change."""
+    if isinstance(message, ToolMessage):
+        data = {"content": plain(message.content), "artifact": plain(message.artifact)}
+    elif isinstance(message, AIMessage):
+        data = {"tool_calls": plain(message.tool_calls)}
+    else:
+        return message
+    return message.model_copy(update=data)
+
+
+def _reference(meaning: Meaning, items: dict[int, dict[str, Any]]) -> Reference:
     view = meaning.view
-    numbers: list[int | None] = []
-    for entry in meaning.entries:
-        number = None
-        if view is not None:
-            for place, (other, shown) in enumerate(zip(view.entries, view.labels, strict=True), 1):
-                if other is entry:
-                    number = shown if view.numbered else place if len(view.entries) > 1 else None
-        numbers.append(number)
+    number_of: dict[int, int | None] = {}
+    if view is not None and (view.numbered or len(view.entries) > 1):
+        for place, (entry, shown) in enumerate(zip(view.entries, view.labels, strict=True), 1):
+            number_of[id(entry)] = shown if view.numbered else place
     return Reference(
-        items=tuple(entry.item for entry in meaning.entries),
+        items=tuple(items[id(entry)] for entry in meaning.entries),
         words=meaning.words,
         reason=meaning.reason,
         confidence=meaning.confidence,
-        numbers=tuple(numbers),
+        numbers=tuple(number_of.get(id(entry)) for entry in meaning.entries),
         part=meaning.part,
         tool=view.tool if view else "",
         sort=meaning.sort,

@@ -3,10 +3,9 @@ revises.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from .entries import Entry
 from .text import stem, words_of
 
 Followup = Literal["choose", "refer", "revise", "confirm", "new"]
@@ -16,7 +15,7 @@ Followup = Literal["choose", "refer", "revise", "confirm", "new"]
 class Reference:
     """Items that some words of the utterance mean.
 
-    `items` are the tool's own dicts, equal in every key and value; an item of a list that exists only as text is
+    `items` are copies of the tool's dicts, equal in every key and value; an item of a list that exists only as text is
     `{"number": 2, "text": "…"}` plus its `key: value` lines. `numbers` are the places the person saw (None where there
     was none). `part` names the field asked for ("ingredients" in "those ingredients"). `confidence` in [0, 1] is the
     measured share of right answers among references found for the same kind of reason.
@@ -57,7 +56,6 @@ class Resolution:
     followup: Followup = "new"
     previous_call: PreviousCall | None = None
     """Set when the utterance revises or changes something and there was a call."""
-    entries: tuple[tuple[Entry, ...], ...] = field(default=(), repr=False, compare=False)
 
     def __bool__(self) -> bool:
         return bool(self.references)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from .choosing import Closeness, choices
 from .clauses import thing_like, timely
-from .cursor import Phrase
+from .cursor import Phrase, marks_before
 from .entries import long_part
 from .ledger import Ledger
 from .meaning import Decision, Meaning
@@ -12,6 +12,12 @@ from .pointing import Pointed
 from .selecting import SELECTING, Selecting
 
 _NEAR_FOCUS = 4
+_AN_END = 2_000  # letters; reading them takes a tenth of a second at the very most
+
+
+def pointing_part(utterance: str) -> str:
+    """What is read of an utterance: of a very long one its beginning and its end, where people say what they want."""
+    return utterance if len(utterance) <= 2 * _AN_END else f"{utterance[:_AN_END]}\n{utterance[-_AN_END:]}"
 
 
 def decide(utterance: str, ledger: Ledger, closeness: Closeness | None = None) -> Decision:
@@ -92,7 +98,7 @@ class _Resolver(Selecting):
         named one.
         """
         for phrase in self.phrases:
-            before = [mark for mark in self.marks if mark.end <= phrase.start][-1:]
+            before = marks_before(self.marks, phrase.start, 1)
             if (
                 phrase.kind in ("this", "it")
                 and not phrase.nouns

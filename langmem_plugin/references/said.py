@@ -25,6 +25,7 @@ class Said:
         self.ledger = ledger
         self.vocabulary = frozenset().union(*(view.vocabulary for view in ledger.views[-3:]))
         self.marks, self.language = marked(utterance, self.vocabulary)
+        self.kinds_said = frozenset().union(*(mark.kinds for mark in self.marks))
         self.phrases = read_phrases(self.marks, self.language.name)
         self.said = atoms(utterance)
         self.pointing = Pointing(utterance, self.marks, ledger)
@@ -55,11 +56,11 @@ class Said:
         typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]
         pool = typed or views
         several = [view for view in pool if len(view.entries) > 1 or view.numbered] or pool
-        if any(mark.has("oldest") for mark in self.marks):
+        if "oldest" in self.kinds_said:
             return several[-1:]
-        if any(mark.has("older") for mark in self.marks) and not typed:
+        if "older" in self.kinds_said and not typed:
             return [view for view in several if view.turn < several[0].turn][:1]
-        if any(mark.has("older") for mark in self.marks):
+        if "older" in self.kinds_said:
             return [view for view in several if view.turn < self.ledger.views[-1].turn][:1] or several[:1]
         return several
 

@@ -15,6 +15,8 @@ from .words.nouns import GROUPS
 
 SELECTING = frozenset(phrases("numbers|first|last|all|both|neither|all_but|comparison|other|previous"))
 """Kinds of phrase that pick from a list by themselves."""
+_PRINTED = frozenset(("label", "digit", "marker"))
+"""Kinds of words that stand for a number as it was printed."""
 
 
 class Selecting(Describing):
@@ -41,7 +43,7 @@ class Selecting(Describing):
         views = self.lists(phrase.nouns)
         if not views or self._foreign(phrase.nouns):
             return None
-        printed = any(mark.has("label", "digit", "marker") for mark in self.marks)
+        printed = not self.kinds_said.isdisjoint(_PRINTED)
         view = next((view for view in views if not printed or view.starts_by(min(phrase.numbers))), views[0])
         view = view if printed else self.of_type(view, phrase.nouns)
         if len(view.entries) == 1 and not view.numbered:
@@ -55,7 +57,7 @@ class Selecting(Describing):
             if entry is None:
                 return None
             found.append(entry)
-        sort = "number" if any(mark.has("label", "digit", "marker") for mark in self.marks) else "ordinal"
+        sort = "number" if printed else "ordinal"
         return Meaning(
             found, self.words(phrase), f"{self.words(phrase)!r} of the {len(view.entries)} last listed", sort, view
         )

@@ -5,7 +5,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from datetime import date
-from functools import lru_cache
+
+from langmem_plugin.lru import cached_if_short
 
 from .words import LANGUAGES
 
@@ -26,7 +27,7 @@ _MARKS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u200e\u200f\u202a-\u202e\ufe0f
 _PLURAL = re.compile(r"(?:(?<=ss)es|(?<=sh)es|(?<=ch)es|(?<=x)es|(?<=[^s'us])s)$")
 
 
-@lru_cache(maxsize=32768)
+@cached_if_short(32768)
 def normal(text: str) -> str:
     """Lower case, one apostrophe, no accents or vowel points; two spellings of a word compare equal."""
     text = text.translate(_QUOTES)
@@ -66,7 +67,7 @@ def tokens(text: str) -> list[Token]:
     return found
 
 
-@lru_cache(maxsize=32768)
+@cached_if_short(32768)
 def stem(word: str) -> str:
     """A light English and Spanish plural and possessive cut: enough to compare, not to print."""
     word = word.removesuffix("'s")
@@ -97,7 +98,7 @@ _DAY_MONTH = re.compile(
 )
 _HALF = re.compile(r"half past (\d{1,2})", re.IGNORECASE)
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
-_WORD = re.compile(r"[^\W_]*\d[^\W_]*|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _HEBREW = re.compile(r"[\u05d0-\u05ea]")
 
@@ -117,7 +118,7 @@ def is_stop(word: str) -> bool:
     return word in _STOP
 
 
-@lru_cache(maxsize=4096)
+@cached_if_short(4096)
 def key_words(key: str) -> tuple[str, ...]:
     """`restaurantName`, `restaurant_name` and `restaurant-name` all read restaurant, name."""
     return tuple(words_of(_CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")))

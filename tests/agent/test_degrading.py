@@ -2,16 +2,20 @@
 
 import asyncio
 import threading
+import time
+from datetime import timedelta
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from sqlalchemy import make_url
+from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.channel import BUSY, NOT_KEPT, WITHOUT_MEMORY
+from tests.unreliable import WAYS, Unreliable
 
 ERIN, JASON = "+972501234567", "+972501234568"
 QUESTION = "What about TestCorp?"
+CANNOT_EMBED = "/remember failed: Unable to generate embedding. Please try again."
 
 
 @pytest.fixture
@@ -102,7 +106,7 @@ def test_when_the_database_goes_away_in_mid_run_nothing_is_done_twice(memory, ou
 @pytest.mark.spec("M-14")
 def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(database_url, clock, breaking, caplog):
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
-        memory._closing.set()  # so that nobody waits between the tries
+        memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries
         memory.service.remember(ERIN, "TestCorp owes me ₪5000")
         memory.instructions.add(ERIN, "Answer in French")
         breaking.failing = True
@@ -117,8 +121,6 @@ def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(databa
 
 @pytest.mark.spec("C-9")
 def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, offline_model, graph_of, scripted):
-    from datetime import timedelta
-
     settings = Settings(turn_timeout=timedelta(milliseconds=200))
     with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
         hangs, goes_on = threading.Event(), threading.Event()
@@ -193,12 +195,100 @@ def test_after_an_interrupt_the_model_sees_the_picture_again(memory, scripted, w
 
 
 @pytest.mark.spec("C-8")
-def test_a_picture_whose_file_is_gone_stays_a_line(memory, caplog):
-    from langmem_plugin.agent.pictures import with_pictures
+def test_a_picture_whose_file_is_gone_stays_a_line(memory, graph_of, scripted):
+    graph = graph_of(scripted())
+    memory.reply(graph, ERIN, "what is this?", image=PNG)
+    stored = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"][:1]
+    for file in memory.media.folder.iterdir() if memory.media.folder else ():
+        file.unlink()
 
-    line = f"[image: image/png, 70 bytes, langmem-media/{'0' * 64}.png]"
-    message = HumanMessage([{"type": "text", "text": "what is this?"}, {"type": "text", "text": line}])
+    assert memory.prompt({"messages": stored}, "", phone=ERIN) == stored
+    typed = [HumanMessage(stored[0].content[1]["text"])]
+    assert memory.prompt({"messages": typed}, "", phone=ERIN) == typed
 
-    assert with_pictures([message], memory.media) == [message]
-    typed = HumanMessage(line)
-    assert with_pictures([typed], memory.media) == [typed]
+
+@pytest.fixture
+def unreliable(offline_model):
+    model = Unreliable(offline_model)
+    yield model
+    model.goes_on.set()
+
+
+@pytest.fixture
+def opened(database_url, clock, unreliable):
+    settings = Settings(embedding_timeout=timedelta(seconds=0.3))
+    with PhoneMemory(database_url, settings=settings, embeddings=unreliable, now=clock) as memory:
+        memory.service.embedder._sleep = lambda _: None  # nobody waits between the tries
+        memory.command(ERIN, "/remember TestCorp owes me ₪5000")
+        yield memory
+
+
+def _reminded(memory, model):
+    """A graph that is given what is remembered."""
+    from langgraph.graph import START, StateGraph
+
+    from langmem_plugin import MemoryState
+
+    return (
+        StateGraph(MemoryState)
+        .add_node("recall", memory.recall_node())
+        .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
+        .add_node("write", memory.write_node())
+        .add_edge(START, "recall")
+        .add_edge("recall", "agent")
+        .add_edge("agent", "write")
+        .compile(checkpointer=memory.saver)
+    )
+
+
+@pytest.mark.spec("M-14")
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_the_embedding_model_does_every_message_is_answered(opened, unreliable, scripted, way):
+    graph = _reminded(opened, scripted())
+    unreliable.way = WAYS[way]
+
+    assert opened.reply(graph, ERIN, "What is the matter with TestCorp these days?") == "heard 2"
+    assert opened.reply(graph, ERIN, "/remember I like tea") == CANNOT_EMBED
+    found = opened.reply(graph, ERIN, "/search what about TestCorp")
+    assert found.startswith("(by words only") or way == "one vector too many"
+    assert "TestCorp owes me ₪5000" in found
+
+
+@pytest.mark.spec("M-14")
+def test_an_embedding_model_that_hangs_keeps_nobody_waiting_for_ever_and_the_memory_closes(
+    opened, unreliable, scripted
+):
+    graph = _reminded(opened, scripted())
+    unreliable.hold()
+    began = time.monotonic()
+
+    assert opened.reply(graph, ERIN, "What is the matter with TestCorp these days?") == "heard 2"
+    assert opened.reply(graph, ERIN, "/remember I like tea") == CANNOT_EMBED
+    assert opened.reply(graph, ERIN, "/search what about TestCorp").startswith("(by words only")
+    opened.close()
+
+    assert time.monotonic() - began < 5
+
+
+@pytest.mark.spec("M-18")
+def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answered(opened, scripted):
+    opened.command(ERIN, "/remember TestCorp pays on Mondays")
+    kept = opened.instructions.add(ERIN, "Answer in French")
+    opened.instructions.add(ERIN, "Take 5 mg")
+    model = scripted()
+    graph = _reminded(opened, model)
+    opened.reply(graph, ERIN, QUESTION)
+    assert "TestCorp owes me ₪5000" in model.system
+    with opened.database.write() as connection:
+        connection.execute(text("UPDATE memory SET text = 'TestCorp owes me ₪9000' WHERE text LIKE '%5000'"))
+        connection.execute(text("UPDATE standing_instruction SET text = 'Take 9 mg' WHERE text LIKE '%5 mg'"))
+        connection.execute(text("UPDATE memory_owner SET change = change + 1"))
+
+    assert opened.reply(graph, ERIN, QUESTION) == "heard 4"
+
+    assert "TestCorp pays on Mondays" in model.system
+    assert kept.text in model.system
+    assert "000" not in model.system
+    assert "mg" not in model.system
+    for command in ("/memories", "/search what about TestCorp", "/forget TestCorp owes"):
+        assert "000" not in opened.reply(graph, ERIN, command)

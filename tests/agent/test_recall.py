@@ -5,7 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.scopes import SHARED, share
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -105,7 +105,7 @@ def test_one_reply_is_noted_in_one_transaction_also_for_what_is_shared(memory, m
 
     assert len(writes) == 1
     assert memory.service.get(ERIN, [own.id])[0].access_count == 1
-    assert memory.service.get("shared", [shared.id])[0].access_count == 1
+    assert memory.service.get(SHARED, [shared.id])[0].access_count == 1
     assert memory.instructions.get(ERIN, followed.id).usage_count == 1
 
 

@@ -72,6 +72,19 @@ def test_a_damaged_session_is_reported_and_rebuilt_from_its_messages(run, sessio
     assert "Chicken soup" in run("resolve", "save number 2", "--phone", ERIN)
 
 
+@pytest.mark.spec("M-18", "U-5")
+def test_a_damaged_memory_is_reported_without_its_text(run, database_url):
+    run("say", ERIN, "/remember the dose is 5 mg")
+    with ConversationSaver(database_url) as saver, saver.database.write() as connection:
+        connection.exec_driver_sql("UPDATE memory SET text = 'the dose is 9 mg'")
+
+    report = run("doctor", exit_code=1)
+
+    assert "memory of …567: not what was written" in report
+    assert "dose" not in report
+    assert run("say", ERIN, "/memories") == "I remember nothing yet. Tell me with /remember <fact>.\n"
+
+
 @pytest.mark.spec("C-15")
 def test_a_lost_message_costs_that_message_and_nothing_else(run, session_id, database_url):
     with ConversationSaver(database_url) as saver, saver.database.write() as connection:

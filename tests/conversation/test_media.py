@@ -593,6 +593,7 @@ def test_a_graphs_own_bytes_stay_and_its_data_urls_become_references(database, s
         return [Send("look", {"picture": url(JPEG, "image/jpeg")})]
 
     seen = []
+    saver.with_allowlist([(Scan.__module__, "Scan")])
     graph = StateGraph(Album).add_node("look", lambda state: seen.append(state) or {"shown": "yes"})
     graph = graph.add_conditional_edges(START, fan_out).compile(checkpointer=saver)
     graph.invoke({"own": PNG, "token": text(NOISE), "scan": Scan(1, url(PDF, "application/pdf"))}, CONFIG)

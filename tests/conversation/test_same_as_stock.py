@@ -23,6 +23,7 @@ from langgraph.types import Send
 from pydantic import BaseModel
 from sqlalchemy import select
 
+from langmem_plugin.conversation.codec import StrictSerializer
 from langmem_plugin.database.conversation_tables import message as message_table
 from tests.conversation.conftest import facts, history
 
@@ -255,8 +256,10 @@ class Both:
     """The same calls on the stock saver and on ours, as a graph makes them."""
 
     def __init__(self, fresh) -> None:
-        self.fresh = fresh
-        self.stock, self.ours = InMemorySaver(), fresh()
+        self.fresh = partial(
+            fresh, serde=StrictSerializer([f"{__name__}.{own.__name__}" for own in (Dish, Price, Spot)])
+        )
+        self.stock, self.ours = InMemorySaver(), self.fresh()
         self.thread = f"law-{next(THREAD)}"
         self.made: list[tuple[str, str]] = []  # (namespace, checkpoint id), oldest first
 

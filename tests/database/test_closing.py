@@ -26,7 +26,7 @@ def until(reached, seconds=10):
     return reached()
 
 
-@pytest.mark.spec("C-22")
+@pytest.mark.spec("C-26")
 @pytest.mark.parametrize("kind", [Database, ConversationSaver, SessionManager, MemoryService, PhoneMemory])
 def test_what_goes_unclosed_is_reported(database_url, offline_model, kind):
     named = {"embeddings": offline_model} if kind in (MemoryService, PhoneMemory) else {}
@@ -41,7 +41,7 @@ def test_what_goes_unclosed_is_reported(database_url, offline_model, kind):
     assert "was not closed" in str(warning.message)
 
 
-@pytest.mark.spec("C-22")
+@pytest.mark.spec("C-26")
 def test_many_that_were_used_and_not_closed_leave_no_threads_and_no_open_files(database_url, offline_model):
     async def in_turn(server):
         async with server.memory.turn(MOM) as config:
@@ -70,7 +70,7 @@ def test_many_that_were_used_and_not_closed_leave_no_threads_and_no_open_files(d
         assert files() == before
 
 
-@pytest.mark.spec("C-22")
+@pytest.mark.spec("C-26")
 def test_what_was_closed_says_so_and_opens_nothing_again(database_url, offline_model):
     memory = PhoneMemory(database_url, embeddings=offline_model)
     server = serving(memory)
@@ -95,7 +95,7 @@ def test_what_was_closed_says_so_and_opens_nothing_again(database_url, offline_m
     assert memory.database.engine.pool.checkedin() == 0
 
 
-@pytest.mark.spec("C-22", "C-5")
+@pytest.mark.spec("C-26", "C-5")
 def test_closing_lets_a_running_transaction_end(database_url):
     database = Database(database_url)
     inside, closed = threading.Event(), threading.Event()

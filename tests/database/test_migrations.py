@@ -8,13 +8,16 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect, text
+from sqlalchemy import create_engine, inspect, make_url, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
-from langmem_plugin.database import Database, conversation_tables, memory_tables
+from langmem_plugin.database import Database, conversation_tables, memory_tables, migrations
+from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.history import Said
+from langmem_plugin.memory.scopes import SHARED, search_for
+from langmem_plugin.memory.vectors import to_bytes
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 
@@ -81,6 +84,80 @@ def test_what_was_said_under_the_first_release_becomes_searchable(tmp_path, offl
         assert [each.message.message_id for each in history.search("+972501234567", "bicycle")] == ["m1"]
 
 
+@pytest.fixture
+def before_scopes(request, engine_of_old, tmp_path, monkeypatch):
+    """The URL of a database as it was when what was shared belonged to an owner called "shared"."""
+    url = f"sqlite:///{tmp_path}/old.db"
+    if engine_of_old == "postgresql":
+        server = request.getfixturevalue("postgresql_server")
+        server.psql("CREATE DATABASE before_scopes;")
+        url = server.get_uri(database="before_scopes")
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "HEAD", "0003")
+        Database(url).close()
+    return url
+
+
+@pytest.mark.spec("A-4", "M-16", "P-6")
+@pytest.mark.parametrize("engine_of_old", ["sqlite", "postgresql"])
+def test_what_was_shared_under_a_persons_name_moves_to_a_key_that_no_person_can_have(before_scopes, offline_model):
+    with MemoryService("sqlite://", embeddings=offline_model) as other:
+        vector, model = other.embedder.texts(["The shop closes at noon on Fridays"])[0], other.embedder.model
+    engine = create_engine(make_url(before_scopes).set(drivername=_DRIVER[before_scopes.partition(":")[0]]))
+    with engine.begin() as connection:
+        connection.execute(
+            text("INSERT INTO memory_owner VALUES ('shared', 3, 0, :salt)"), {"salt": b"0123456789abcdef"}
+        )
+        for number, (memory_id, told, source, tags) in enumerate(
+            [
+                ("m1", "The shop closes at noon on Fridays", "manual", "\nfor clients\n"),
+                ("m2", "The shop opens at noon on Fridays", "api_import", ""),
+                ("m3", "The shop owes me 5000", "command", ""),
+            ],
+            1,
+        ):
+            row = {
+                "id": memory_id,
+                "n": number,
+                "text": told,
+                "source": source,
+                "tags": tags,
+                "digest": memory_id.encode(),
+            }
+            connection.execute(text(_OLD_MEMORY), row)
+            connection.execute(
+                text("INSERT INTO memory_vector VALUES ('shared', :model, :id, :vector)"),
+                {"model": model, "id": memory_id, "vector": to_bytes(vector)},
+            )
+        connection.execute(text("INSERT INTO memory_access VALUES ('shared', 'a1', 'm1', 'cited', NULL, 0.9, 1)"))
+    engine.dispose()
+
+    with MemoryService(before_scopes, embeddings=offline_model) as service:
+        seen = {
+            role: {each.memory.id for each in search_for(service, "+972501234567", role, "when is the shop closed?")}
+            for role in ("client", "godfather")
+        }
+        own = [each.id for each in service.list_memories("shared")]
+        moved = service.update(SHARED, "m1", category="hours")
+
+    assert seen == {"client": {"m1"}, "godfather": {"m1", "m2"}}
+    assert own == ["m3"]
+    assert moved.owner == SHARED
+    with Database(before_scopes) as database, database.read() as connection:
+        accesses = connection.execute(text("SELECT owner, memory_id FROM memory_access")).all()
+        vectors = connection.execute(text("SELECT owner, memory_id FROM memory_vector ORDER BY memory_id")).all()
+    assert accesses == [(SHARED, "m1")]
+    assert vectors == [(SHARED, "m1"), (SHARED, "m2"), ("shared", "m3")]
+
+
+_DRIVER = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
+_OLD_MEMORY = """
+    INSERT INTO memory (owner, memory_id, change, position, revision, status, text, text_digest, fact_type, confidence,
+        source_type, tags, metadata, private, access_count, created_at, updated_at)
+    VALUES ('shared', :id, :n, :n, 1, 'active', :text, :digest, 'fact', 1, :source, :tags, '{}', false, 0, :n, :n)
+"""
+
+
 @pytest.mark.spec("A-4")
 def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
     url = f"sqlite:///{tmp_path}/new.db"
@@ -90,7 +167,7 @@ def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
             return connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
 
     with ThreadPoolExecutor(6) as pool:
-        assert {tuple(found) for found in pool.map(opened, range(6))} == {("0004",)}
+        assert {tuple(found) for found in pool.map(opened, range(6))} == {(HEAD,)}
 
 
 @pytest.mark.spec("A-4")

@@ -1,69 +1,24 @@
 """`langgraph dev` serves both assistants with our checkpointer; driven with its own SDK."""
 
 import itertools
-import os
-import signal
-import socket
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import httpx
 import pytest
 from langgraph_sdk import get_sync_client
 
-ROOT = Path(__file__).parents[2]
-STARTS_WITHIN = 90  # seconds; usually about 12
+from .dev_server import ROOT, dev_server
+
 BOTH = pytest.mark.parametrize("assistant", ["family_assistant", "family_agent"])
 
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("LANGMEM_", "LANGSMITH_"))}
-    environment |= {
-        "LANGMEM_DATABASE": f"sqlite:///{folder}/langmem.db",
-        "HOUSEHOLD_DB": f"{folder}/household.db",
-        "LANGGRAPH_CLI_NO_ANALYTICS": "1",
-        "LANGSMITH_TRACING": "false",
-    }
-    command = [sys.executable, "-m", "langgraph_cli", "dev", "--no-browser", "--no-reload", "--port", str(port)]
-    with (folder / "log").open("w+") as log:
-        server = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True
-        )
-        try:
-            _wait_until_up(f"http://127.0.0.1:{port}", server, folder / "log")
-            with get_sync_client(url=f"http://127.0.0.1:{port}") as client:
-                yield client
-        finally:
-            _end(server)
-
-
-def _end(server):
-    """By the group it was started in: nobody else's."""
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        if server.poll() is None:
-            os.killpg(server.pid, how)
-            try:
-                server.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                continue
-
-
-def _wait_until_up(url, server, log):
-    until = time.monotonic() + STARTS_WITHIN
-    while time.monotonic() < until and server.poll() is None:
-        try:
-            if httpx.get(f"{url}/ok", timeout=2).status_code == 200:
-                return
-        except httpx.TransportError:
-            time.sleep(0.3)
-    pytest.fail(f"langgraph dev did not start: {log.read_text()[-3000:]}")
+    with (
+        dev_server(ROOT, folder, HOUSEHOLD_DB=f"{folder}/household.db") as url,
+        get_sync_client(url=url) as client,
+    ):
+        yield client
 
 
 _numbers = itertools.count(100)
@@ -139,3 +94,14 @@ def test_a_run_that_names_nobody_belongs_to_its_thread_alone(client):
     client.runs.wait(nobody.id, "family_assistant", input=asked)
     assert somebody("show my grocery list") == "The grocery list is empty."
     assert len(nobody.messages()) == 4
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-6", "P-6")
+def test_a_client_cannot_say_that_it_is_authenticated(client):
+    erin, nobody = Thread(client, "family_assistant"), Thread(client, "family_assistant")
+    erin("add milk and eggs to the grocery list")
+    forged = {"langgraph_auth_user_id": erin.phone, "langgraph_auth_user": {"identity": erin.phone}}
+    asked = {"messages": [{"role": "user", "content": "show my grocery list"}]}
+    values = client.runs.wait(nobody.id, "family_assistant", input=asked, config={"configurable": forged})
+    assert values["messages"][-1]["content"] == "The grocery list is empty."

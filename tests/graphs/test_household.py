@@ -17,8 +17,8 @@ from .conftest import ERIN, JASON
 class Hands:
     """Uses the tools as a run of one phone would."""
 
-    def __init__(self, household):
-        self.tools = {tool.name: tool for tool in household_tools(household)}
+    def __init__(self, household, memory):
+        self.tools = {tool.name: tool for tool in household_tools(household, memory.owner)}
 
     def __call__(self, phone, tool, **arguments):
         from langgraph.graph import START, MessagesState, StateGraph
@@ -34,8 +34,8 @@ class Hands:
 
 
 @pytest.fixture
-def use(household):
-    return Hands(household)
+def use(household, memory):
+    return Hands(household, memory)
 
 
 @contextmanager
@@ -88,9 +88,9 @@ def test_adding_a_recipe_twice_changes_nothing(use):
     assert use(ERIN, "show_grocery_list") == before
 
 
-def test_an_order_is_posted_and_empties_only_its_own_list(tmp_path):
+def test_an_order_is_posted_and_empties_only_its_own_list(tmp_path, memory):
     with shop(200) as (url, orders):
-        use = Hands(Household(tmp_path / "household.db", shop=url))
+        use = Hands(Household(tmp_path / "household.db", shop=url), memory)
         use(ERIN, "add_to_grocery_list", recipe_id="turkey-tacos")
         use(JASON, "add_to_grocery_list", items=["beer"])
         assert use(ERIN, "push_grocery_list")["sent_to"] == "127.0.0.1"
@@ -99,9 +99,9 @@ def test_an_order_is_posted_and_empties_only_its_own_list(tmp_path):
     assert len(use(JASON, "show_grocery_list")) == 1
 
 
-def test_a_refused_order_is_told_and_sent_again_under_the_same_id(tmp_path):
+def test_a_refused_order_is_told_and_sent_again_under_the_same_id(tmp_path, memory):
     with shop(503) as (url, orders):
-        use = Hands(Household(tmp_path / "household.db", shop=url))
+        use = Hands(Household(tmp_path / "household.db", shop=url), memory)
         use(ERIN, "add_to_grocery_list", items=["milk"])
         assert "503" in use(ERIN, "push_grocery_list")
         assert len(use(ERIN, "show_grocery_list")) == 1
@@ -109,8 +109,8 @@ def test_a_refused_order_is_told_and_sent_again_under_the_same_id(tmp_path):
     assert orders[0]["order_id"] == orders[1]["order_id"]
 
 
-def test_a_shop_that_is_not_there_loses_nothing(tmp_path):
-    use = Hands(Household(tmp_path / "household.db", shop="http://127.0.0.1:9/orders"))
+def test_a_shop_that_is_not_there_loses_nothing(tmp_path, memory):
+    use = Hands(Household(tmp_path / "household.db", shop="http://127.0.0.1:9/orders"), memory)
     use(ERIN, "add_to_grocery_list", items=["milk"])
     assert use(ERIN, "push_grocery_list").startswith("The shop did not take the order")
     assert len(use(ERIN, "show_grocery_list")) == 1

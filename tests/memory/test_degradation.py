@@ -76,8 +76,9 @@ def test_what_needs_no_embedding_works_without_the_model(memory, flaky):
 @pytest.mark.spec("M-14")
 def test_a_mistake_in_code_is_not_tried_again(memory, flaky, waits):
     flaky.failures, flaky.error = 1, TypeError
-    with pytest.raises(TypeError):
+    with pytest.raises(EmbeddingUnavailable, match="TypeError") as raised:
         memory.remember(ANNA, "I park on level 3")
+    assert isinstance(raised.value.__cause__, TypeError)
     assert waits == []
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 
 from langmem_plugin.errors import ConfigurationError
 
-HEAD = "0004"
+HEAD = "0006"
 """The revision this code needs: the newest file in versions/."""
 
 Transaction = Callable[[], AbstractContextManager[Connection]]

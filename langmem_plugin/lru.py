@@ -1,0 +1,70 @@
+"""Caches that are bounded in bytes and drop what was used least recently."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Generic, TypeVar
+
+from langmem_plugin import forks
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+class LruCache(Generic[_Key, _Value]):
+    """Safe for threads. `limit` is in bytes; a value larger than that is not kept."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._size = 0
+        self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
+        self._lock = forks.Lock()
+
+    def get(self, key: _Key) -> _Value | None:
+        with self._lock:
+            if (entry := self._entries.get(key)) is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def put(self, key: _Key, value: _Value, size: int) -> None:
+        """Keeps the value, which takes about `size` bytes, in place of what was there."""
+        with self._lock:
+            self._drop(key)
+            if size > self._limit:
+                return
+            self._entries[key] = value, size
+            self._size += size
+            while self._size > self._limit:
+                self._drop(next(iter(self._entries)))
+
+    def drop(self, key: _Key) -> None:
+        with self._lock:
+            self._drop(key)
+
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+            self._size = 0
+
+    def _drop(self, key: _Key) -> None:
+        if (entry := self._entries.pop(key, None)) is not None:
+            self._size -= entry[1]
+
+
+_SHORT = 100
+
+
+def cached_if_short(entries: int) -> Callable[[Callable[[str], _Value]], Callable[[str], _Value]]:
+    """For pure functions of words: `functools.lru_cache`, but a text of more than 100 letters is not kept."""
+
+    def cached(function: Callable[[str], _Value]) -> Callable[[str], _Value]:
+        kept = lru_cache(entries)(function)
+
+        @wraps(function)
+        def called(text: str) -> _Value:
+            return kept(text) if len(text) <= _SHORT else function(text)
+
+        return called
+
+    return cached

@@ -1,0 +1,86 @@
+"""Rows that do not hold what was written: read without failing, reported once, and otherwise left out."""
+
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Row, Select
+from sqlalchemy.exc import OperationalError
+
+from langmem_plugin import forks
+from langmem_plugin.database.prepared import driver
+from langmem_plugin.phones import masked
+
+log = logging.getLogger(__name__)
+
+Kind = Literal["memory", "instruction", "message", "memory vector", "message vector"]
+
+AnyRow = Row[*tuple[Any, ...]]
+
+_MOST_KNOWN = 10_000
+
+
+class Damages:
+    """What this process has met. `mend` is told of a vector, which can be made anew from its text."""
+
+    def __init__(self) -> None:
+        self.mend: Callable[[Kind, str, str], None] = lambda _kind, _owner, _row_id: None
+        self._known: dict[tuple[Kind, str, str], None] = {}
+        self._lock = forks.Lock()
+
+    def report(self, kind: Kind, owner: str, row_id: str) -> None:
+        """Once, as an ERROR; text and key of the row are not told."""
+        with self._lock:
+            if (kind, owner, row_id) in self._known:
+                return
+            self._known[kind, owner, row_id] = None
+            if len(self._known) > _MOST_KNOWN:
+                del self._known[next(iter(self._known))]
+        log.error("%s.damaged", kind.replace(" ", "_"), extra={"owner": masked(owner), "row_id": row_id})
+        if kind.endswith("vector"):
+            self.mend(kind, owner, row_id)
+
+    def forget(self, kind: Kind, owner: str, row_id: str) -> None:
+        """That it was damaged: it is whole now."""
+        with self._lock:
+            self._known.pop((kind, owner, row_id), None)
+
+
+def all_rows(connection: Connection, statement: Select[Any]) -> Sequence[AnyRow]:
+    """Also those whose text is no UTF-8 any more: its bad bytes come as halves of characters."""
+    try:
+        return connection.execute(statement).all()
+    except OperationalError as error:
+        if not _undecodable(error):
+            raise
+    with _as_it_can_be_read(connection):
+        return connection.execute(statement).all()
+
+
+def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
+    """The same one by one, for very many; where something is damaged the first of them come twice."""
+    try:
+        yield from connection.execute(statement)
+    except OperationalError as error:
+        if not _undecodable(error):
+            raise
+    else:
+        return
+    with _as_it_can_be_read(connection):
+        yield from connection.execute(statement)
+
+
+def _undecodable(error: OperationalError) -> bool:
+    return isinstance(error.orig, sqlite3.Error) and str(error.orig).startswith("Could not decode to UTF-8")
+
+
+@contextmanager
+def _as_it_can_be_read(connection: Connection) -> Iterator[None]:
+    raw = driver(connection)
+    raw.text_factory = lambda stored: stored.decode("utf-8", "surrogateescape")
+    try:
+        yield
+    finally:
+        raw.text_factory = str

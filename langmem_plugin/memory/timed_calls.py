@@ -1,0 +1,83 @@
+"""Calls of code that may hang: each in a daemon thread, which is left alone when it takes too long."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import CancelledError, Future
+from contextvars import copy_context
+from functools import partial
+from typing import Any, TypeVar
+
+from langmem_plugin import forks
+
+Answer = TypeVar("Answer")
+
+_MOST_HUNG = 4
+
+
+class GivenUp(TimeoutError):
+    """The call did not end in time, or was not begun because it would not."""
+
+
+class TimedCalls:
+    """Four threads may be left behind; until one of them comes back every further call is given up at once.
+
+    None of them keeps the interpreter from ending.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._closed = False
+        self._begin_with_none()
+        forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: no thread lives on there, so none comes back."""
+        self._waited_for: set[Future[Any]] = set()
+        self._hung: set[Future[Any]] = set()
+        self._lock = threading.Lock()
+
+    def answer(self, ask: Callable[[], Answer], seconds: float) -> Answer:
+        """What `ask` returns or raises; what is no Exception, such as a panic, as a RuntimeError. Raises GivenUp."""
+        answer: Future[Answer] = Future()
+        with self._lock:
+            if self._closed or len(self._hung) >= _MOST_HUNG:
+                raise GivenUp("closed" if self._closed else f"{len(self._hung)} calls before this one still hang")
+            self._waited_for.add(answer)
+        work = copy_context().run  # of the caller: tracing is among it
+        threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True).start()
+        try:
+            return answer.result(seconds)
+        except CancelledError as error:
+            raise GivenUp("closed") from error
+        except TimeoutError as error:
+            if answer.done():  # it was `ask` that raised it
+                raise
+            raise GivenUp(f"no answer in {seconds:g} seconds") from error
+        finally:
+            with self._lock:
+                self._waited_for.discard(answer)
+                if not answer.done():
+                    self._hung.add(answer)
+
+    def close(self) -> None:
+        """From now on nothing is waited for, neither what runs nor what is asked."""
+        with self._lock:
+            self._closed = True
+            for answer in self._waited_for:
+                answer.cancel()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def _work(self, ask: Callable[[], Answer], answer: Future[Answer]) -> None:
+        try:
+            settle = partial(answer.set_result, ask())
+        except Exception as error:  # noqa: BLE001 - carried to the caller, who names it
+            settle = partial(answer.set_exception, error)
+        except BaseException as error:  # noqa: BLE001 - a panic in Rust; nothing else ends a thread like this one
+            settle = partial(answer.set_exception, RuntimeError(f"{type(error).__name__}: {error}"))
+        with self._lock:
+            self._hung.discard(answer)
+            if answer.set_running_or_notify_cancel():
+                settle()

@@ -1,0 +1,202 @@
+"""Whom a run serves: the user a server authenticated, and only where there is none whom the run names."""
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, StateGraph
+from langgraph_sdk.auth.types import StudioUser
+from sqlalchemy import delete, insert, select, update
+from typing_extensions import TypedDict
+
+from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
+from langmem_plugin.database.conversation_tables import checkpoint, message, session
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.scopes import SHARED, share
+
+ANNA, BEN = "+972501234567", "+972507654321"
+SERVER_THREAD = "1f1e6085-c4aa-61b0-8000-00000000000b"
+
+
+class Person(TypedDict, total=False):
+    phone: str
+
+
+class ServerUser:
+    """As a server hands over whom it authenticated."""
+
+    def __init__(self, identity):
+        self.identity = identity
+
+
+def authenticated(identity, **configurable):
+    caller = {"langgraph_auth_user": ServerUser(identity), "langgraph_auth_user_id": identity}
+    return {"configurable": {"thread_id": SERVER_THREAD} | configurable | caller}
+
+
+@pytest.fixture
+def memory(database_url, clock, offline_model):
+    settings = Settings(
+        database=database_url, godfather_phone=ANNA, default_region="IL", trusted_callers=frozenset({"backend"})
+    )
+    with PhoneMemory(settings=settings, embeddings=offline_model, now=clock) as opened:
+        opened.service.remember(ANNA, "Anna is allergic to penicillin")
+        share(opened.service, "The margin on lamps is 40 percent")
+        yield opened
+
+
+@pytest.fixture
+def told(memory):
+    """All that a run is told of a person: prompt, role and each tool."""
+
+    def agent(state):
+        facts = next(each for each in memory.tools() if each.name == "recall_facts")
+        shown = [memory.prompt(state, "You are Mom Bot.")[0].text, facts.invoke({"query": "what is the margin?"})]
+        return {"messages": AIMessage(f"{memory.owner()}: {shown}")}
+
+    graph = (
+        StateGraph(MemoryState, context_schema=Person)
+        .add_node("recall", memory.recall_node())
+        .add_node("agent", agent)
+        .add_node("write", memory.write_node())
+        .add_edge(START, "recall")
+        .add_edge("recall", "agent")
+        .add_edge("agent", "write")
+        .compile(checkpointer=memory.saver)
+    )
+
+    def ask(config, context=None):
+        return graph.invoke({"messages": "is she allergic to penicillin?"}, config, context=context)["messages"][
+            -1
+        ].text
+
+    return ask
+
+
+@pytest.mark.spec("P-6", "M-16")
+@pytest.mark.parametrize(
+    "identity", ["ben", BEN, "501234567", "0501234567", "972501234567", "00972501234567", "shared"]
+)
+def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, identity):
+    alone = told(authenticated(identity))
+    assert alone.startswith(f"{identity}: ")
+    assert "allergic" not in alone
+    assert "40 percent" not in alone
+    with pytest.raises(NotAuthorized, match="trusted_callers") as refused:
+        told(authenticated(identity), context={"phone": ANNA})
+    assert "501234567" not in str(refused.value).replace(identity, "")
+    for config in (
+        authenticated(identity, phone=ANNA),
+        authenticated(identity, phone="050-123-4567"),
+        authenticated(identity) | {"metadata": {"phone": ANNA}},
+    ):
+        with pytest.raises(NotAuthorized):
+            told(config)
+
+
+@pytest.mark.spec("P-6", "C-1")
+@pytest.mark.parametrize("identity", [ANNA, "+972 50-123-4567", "972501234567@c.us"])
+def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, identity):
+    for config, context in (
+        (authenticated(identity), None),
+        (authenticated(identity), {"phone": "050-123-4567"}),
+        (authenticated(identity, phone=ANNA), None),
+    ):
+        assert told(config, context).startswith(f"{ANNA}: ")
+    assert "allergic to penicillin" in told(authenticated(identity))
+    assert "40 percent" in told(authenticated(identity))
+
+
+@pytest.mark.spec("P-6", "U-6")
+@pytest.mark.parametrize(
+    "user",
+    [
+        {"langgraph_auth_user": ServerUser("backend"), "langgraph_auth_user_id": "backend"},
+        {"langgraph_auth_user": StudioUser("developer"), "langgraph_auth_user_id": "developer"},
+        {"langgraph_auth_user": {"kind": "StudioUser", "identity": "developer"}, "langgraph_auth_user_id": "developer"},
+        {"langgraph_auth_user": ServerUser(""), "langgraph_auth_user_id": ""},
+        {},
+    ],
+    ids=["trusted service", "studio", "studio as a dict", "a server without authentication", "no server"],
+)
+def test_who_may_speak_for_people_names_the_person_or_nobody_but_the_thread(told, user):
+    config = {"configurable": {"thread_id": SERVER_THREAD} | user}
+    assert told(config, {"phone": "050-123-4567"}).startswith(f"{ANNA}: ")
+    assert told(config).startswith(f"{SERVER_THREAD}: ")
+
+
+@pytest.mark.spec("P-6")
+def test_a_user_given_without_an_id_or_an_id_without_a_user_is_authenticated_all_the_same(told):
+    for caller in ({"langgraph_auth_user": ServerUser("ben")}, {"langgraph_auth_user_id": "ben"}):
+        config = {"configurable": {"thread_id": SERVER_THREAD} | caller}
+        assert told(config).startswith("ben: ")
+        with pytest.raises(NotAuthorized):
+            told(config, {"phone": ANNA})
+
+
+@pytest.mark.spec("P-6")
+def test_a_graph_within_a_graph_serves_the_same_user(memory):
+    def inner(state):
+        return {"messages": AIMessage(memory.owner())}
+
+    nested = StateGraph(MemoryState).add_node(inner).add_edge(START, "inner").compile()
+
+    def outer(state):
+        return nested.invoke(state)
+
+    graph = StateGraph(MemoryState).add_node(outer).add_edge(START, "outer").compile(checkpointer=memory.saver)
+    assert graph.invoke({"messages": "hello"}, authenticated("ben"))["messages"][-1].text == "ben"
+
+
+@pytest.mark.spec("C-1", "P-6")
+def test_a_thread_that_looks_like_a_number_is_not_the_person_of_that_phone(database_url, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model) as memory:
+        memory.service.remember("+12345678901", "I am allergic to penicillin")
+
+        def agent(state):
+            return {"messages": AIMessage(f"{memory.owner()} {memory.prompt(state, 'x')[0].text}")}
+
+        graph = (
+            StateGraph(MemoryState)
+            .add_node("recall", memory.recall_node())
+            .add_node("agent", agent)
+            .add_edge(START, "recall")
+            .add_edge("recall", "agent")
+            .compile(checkpointer=memory.saver)
+        )
+        for thread in ("0012345678901", "12345678901", "1-234-567-8901"):
+            config = {"configurable": {"thread_id": thread}}
+            said = graph.invoke({"messages": "am I allergic to penicillin?"}, config)["messages"][-1].text
+            assert said.startswith(f"{thread} ")
+            assert "allergic" not in said
+
+
+@pytest.mark.spec("C-13", "P-6")
+@pytest.mark.parametrize("key", ["", "\x1fshared", "bob\0", "\ud83d"])
+def test_a_run_of_nobody_and_one_with_a_broken_key_are_refused(told, key):
+    for config, context in (
+        ({"configurable": {"thread_id": key}}, None),
+        ({"configurable": {"thread_id": SERVER_THREAD, "phone": key or " "}}, None),
+        ({"configurable": {"thread_id": SERVER_THREAD}}, {"phone": key or " "}),
+        (authenticated(key or " \n"), None),
+    ):
+        with pytest.raises(InvalidInput):
+            told(config, context)
+
+
+@pytest.mark.spec("P-6", "M-7")
+def test_a_conversation_stored_under_what_can_be_nobodys_key_is_nobodys_and_stops_nothing(memory, clock):
+    for phone in (BEN, ANNA):
+        memory.sessions.add_message(phone, "user", "the boiler leaks again")
+        clock.forward(minutes=1)
+    with memory.database.write() as connection:
+        row = connection.execute(select(session).where(session.c.thread == ANNA)).mappings().one()
+        broken = {"thread": str(SHARED), "number": row["number"] + 1, "session_id": "broken"}
+        connection.execute(insert(session).values({**row, **broken}))
+        for table in (message, checkpoint):
+            mine = update(table).where(table.c.thread == ANNA)
+            connection.execute(mine.values(thread=broken["thread"], session=broken["number"]))
+        connection.execute(delete(session).where(session.c.thread == ANNA))
+    clock.forward(hours=1)
+
+    memory.index_past_sessions()
+    history = memory.service.history
+    assert [history.count(owner) for owner in (BEN, ANNA, SHARED)] == [1, 0, 0]

@@ -1,0 +1,129 @@
+"""What a person is answered when a turn is lost, what is written then, and how often a reply asks the database."""
+
+import contextlib
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, StateGraph
+from sqlalchemy import delete
+
+from langmem_plugin import MemoryState, PhoneMemory, TurnLost
+from langmem_plugin.agent import channel
+from langmem_plugin.conversation import shared_writes
+from langmem_plugin.database.conversation_tables import turn
+
+ERIN = "+972501234567"
+
+
+@pytest.fixture
+def memory(database_url, offline_model):
+    with PhoneMemory(database_url, embeddings=offline_model) as opened:
+        yield opened
+
+
+def assistant(memory, before=lambda _: None):
+    def agent(state):
+        text = state["messages"][-1].text
+        before(text)
+        memory.prompt(state, "You are Mom Bot.")
+        return {"messages": AIMessage(f"You said {text}")}
+
+    return (
+        StateGraph(MemoryState)
+        .add_node("recall", memory.recall_node())
+        .add_node("agent", agent)
+        .add_node("write", memory.write_node())
+        .add_edge(START, "recall")
+        .add_edge("recall", "agent")
+        .add_edge("agent", "write")
+        .compile(checkpointer=memory.saver)
+    )
+
+
+def overtaken(memory, graph):
+    """Another process takes the turn: this one's ticket is gone, and a message is answered in its place."""
+
+    def overtake(text):
+        if text == "slow":
+            with memory.database.write() as connection:
+                connection.execute(delete(turn))
+            memory.saver._turns._places.clear()  # another process knows nothing of the places of this one
+            assert memory.reply(graph, ERIN, "my allergy is peanuts") == "You said my allergy is peanuts"
+
+    return overtake
+
+
+@pytest.mark.spec("C-23")
+def test_a_person_is_told_when_an_answer_was_overtaken(memory):
+    assert memory.reply(assistant(memory, overtaken(memory, assistant(memory))), ERIN, "slow") == channel.LOST
+    assert memory.reply(assistant(memory), ERIN, "still there?") == "You said still there?"
+
+
+@pytest.mark.spec("C-23")
+def test_a_tool_of_an_overtaken_run_remembers_nothing_and_forgets_nothing(memory):
+    memory.service.remember(ERIN, "Leo is allergic to peanuts")
+    [kept] = memory.service.list_memories(ERIN)
+    tools = {each.name: each for each in memory.tools()}
+    overtake = overtaken(memory, assistant(memory))
+
+    def use_tools(text):
+        overtake(text)
+        if text == "slow":
+            for name, given in (
+                ("remember_fact", {"text": "Leo likes peanuts"}),
+                ("forget_fact", {"memory_id": kept.id}),
+            ):
+                with pytest.raises(TurnLost):
+                    tools[name].invoke(given)
+
+    assert memory.reply(assistant(memory, use_tools), ERIN, "slow") == channel.LOST
+    assert [each.text for each in memory.service.list_memories(ERIN)] == ["Leo is allergic to peanuts"]
+
+
+@pytest.mark.spec("C-5", "P-4")
+@pytest.mark.parametrize("gone", ["thread", "session"])
+def test_a_person_is_answered_when_the_conversation_is_deleted_meanwhile(memory, gone):
+    def delete_it(text):
+        if text != "slow":
+            return
+        if gone == "thread":
+            memory.saver.delete_thread(ERIN)
+        else:
+            memory.sessions.purge(memory.sessions.get_session(ERIN).session_id)
+
+    graph = assistant(memory, delete_it)
+    memory.reply(graph, ERIN, "hello")
+
+    assert memory.reply(graph, ERIN, "slow") == channel.LOST
+    assert memory.reply(graph, ERIN, "hello again") == "You said hello again"
+    state = graph.get_state({"configurable": {"thread_id": ERIN}})
+    assert [each.text for each in state.values["messages"]] == ["hello again", "You said hello again"]
+
+
+@pytest.mark.spec("C-17", "M-10")
+def test_a_reply_takes_ten_transactions_at_most_six_of_which_write(memory, monkeypatch):
+    graph = assistant(memory)
+    memory.reply(graph, ERIN, "/remember I like chicken soup")
+    memory.instructions.add(ERIN, "Answer briefly")
+    memory.reply(graph, ERIN, "what soup do I like?")
+    memory.index_past_sessions()
+    counted = {"read": 0, "write": 0}
+
+    def counting(name):
+        method = getattr(memory.database, name)
+
+        @contextlib.contextmanager
+        def counts(**how):
+            counted[name] += 1
+            with method(**how) as connection:
+                yield connection
+
+        return counts
+
+    monkeypatch.setattr(shared_writes, "_COMPANY_SECONDS", 5.0)  # however busy the machine is
+    for name in counted:
+        monkeypatch.setattr(memory.database, name, counting(name))
+    memory.reply(graph, ERIN, "and which soup for dinner?")
+
+    assert counted["write"] <= 6
+    assert sum(counted.values()) <= 10

@@ -1,0 +1,76 @@
+"""What a server with end-user authentication serves in the tests: a graph that replies with all it was shown.
+
+Whoever calls is who the Authorization header says; nothing else is guarded, so any user may address any thread.
+"""
+
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, StateGraph
+from langgraph_sdk import Auth
+from typing_extensions import TypedDict
+
+from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
+from langmem_plugin.memory.scopes import share
+
+ANNA = "+972501234567"
+
+
+class Hashed(Embeddings):
+    """Vectors that mean nothing, made at once."""
+
+    def embed_query(self, text: str) -> list[float]:
+        return [byte - 127.5 for byte in hashlib.sha256(text.encode()).digest()]
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+
+auth = Auth()
+
+
+@auth.authenticate
+async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
+    if not authorization:
+        raise Auth.exceptions.HTTPException(status_code=401, detail="who are you?")
+    return {"identity": authorization.removeprefix("Bearer ")}
+
+
+memory = PhoneMemory(
+    settings=Settings(godfather_phone=ANNA, trusted_callers=frozenset({"backend"})), embeddings=Hashed()
+)
+OWN, SHARED = "Anna is allergic to penicillin", "The margin on lamps is 40 percent"
+memory.service.remember(ANNA, OWN)
+share(memory.service, SHARED)
+tools = {each.name: each for each in memory.tools()}
+
+
+class Person(TypedDict, total=False):
+    phone: str
+
+
+def agent(state: MemoryState) -> dict[str, object]:
+    told = [memory.prompt(state, "You are Mom Bot.")[0].text]
+    for query in (OWN, SHARED):
+        told += [tools[name].invoke({"query": query}) for name in ("recall_facts", "search_conversations")]
+    return {"messages": AIMessage(str(told))}
+
+
+graph = (
+    StateGraph(MemoryState, context_schema=Person)
+    .add_node("recall", memory.recall_node())
+    .add_node("agent", agent)
+    .add_node("write", memory.write_node())
+    .add_edge(START, "recall")
+    .add_edge("recall", "agent")
+    .add_edge("agent", "write")
+    .compile()
+)
+
+
+@asynccontextmanager
+async def checkpointer() -> AsyncIterator[ConversationSaver]:
+    yield memory.saver
