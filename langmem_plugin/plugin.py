@@ -32,6 +32,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.stores import opened_stores
 from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
@@ -229,7 +230,8 @@ class PhoneMemory:
         `sources` makes the reply's citations `[2]` and lists what they mean below it.
         `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
         """
-        message = Incoming(normalised(phone, self.settings.default_region), text, image, automated=automated)
+        owner = normalised(phone, self.settings.default_region)
+        message = Incoming(owner, storable(text), image, automated=automated)
         return self._channel.reply(graph, message, sources=sources)
 
     def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:

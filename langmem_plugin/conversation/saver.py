@@ -32,7 +32,13 @@ log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-_OUR_KEYS = ("session_id", "phone", "langgraph_auth_user", "langgraph_auth_user_id", TURN_KEY)  # never copied into metadata: it is not encrypted by every serializer
+_OUR_KEYS = (
+    "session_id",
+    "phone",
+    "langgraph_auth_user",
+    "langgraph_auth_user_id",
+    TURN_KEY,
+)  # never copied into metadata: it is not encrypted by every serializer
 _PAGE = 50
 
 

@@ -1,0 +1,34 @@
+"""Messages as the client of any model can send them: without halves of characters, and not nested without end."""
+
+import re
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.memory.models import storable
+
+_HALF = re.compile(r"[\ud800-\udfff]")
+_SENT = ("content", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "additional_kwargs")
+_LEVELS = 60
+
+
+def readable(message: BaseMessage) -> BaseMessage:
+    """The message; a copy where something in it could not be sent. It is stored with the same question marks."""
+    fields = {name: getattr(message, name) for name in _SENT if getattr(message, name, None)}
+    changed = {name: new for name, value in fields.items() if (new := _whole(value, _LEVELS)) is not value}
+    return message.model_copy(update=changed) if changed else message
+
+
+def _whole(value: Any, levels: int) -> Any:
+    """The very same object where nothing has to change."""
+    if isinstance(value, str):
+        return storable(value) if _HALF.search(value) else value
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        return "…"
+    parts = [*value, *value.values()] if isinstance(value, dict) else value
+    new = [_whole(part, levels - 1) for part in parts]
+    if all(one is other for one, other in zip(new, parts, strict=True)):
+        return value
+    return dict(zip(new[: len(value)], new[len(value) :], strict=True)) if isinstance(value, dict) else new
