@@ -18,6 +18,7 @@ Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
 Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
 
+_MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
 
@@ -103,6 +104,10 @@ class Filter:
         for instant in (self.created_after, self.created_before):
             if instant is not None and instant.tzinfo is None:
                 raise InvalidInput("a date to filter by needs a time zone")
+        if max(map(len, (self.fact_types, self.categories, self.tags, self.sessions))) > _MOST_WANTED:
+            raise InvalidInput(
+                f"a filter names at most {_MOST_WANTED} types, categories, tags or sessions: ask in parts"
+            )
 
 
 EVERYTHING = Filter()
