@@ -1,4 +1,4 @@
-"""Messages as the client of any model can send them: without halves of characters, and not nested without end."""
+"""Messages as the client of any model can send them: no halves of characters, nothing nested or counted without end."""
 
 import re
 from typing import Any
@@ -10,6 +10,7 @@ from langmem_plugin.memory.models import storable
 _HALF = re.compile(r"[\ud800-\udfff]")
 _SENT = ("content", "name", "tool_calls", "invalid_tool_calls", "tool_call_id", "additional_kwargs")
 _LEVELS = 60
+_LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,300 digits
 
 
 def readable(message: BaseMessage) -> BaseMessage:
@@ -23,6 +24,8 @@ def _whole(value: Any, levels: int) -> Any:
     """The very same object where nothing has to change."""
     if isinstance(value, str):
         return storable(value) if _HALF.search(value) else value
+    if isinstance(value, int) and value.bit_length() > _LARGEST_BITS:
+        return "…"
     if not isinstance(value, list | dict):
         return value
     if not levels:

@@ -141,7 +141,7 @@ class Line:
                 and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
                 and all(map(is_, map(type, messages), islice(known.kinds, count)))
             )
-        except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
+        except (TypeError, ValueError, ArithmeticError):  # what cannot be compared, such as an array or a signalling NaN
             return False
 
 
@@ -183,14 +183,14 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError):  # an artifact that cannot be compared, such as an array
+    except (TypeError, ValueError, ArithmeticError):  # what cannot be compared, such as an array or a signalling NaN
         return _same_bytes(left, right)
 
 
 def _same_bytes(left: BaseMessage, right: BaseMessage) -> bool:
     try:
         return _PLAIN.dumps_typed(left.__dict__) == _PLAIN.dumps_typed(right.__dict__)
-    except (TypeError, ValueError):  # it cannot be stored either: left to the serializer to refuse
+    except (TypeError, ValueError, RecursionError):  # it cannot be stored either: left to the serializer to refuse
         return False
 
 
@@ -231,7 +231,7 @@ def _fresh(value: Any) -> Any:
         return [_fresh(part) for part in value]
     try:
         return deepcopy(value)
-    except TypeError as error:
+    except (TypeError, RecursionError) as error:
         raise NotSerializable(
             f"a message holds something that cannot be stored ({error}): keep it out of its artifact"
         ) from error
