@@ -25,7 +25,7 @@ from langmem_plugin.conversation.shared_writes import SharedWrites
 from langmem_plugin.conversation.standings import Standings
 from langmem_plugin.conversation.turns import TURN_KEY, Opened, Turn, Turns, holds
 from langmem_plugin.conversation.versions import VersionCache
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.prepared import Prepared
@@ -246,7 +246,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             if not silent:
                 break
         if archive_days is not None:
-            with self.database.write() as connection:
+            with self.database.write(patience=BULK_WORK) as connection:
                 purged = sessions.purge(connection, now - timedelta(days=archive_days))
             self.sweep_media()
         return ended, purged

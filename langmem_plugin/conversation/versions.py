@@ -141,7 +141,11 @@ class Line:
                 and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
                 and all(map(is_, map(type, messages), islice(known.kinds, count)))
             )
-        except (TypeError, ValueError, ArithmeticError):  # what cannot be compared, such as an array or a signalling NaN
+        except (
+            TypeError,
+            ValueError,
+            ArithmeticError,
+        ):  # what cannot be compared, such as an array or a signalling NaN
             return False
 
 

@@ -24,7 +24,8 @@ from langmem_plugin.database.transactions import Transaction, WaitedInVain, long
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 
 FIVE_SECONDS = timedelta(seconds=5)
-_MIGRATION = timedelta(minutes=10)
+BULK_WORK = timedelta(minutes=10)
+"""For statements over so many rows that the server says nothing for a while."""
 _NEXT_LOOK_SECONDS = 0.1
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
@@ -75,7 +76,9 @@ class Database:
         self._unclosed.atexit = False  # a program that ends leaks nothing
         forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
-            upgrade(self.read, functools.partial(self.write, timeout=_MIGRATION))
+            # Other processes may be at it already.
+            migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
+            upgrade(self.read, functools.partial(self._transaction, migrating))
         except BaseException:
             self.close()
             raise
@@ -87,15 +90,15 @@ class Database:
             yield connection
 
     @contextlib.contextmanager
-    def write(self, *, durable: bool = True, timeout: timedelta | None = None) -> Iterator[Connection]:
+    def write(self, *, durable: bool = True, patience: timedelta | None = None) -> Iterator[Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it.
 
         Not `durable`, it survives this process at once and a power cut with the next durable one. (PostgreSQL makes
         all durable: it flushes for many at once, and asking it not to costs a round trip.)
-        `timeout` is for work that keeps the server busy for longer than the database's own allows.
+        `patience` is for work that keeps a server busy for longer than `timeout` before it answers.
         Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
-        with self._transaction(self._asked(writes=True, durable=durable, timeout=timeout)) as connection:
+        with self._transaction(self._asked(writes=True, durable=durable, patience=patience)) as connection:
             of, check = _condition.get()
             if of is self:
                 check(connection)
@@ -156,11 +159,19 @@ class Database:
         # In memory there is one connection for all threads, so readers wait as well.
         self._reading = self._writing if self._in_memory else None
 
-    def _asked(self, *, writes: bool, durable: bool = True, timeout: timedelta | None = None) -> Transaction:
+    def _asked(
+        self, *, writes: bool, durable: bool = True, patience: timedelta | None = None, waits: timedelta | None = None
+    ) -> Transaction:
         # Who waits for PostgreSQL waits for the server, whatever for; SQLite's readers wait for no writer.
         awaited = (id(self), writes and self.is_sqlite)
-        seconds = self._seconds if timeout is None else timeout.total_seconds()
-        return Transaction(writes, durable, seconds, time.monotonic() + longest_wait(awaited, seconds), awaited)
+        seconds = longest_wait(awaited, self._seconds) if waits is None else waits.total_seconds()
+        return Transaction(
+            writes,
+            durable,
+            patience=self._seconds if patience is None else patience.total_seconds(),
+            deadline=time.monotonic() + seconds,
+            awaited=awaited,
+        )
 
     @contextlib.contextmanager
     def _transaction(self, asked: Transaction) -> Iterator[Connection]:
@@ -186,10 +197,10 @@ class Database:
     def _place(self, asked: Transaction) -> Iterator[None]:
         lock = self._writing if asked.writes else self._reading
         if not self._gate.enter(asked.deadline):
-            raise WaitedInVain(f"no place for another transaction within {asked.seconds} s: try again")
+            raise WaitedInVain("no place for another transaction in time: try again")
         try:
             if lock is not None and not lock.acquire(timeout=asked.seconds_left):
-                raise WaitedInVain(f"other writers kept the database for {asked.seconds} s: try again")
+                raise WaitedInVain("other writers kept the database for too long: try again")
             try:
                 yield
             finally:

@@ -121,10 +121,10 @@ class PostgreSQL:
     def begin(self, connection: Connection, transaction: Transaction) -> None:
         """In one round trip; a read has one consistent view."""
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
-        if transaction.seconds != self._patience:
-            statement += f"; SET LOCAL lock_timeout = '{transaction.seconds:.3f}s'"
+        if transaction.patience != self._patience:
+            statement += f"; SET LOCAL lock_timeout = '{transaction.patience:.3f}s'"
         raw: PatientConnection = driver(connection)
-        raw.first_answer_by, raw.patience = transaction.deadline, transaction.seconds
+        raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
         raw.execute(statement, prepare=False)
         raw.has_served = True
 

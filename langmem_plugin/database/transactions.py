@@ -42,11 +42,11 @@ def note_in_vain(awaited: object) -> None:
 
 
 class Transaction(NamedTuple):
-    """It may wait `seconds`, until `deadline`, for all that comes before its first answer."""
+    """It may wait until `deadline` for all that comes before its first answer, and `patience` for each other."""
 
     writes: bool
     durable: bool
-    seconds: float
+    patience: float  # in seconds
     deadline: float  # of time.monotonic(), as all deadlines here
     awaited: object  # what the others of a `waiting_once` block wait for too
 

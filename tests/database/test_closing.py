@@ -83,7 +83,7 @@ def test_what_was_closed_says_so_and_opens_nothing_again(database_url, offline_m
             pass
 
     for use in (
-        lambda: memory.service.remember(MOM, "I like tea"),
+        lambda: memory.service.list_memories(MOM),
         lambda: memory.saver.get_tuple({"configurable": {"thread_id": MOM}}),
         lambda: memory.sessions.sessions(MOM),
         lambda: memory.turn(MOM).__enter__(),

@@ -169,7 +169,7 @@ def test_long_work_is_not_cut_short_as_long_as_it_gets_answers(impatient):
 @pytest.mark.spec("C-25", "A-5")
 def test_work_that_keeps_the_server_busy_has_the_time_it_asks_for(on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database:
-        with database.write(timeout=timedelta(seconds=10)) as connection:
+        with database.write(patience=timedelta(seconds=10)) as connection:
             connection.execute(text("SELECT pg_sleep(1.2)"))
         with pytest.raises(StoreUnavailable), database.write() as connection:
             connection.execute(text("SELECT pg_sleep(1.2)"))
