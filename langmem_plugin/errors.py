@@ -115,6 +115,10 @@ class ModelUnavailable(LangMemError):
     """The chat model cannot be reached or refused; the conversation is kept, try again."""
 
 
+class TooManyInstructions(LangMemError):
+    """The owner has as many standing instructions as there may be; remove one before adding another."""
+
+
 class InstructionNotFound(LangMemError, LookupError):
     """The owner has no standing instruction with this id."""
 

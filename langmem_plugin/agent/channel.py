@@ -19,6 +19,7 @@ from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.database import waiting_once
 from langmem_plugin.errors import (
     NotSerializable,
     StorageFull,
@@ -84,9 +85,9 @@ class Channel:
             return EMPTY
         said = message.said
         try:
-            if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
-                return answer
-            with outage.watched() as missing:
+            with waiting_once(), outage.watched() as missing:
+                if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
+                    return answer
                 reply = self._answered(graph, message, said, sources=sources)
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})

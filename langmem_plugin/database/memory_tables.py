@@ -2,6 +2,8 @@
 
 Every key begins with `owner`, whose memory it is. `change` numbers an owner's writes: a reader that has seen
 change 41 asks for what is above it, and nothing else needs to be compared.
+
+Every table is bounded for each owner, whether or not `MemoryService.purge` is called: it only deletes sooner.
 """
 
 from sqlalchemy import (
@@ -49,7 +51,7 @@ def _checksum() -> Column[int]:
     return Column("checksum", BigInteger)
 
 
-memory_owner = Table(
+memory_owner = Table(  # one row; deleted by a purge when nothing is left
     "memory_owner",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -59,7 +61,7 @@ memory_owner = Table(
     sqlite_with_rowid=False,
 )
 
-memory = Table(
+memory = Table(  # `owner_limit` active, as many pending, and as many and a tenth that are neither
     "memory",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -110,7 +112,7 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     sqlite_with_rowid=False,
 )
 
-memory_collection = Table(  # a session whose memories were dropped together
+memory_collection = Table(  # a session whose memories were dropped together: the last 1,000
     "memory_collection",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -120,7 +122,7 @@ memory_collection = Table(  # a session whose memories were dropped together
     sqlite_with_rowid=False,
 )
 
-memory_access = Table(
+memory_access = Table(  # the last 100 uses of each memory, and up to 20 more
     "memory_access",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -135,7 +137,7 @@ memory_access = Table(
     sqlite_with_rowid=False,
 )
 
-standing_instruction = Table(
+standing_instruction = Table(  # 200 at most
     "standing_instruction",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -153,7 +155,7 @@ standing_instruction = Table(
     sqlite_with_rowid=False,
 )
 
-history_message = Table(  # what was said, by whom; numbered by the same changes as the memories
+history_message = Table(  # what was said, by whom: 110,000 at most; numbered by the same changes as the memories
     "history_message",
     metadata,
     Column("owner", Owner, primary_key=True),
@@ -187,7 +189,7 @@ history_vector = Table(
     sqlite_with_rowid=False,
 )
 
-memory_index = Table(  # how far an owner's vector index has followed; without a row there is none to trust
+memory_index = Table(  # how far the index of an owner and a model has followed; without a row there is none to trust
     "memory_index",
     metadata,
     Column("owner", Owner, primary_key=True),

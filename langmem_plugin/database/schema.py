@@ -1,6 +1,7 @@
 """What all tables share: one metadata, instants and texts the same on both engines, owners that no input can forge."""
 
 import re
+import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -60,14 +61,21 @@ class Words(TypeDecorator[str]):
 
 
 class Name(TypeDecorator[str]):
-    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL."""
+    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL.
+
+    `longest` is in bytes; None where no index holds it.
+    """
 
     impl = String
     cache_ok = True
 
+    def __init__(self, longest: int | None = _LONGEST_NAME) -> None:
+        super().__init__()
+        self.longest = longest
+
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if isinstance(value, str) and len(to_store(value).encode()) > _LONGEST_NAME:
-            raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
+        if isinstance(value, str) and len(to_store(value).encode()) > (self.longest or sys.maxsize):
+            raise InvalidText(f"a key, tag, category or id has at most {self.longest} bytes: this has more")
         return value
 
 

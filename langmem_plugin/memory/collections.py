@@ -12,10 +12,12 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.embedder import Embedder
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory, worded
+from langmem_plugin.memory.records import conditions
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.vectors import Vector, unit
 
 _ALL = 1_000_000_000
+_MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
 
 
 class SessionCollections:
@@ -60,7 +62,7 @@ class SessionCollections:
             made = self.repository.create_memory(
                 connection, owner or session_id, NewMemory(text, vector, said), now=self.now()
             )
-            self.repository.archive_above(connection, made.owner, self.owner_limit, now=self.now())
+            self.repository.keep_within(connection, made.owner, self.owner_limit, now=self.now())
         return made
 
     def get_memories_by_session(
@@ -135,8 +137,9 @@ class SessionCollections:
             raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
         whose, now = owner or name, self.now()
         with self.database.write() as connection:
-            held = self.repository.page(connection, whose, Filter(sessions=[name]), valid_at=None, limit=_ALL)
-            dropped = self.repository.set_status(connection, whose, [each.id for each in held], "forgotten", now=now)
+            of_session = conditions(whose, Filter(sessions=[name]), ("active",), None)
+            held = connection.execute(select(memory.c.memory_id).where(*of_session)).scalars().all()
+            dropped = self.repository.set_status(connection, whose, held, "forgotten", now=now)
             mark = {"owner": whose, "session_id": name, "dropped_at": now}
             connection.execute(
                 delete(memory_collection).where(
@@ -144,6 +147,13 @@ class SessionCollections:
                 )
             )
             connection.execute(insert(memory_collection), mark)
+            marks = select(memory_collection.c.session_id).where(memory_collection.c.owner == whose)
+            newest = marks.order_by(memory_collection.c.dropped_at.desc()).limit(_MOST_MARKS)
+            connection.execute(
+                delete(memory_collection).where(
+                    memory_collection.c.owner == whose, memory_collection.c.session_id.not_in(newest)
+                )
+            )
         return dropped
 
     def collection_dropped_at(self, name: str, *, owner: str | None = None) -> datetime | None:

@@ -12,6 +12,7 @@ from datetime import timedelta
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from langmem_plugin import forks
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
@@ -60,7 +61,7 @@ class Embedder:
         self._sleep = sleep or self._closing.wait
         self._latest: OrderedDict[tuple[str, str], Vector] = OrderedDict()
         self._latest_bytes = 0
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     @functools.cached_property
     def calibration(self) -> Calibration:

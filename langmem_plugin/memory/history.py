@@ -54,7 +54,10 @@ class FoundMessage:
 
 
 class MessageHistory:
-    """The messages of every owner, apart from their memories: another corpus, ranked in another way."""
+    """The messages of every owner, apart from their memories: another corpus, ranked in another way.
+
+    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time.
+    """
 
     def __init__(
         self,
@@ -64,7 +67,9 @@ class MessageHistory:
         *,
         now: Callable[[], datetime],
         cache_bytes: int,
+        owner_limit: int = 100_000,
     ) -> None:
+        self.owner_limit = owner_limit
         self._database = database
         self._embedder = embedder
         self._repository = repository
@@ -154,8 +159,11 @@ class MessageHistory:
 
     def count(self, owner: str) -> int:
         with self._database.read() as connection:
-            counted = select(func.count()).select_from(table).where(table.c.owner == owner)
-            return int(connection.execute(counted).scalar_one())
+            return self._count(connection, owner)
+
+    def _count(self, connection: Connection, owner: str) -> int:
+        counted = select(func.count()).select_from(table).where(table.c.owner == owner)
+        return int(connection.execute(counted).scalar_one())
 
     def _store(
         self,
@@ -194,6 +202,11 @@ class MessageHistory:
         ]
         if embedded:
             self._repository.put_vectors(connection, history_vector, "message_id", embedded)
+        above = self._count(connection, owner) - self.owner_limit
+        if above > self.owner_limit // 10:
+            mine = select(table.c.message_id).where(table.c.owner == owner)
+            oldest = connection.execute(mine.order_by(table.c.said_at, table.c.change).limit(above)).scalars()
+            self._remove(connection, [(owner, message_id) for message_id in oldest])
 
     def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
         """Deletes messages by (owner, message id); their owners' readers start again."""

@@ -13,6 +13,7 @@ from sqlalchemy import (
     Connection,
     and_,
     delete,
+    func,
     insert,
     or_,
     select,
@@ -22,13 +23,14 @@ from sqlalchemy import (
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import standing_instruction as table
-from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput
+from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput, TooManyInstructions
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.damages import AnyRow, all_rows
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.repository import MemoryRepository
 
+_MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
@@ -84,7 +86,8 @@ class StandingInstructions:
         """Stores it after its condition was understood; "if … then …" in the text may hold the condition.
 
         What stands between "if" and "then" but is no condition of ours is left in the text, for the model.
-        Raises InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read.
+        Raises InvalidInput for an empty text, a priority outside 1 to 10 or a condition that cannot be read,
+        TooManyInstructions where the owner has 200.
         """
         if condition is None:
             text, condition = split(text)
@@ -103,6 +106,11 @@ class StandingInstructions:
         )
         with self._database.write() as connection:
             self._repository.begin_change(connection, owner)
+            held = select(func.count()).select_from(table).where(table.c.owner == owner)
+            if connection.execute(held).scalar_one() >= _MOST_INSTRUCTIONS:
+                raise TooManyInstructions(
+                    f"{_MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
+                )
             connection.execute(insert(table), _values(made))
         return made
 

@@ -122,6 +122,7 @@ class KeyValueMemory:
             else:
                 new = NewMemory(text, vector, {"key": key})
                 service.repository.create_memory(connection, self._owner, new, now=now)
+                service.repository.keep_within(connection, self._owner, service.owner_limit, now=now)
         return {
             "success": True,
             "message": "Memory saved successfully",

@@ -4,12 +4,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, get_args
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import owner_as_stored
 
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
@@ -34,7 +33,7 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: Annotated[str, AfterValidator(owner_as_stored)]
+    owner: InstanceOf[str]  # as it is: the scope of a row stays a ScopeKey, a text that spells one stays a text
     text: str
     fact_type: FactType = "fact"
     key: str | None = None

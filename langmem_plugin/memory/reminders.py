@@ -1,12 +1,12 @@
 """What a reply needs of the memory, in one read. What it used is noted in one write: `MemoryService.note_turn`."""
 
-import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
+from langmem_plugin import forks
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
@@ -55,7 +55,7 @@ class Reminders:
     def __init__(self, service: MemoryService) -> None:
         self._service = service
         self._held: OrderedDict[tuple[str, Role], _Held] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def recall(
         self,

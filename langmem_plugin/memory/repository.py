@@ -8,7 +8,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Connection, Select, Text, and_, delete, func, insert, select, type_coerce, update
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    and_,
+    delete,
+    func,
+    insert,
+    select,
+    true,
+    type_coerce,
+    update,
+)
 
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
@@ -29,6 +43,7 @@ from langmem_plugin.memory.vector_rows import VectorRows, parts
 from langmem_plugin.memory.vectors import Vector
 
 LIVE: tuple[Status, ...] = ("active", "pending")
+OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 
 
 @dataclass(frozen=True)
@@ -102,19 +117,19 @@ class MemoryRepository(VectorRows):
             self.store_vectors(connection, owner, [(memory_id, vector)])
         return after
 
-    def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> list[str]:
-        """Counts one use of each memory that is active, and returns those; nothing else is changed by it."""
+    def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> dict[str, int]:
+        """Counts one use of each memory that is active; how often each of them was used, and nothing else changes."""
         active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
         if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
-            return []  # takes no number, for which an owner's other writers would wait
+            return {}  # takes no number, for which an owner's other writers would wait
         number, _ = self.begin_change(connection, owner)
         touched = connection.execute(
             update(memory)
             .where(*active)
             .values(access_count=memory.c.access_count + 1, last_accessed=now, change=number)
-            .returning(memory.c.memory_id)
+            .returning(memory.c.memory_id, memory.c.access_count)
         )
-        return list(touched.scalars())
+        return {row.memory_id: row.access_count for row in touched}
 
     def set_status(
         self, connection: Connection, owner: str, memory_ids: Sequence[str], status: Status, *, now: datetime
@@ -130,19 +145,36 @@ class MemoryRepository(VectorRows):
             ).rowcount
         return moved
 
-    def archive_above(self, connection: Connection, owner: str, limit: int, *, now: datetime) -> None:
-        """Archives the oldest active memories until at most `limit` are left."""
-        above = self.count(connection, owner, valid_at=None) - limit
-        if above > 0:
-            active = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status == "active")
-            oldest = connection.execute(active.order_by(memory.c.created_at, memory.c.position).limit(above))
-            self.set_status(connection, owner, oldest.scalars().all(), "archived", now=now)
+    def keep_within(self, connection: Connection, owner: str, limit: int, *, now: datetime) -> None:
+        """Archives the oldest active and the oldest pending memories until at most `limit` of each are left.
 
-    def remove(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
+        Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
+        """
+        counted = (
+            select(memory.c.status, func.count().label("many")).where(memory.c.owner == owner).group_by(memory.c.status)
+        )
+        held = {row.status: row.many for row in connection.execute(counted)}
+        for status in LIVE:
+            above = held.get(status, 0) - limit
+            if above > 0:
+                oldest = self._first(connection, owner, [status], memory.c.created_at, above)
+                self.set_status(connection, owner, oldest, "archived", now=now)
+        above = sum(held.get(status, 0) for status in OVER) - limit
+        if above > limit // 10:
+            self.remove(connection, owner, self._first(connection, owner, OVER, memory.c.updated_at, above))
+
+    def remove(
+        self,
+        connection: Connection,
+        owner: str,
+        memory_ids: Sequence[str],
+        *,
+        if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
+    ) -> None:
         """Deletes the rows for good, with all that belongs to them; readers start again."""
         number, _ = self.begin_change(connection, owner)
         for part in parts(memory_ids):
-            connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part)))
+            connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still))
         connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
@@ -315,6 +347,12 @@ class MemoryRepository(VectorRows):
             there = self.by_ids(connection, owner, list(digest_of_id))
             found.update((digest_of_id[each.id], each) for each in there)
         return found
+
+    def _first(
+        self, connection: Connection, owner: str, statuses: Sequence[Status], by: ColumnElement[Any], many: int
+    ) -> Sequence[str]:
+        wanted = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status.in_(statuses))
+        return connection.execute(wanted.order_by(by, memory.c.position).limit(many)).scalars().all()
 
     def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""

@@ -8,8 +8,16 @@ from typing import Literal
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 
-from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory, memory_access, memory_owner, standing_instruction
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    memory,
+    memory_access,
+    memory_collection,
+    memory_index,
+    memory_owner,
+    standing_instruction,
+)
 from langmem_plugin.memory.index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import Memory
@@ -18,7 +26,10 @@ from langmem_plugin.memory.repository import MemoryRepository
 Access = Literal["injected", "cited", "viewed", "edited"]
 
 _FORGOTTEN_FOR = timedelta(days=30)
-_EXPIRED_FOR = timedelta(days=365)
+_A_YEAR = timedelta(days=365)
+_USES_LOGGED_FOR = timedelta(days=90)
+_MOST_USES_LOGGED = 100  # of each memory,
+_SWEPT_EVERY = 20  # and so many more, since it is looked only then
 
 
 class Retention:
@@ -104,7 +115,12 @@ class Retention:
                     for memory_id in touched
                 ],
             )
-        return touched
+            for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
+                logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id)
+                newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
+                left = newest.limit(_MOST_USES_LOGGED)
+                connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(left)))
+        return list(touched)
 
     def restore(self, owner: str, memory_id: str) -> Memory:
         """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these."""
@@ -121,7 +137,7 @@ class Retention:
     def erase(self, owner: str) -> int:
         """Deletes for good, at once, everything of the owner that is kept here; how many memories there were."""
         unindexed = nullcontext() if self.index is None else self.index.erasing(owner)
-        with unindexed, self.database.write() as connection:
+        with unindexed, self.database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
@@ -129,11 +145,16 @@ class Retention:
         return held
 
     def purge(self) -> int:
-        """Deletes for good what was forgotten 30 days ago or expired a year ago, of every owner; how many."""
+        """Deletes for good what was forgotten 30 days ago, and what expired or was superseded or archived a year ago.
+
+        How many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
+        nothing is left are forgotten.
+        """
         now = self.now()
         due = or_(
             and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
-            memory.c.expires_at <= now - _EXPIRED_FOR,
+            and_(memory.c.status.in_(("superseded", "archived")), memory.c.updated_at <= now - _A_YEAR),
+            memory.c.expires_at <= now - _A_YEAR,
         )
         with self.database.read() as connection:
             rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
@@ -143,5 +164,25 @@ class Retention:
         for owner, memory_ids in due_of.items():
             unindexed = nullcontext() if self.index is None else self.index.removing(owner, memory_ids)
             with unindexed, self.database.write() as connection:
-                self.repository.remove(connection, owner, memory_ids)
+                self.repository.remove(connection, owner, memory_ids, if_still=due)
+        with self.database.write() as connection:
+            connection.execute(delete(memory_access).where(memory_access.c.at <= now - _USES_LOGGED_FOR))
+            connection.execute(delete(memory_collection).where(memory_collection.c.dropped_at <= now - _A_YEAR))
+        self._forget_owners_of_nothing()
         return len(rows)
+
+    def _forget_owners_of_nothing(self) -> None:
+        nothing = and_(
+            *(
+                ~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists()
+                for table in (memory, history_message, standing_instruction, memory_collection, memory_index)
+            )
+        )
+        with self.database.read() as connection:
+            owners = connection.execute(select(memory_owner.c.owner).where(nothing)).scalars().all()
+        for owner in owners:
+            with self.database.write() as connection:
+                # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
+                one = memory_owner.c.owner == owner
+                connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
+                connection.execute(delete(memory_owner).where(one, nothing))

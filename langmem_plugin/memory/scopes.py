@@ -91,18 +91,10 @@ def _questions(said: Sequence[str]) -> list[tuple[str, float]]:
     return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]
 
 
-def get_for(service: MemoryService, owner: str, role: Role, memory_ids: Sequence[str]) -> list[Memory]:
-    """In the order asked for: what the person has, or may see of the shared scope, under these ids."""
-    now = service.now()
-    with service.database.read() as connection:
-        found = seen_by(service, connection, owner, role, memory_ids)
-    return [each for each in found if each.expires_at is None or each.expires_at > now]
-
-
 def seen_by(
     service: MemoryService, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]
 ) -> list[Memory]:
-    """The same, expired ones too. What is damaged is left out."""
+    """What the person has, or may see of the shared scope, under these ids, in their order; expired ones too."""
     found: dict[str, Memory] = {}
     for scope in scopes_of(owner, role):
         missing = [each for each in memory_ids if each not in found]

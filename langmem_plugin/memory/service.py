@@ -138,7 +138,7 @@ class MemoryService(SessionCollections, Retention):
         ]
         with self._writing(owner) as connection:
             made = self.repository.create_unknown(connection, owner, news, now=self.now())
-            self.repository.archive_above(connection, owner, self.owner_limit, now=self.now())
+            self.repository.keep_within(connection, owner, self.owner_limit, now=self.now())
         return made
 
     def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Memory:

@@ -86,24 +86,8 @@ def test_when_embedding_fails_nothing_is_confirmed(database_url, clock):
         def embed_query(self, text):
             raise ConnectionError("down")
 
-    with PhoneMemory(database_url, embeddings=Working(Down()), now=clock) as memory:
+    with PhoneMemory(database_url, embeddings=Down(), now=clock) as memory:
         memory.service.embedder._sleep = lambda _seconds: None
         answer = memory.command(ERIN, "/remember I drink tea")
         assert answer == "/remember failed: Unable to generate embedding. Please try again."
         assert memory.command(ERIN, "/memories").startswith("I remember nothing yet")
-
-
-class Working(Embeddings):
-    """Works once, while the service measures its dimension; then it is down."""
-
-    def __init__(self, then):
-        self.then = then
-        self.calls = 0
-
-    def embed_documents(self, texts):
-        self.calls += 1
-        return [[1.0, 0.0, 0.0] for _ in texts] if self.calls == 1 else self.then.embed_documents(texts)
-
-    def embed_query(self, text):
-        self.calls += 1
-        return [1.0, 0.0, 0.0] if self.calls == 1 else self.then.embed_query(text)

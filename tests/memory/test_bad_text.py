@@ -14,7 +14,8 @@ from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.history import Said
 from langmem_plugin.memory.keyvalue import KeyValueMemory
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.scopes import get_for, recall_for, search_for, share
+from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.scopes import recall_for, search_for, share
 
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -102,7 +103,7 @@ DOORS = {
     "shared": lambda service, text: share(service, text).text,
     "recalled for": lambda service, text: len(recall_for(service, ERIN, "client", [text, text])) >= 0,
     "searched for": lambda service, text: len(search_for(service, ERIN, "client", text)) >= 0,
-    "got for": lambda service, text: len(get_for(service, ERIN, "client", [text])),
+    "told": lambda service, text: len(Reminders(service).told(ERIN, "client", [text]).memories),
 }  # fmt: skip
 
 
