@@ -116,7 +116,7 @@ class SessionManager:
         thread = self._thread(chat)
         if not content.strip():
             log.warning("message.empty", extra={"phone": masked(thread)})
-        if image_path is not None and not Path(image_path).exists():
+        if image_path is not None and not _is_there(image_path):
             log.warning("message.image_missing", extra={"phone": masked(thread)})
         if len(content) // 4 > self._limit_of(user_role, thread):
             log.warning("message.oversized", extra={"phone": masked(thread)})
@@ -236,6 +236,13 @@ class SessionManager:
 
     def _thread(self, chat: str) -> str:
         return normalised(chat, self._saver.region)
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # no file system has a file of such a name
+        return False
 
 
 def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]) -> AnyMessage:

@@ -32,8 +32,8 @@ session = Table(
     Column("ended_at", Instant),  # archived from then on; null while current
     Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
     Column("epoch", BigInteger, nullable=False, default=0),  # the ticket of the last turn that took it
-    Column("client_name", Name),
-    Column("client_phone", Name),
+    Column("client_name", GivenName),
+    Column("client_phone", GivenName),
     sqlite_with_rowid=False,
 )
 Index(

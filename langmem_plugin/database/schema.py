@@ -74,7 +74,7 @@ class Name(TypeDecorator[str]):
 
 
 class GivenName(TypeDecorator[str]):
-    """A text that a graph gave and nobody looks for, whatever it holds: what PostgreSQL cannot store is escaped."""
+    """A text that nobody looks for, whatever it holds and however long: what PostgreSQL cannot store is escaped."""
 
     impl = String
     cache_ok = True
