@@ -1,6 +1,8 @@
 """What is kept in memory never differs from the database, and writers never undo one another."""
 
+import gc
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -130,3 +132,28 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
             for owner in (ANNA, BEN):
                 assert [each.memory.owner for each in memory.recall(owner, "who parks on level 3?")] == [owner]
         assert memory.facts.size <= 60_000
+
+
+@pytest.mark.spec("M-10", "M-19")
+@pytest.mark.parametrize("kind", ["usual", "one long word each", "a thousand tags each", "nothing at all"])
+def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_model, clock, kind):
+    many, limit = 60, 1_000_000
+    flat = [1.0] * 384
+    with MemoryService("sqlite://", embeddings=offline_model, now=clock, cache_bytes=2 * limit) as memory:
+        for owner in range(many) if kind != "nothing at all" else ():
+            texts = {
+                "usual": [(f"note {number} of {owner} about level {number}", {}) for number in range(20)],
+                "one long word each": [(f"{owner}x{number}" + "y" * 20_000, {}) for number in range(5)],
+                "a thousand tags each": [("tagged", {"tags": [f"tag {owner} {number}" for number in range(1_000)]})],
+            }[kind]
+            memory.remember_many(f"owner {owner}", texts, embeddings=[flat] * len(texts))
+        memory.search("owner 0", "level", mode="text")
+        gc.collect()
+        tracemalloc.start()
+        for owner in range(many if kind != "nothing at all" else 500):
+            memory.search(f"owner {owner}", "level", mode="text")
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert memory.facts.size <= limit
+        assert held <= 1.5 * limit
