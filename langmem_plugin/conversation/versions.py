@@ -141,11 +141,7 @@ class Line:
                 and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
                 and all(map(is_, map(type, messages), islice(known.kinds, count)))
             )
-        except (
-            TypeError,
-            ValueError,
-            ArithmeticError,
-        ):  # what cannot be compared, such as an array or a signalling NaN
+        except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
             return False
 
 
@@ -187,7 +183,7 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError, ArithmeticError):  # what cannot be compared, such as an array or a signalling NaN
+    except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
         return _same_bytes(left, right)
 
 
