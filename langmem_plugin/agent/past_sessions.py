@@ -6,6 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import sha256
 
 from langmem_plugin import forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
@@ -23,6 +24,7 @@ log = logging.getLogger(__name__)
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
 _FIRST_SESSION_WITHIN = timedelta(hours=1)
+_LONGEST_ID = 200
 _SPEAKERS = ("user", "assistant")
 _Asked = queue.SimpleQueue[str | None]
 
@@ -141,7 +143,7 @@ class PastSessions:
     def _said_in(self, session_id: str) -> list[Said]:
         """What a person and the assistant said to each other: no tool results, no commands."""
         return [
-            Said(each.message_id, session_id, each.role, text, each.timestamp)
+            Said(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
             if (text := self._worded(each))
         ]
@@ -161,3 +163,10 @@ def _work(found: "weakref.ref[PastSessions]", asked: _Asked) -> None:
             thread = asked.get(timeout=_EVERY_SECONDS)
         except queue.Empty:
             thread = None
+
+
+def _fitting(message_id: str) -> str:
+    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
+        return message_id
+    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()

@@ -16,7 +16,7 @@ from sqlalchemy import (
     Table,
 )
 
-from langmem_plugin.database.schema import Instant, Name, metadata
+from langmem_plugin.database.schema import GivenName, Instant, Name, metadata
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
@@ -50,7 +50,7 @@ message = Table(  # one immutable version of a message; an edit is a new row
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("row", Integer, primary_key=True),
-    Column("message_id", Name(longest=None)),  # kept out of the payload: a message is stored before the graph names it
+    Column("message_id", GivenName),  # kept out of the payload: a message is stored before the graph names it
     Column("tokens", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("payload", LargeBinary, nullable=False),

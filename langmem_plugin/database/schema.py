@@ -1,7 +1,7 @@
 """What all tables share: one metadata, instants and texts the same on both engines, owners that no input can forge."""
 
+import json
 import re
-import sys
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,6 +16,7 @@ from langmem_plugin.phones import owner_as_stored, owner_to_store
 metadata = MetaData()
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_ESCAPED = "\x1b"
 _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
@@ -61,22 +62,32 @@ class Words(TypeDecorator[str]):
 
 
 class Name(TypeDecorator[str]):
-    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL.
-
-    `longest` is in bytes; None where no index holds it.
-    """
+    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL."""
 
     impl = String
     cache_ok = True
 
-    def __init__(self, longest: int | None = _LONGEST_NAME) -> None:
-        super().__init__()
-        self.longest = longest
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if isinstance(value, str) and len(to_store(value).encode()) > _LONGEST_NAME:
+            raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
+        return value
+
+
+class GivenName(TypeDecorator[str]):
+    """A text that a graph gave and nobody looks for, whatever it holds: what PostgreSQL cannot store is escaped."""
+
+    impl = String
+    cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if isinstance(value, str) and len(to_store(value).encode()) > (self.longest or sys.maxsize):
-            raise InvalidText(f"a key, tag, category or id has at most {self.longest} bytes: this has more")
-        return value
+        if value is None or not (_UNSTORABLE.search(value) or value.startswith(_ESCAPED)):
+            return value
+        return _ESCAPED + json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or not value.startswith(_ESCAPED):
+            return value
+        return str(json.loads(value.removeprefix(_ESCAPED)))
 
 
 def to_store(text: str) -> str:

@@ -206,3 +206,21 @@ def test_what_cannot_be_stored_ends_its_run_with_an_answer_and_nothing_else(memo
 
     assert answer == NOT_STORABLE
     assert "Here it is." not in said
+
+
+@pytest.mark.spec("C-2", "C-13")
+@pytest.mark.parametrize(
+    "message_id", ["i" * 3_000, "a\x00b", "a\ud83d", "\x1b"], ids=["long", "NUL", "half", "escape"]
+)
+def test_a_message_keeps_whatever_id_its_graph_gives_it_and_can_be_searched_for(memory, message_id):
+    phone, said = next(_phones), AIMessage("I recommend the lentil soup", id=message_id)
+    graph = StateGraph(MemoryState).add_node("agent", lambda _: {"messages": said}).add_edge(START, "agent")
+    answering = graph.compile(checkpointer=memory.saver)
+
+    assert memory.reply(answering, phone, "which soup?") == said.text
+    kept = answering.get_state({"configurable": {"thread_id": phone}}).values["messages"]
+    memory.command(phone, "/reset")
+    memory.index_past_sessions()
+
+    assert [each.id for each in kept][1:] == [message_id]
+    assert "lentil" in memory.command(phone, "/search lentil soup")
