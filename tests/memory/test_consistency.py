@@ -1,6 +1,9 @@
 """What is kept in memory never differs from the database, and writers never undo one another."""
 
+import contextlib
 import gc
+import subprocess
+import sys
 import threading
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +73,43 @@ def test_many_writers_of_one_text_store_it_once_and_of_one_key_keep_one_value(me
     assert len(set(stored)) == 1
     assert keyed.list_memory()["keys"] == ["level"]
     assert memory.count(ANNA) == 2
+
+
+@pytest.mark.spec("W-6", "A-5")
+def test_two_processes_with_eight_threads_each_that_are_told_the_same_store_it_once(database_url, memory):
+    code = f"""
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from langchain_core.embeddings import Embeddings
+from langmem_plugin.memory import MemoryService
+
+class Flat(Embeddings):
+    model, dimension = "flat", 384
+    def embed_documents(self, texts):
+        return [[1.0] * 384 for _ in texts]
+    def embed_query(self, text):
+        return [1.0] * 384
+
+with MemoryService({database_url!r}, embeddings=Flat()) as memory, ThreadPoolExecutor(8) as people:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    told = [people.submit(memory.remember, {ANNA!r}, f"I park on level {{number % 3}}") for number in range(24)]
+    print(*sorted({{each.result().id for each in told}}))
+"""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    with contextlib.ExitStack() as running:
+        for process in processes:
+            running.enter_context(process)
+        assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        stored = {process.stdout.readline() for process in processes}
+    assert len(stored) == 1
+    assert len(stored.pop().split()) == memory.count(ANNA) == 3
 
 
 @pytest.mark.spec("M-1")
