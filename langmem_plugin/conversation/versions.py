@@ -141,7 +141,7 @@ class Line:
                 and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
                 and all(map(is_, map(type, messages), islice(known.kinds, count)))
             )
-        except (TypeError, ValueError, ArithmeticError):  # an array, a signalling NaN: not to be compared
+        except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
             return False
 
 
@@ -183,7 +183,7 @@ def same(left: BaseMessage, right: BaseMessage) -> bool:
         return False
     try:
         return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
-    except (TypeError, ValueError, ArithmeticError):  # an array, a signalling NaN: not to be compared
+    except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
         return _same_bytes(left, right)
 
 

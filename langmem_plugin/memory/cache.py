@@ -1,4 +1,4 @@
-"""Keeps the owners searched lately in memory: always as new as the database, never larger than its limit."""
+"""Keeps the owners searched lately in memory: always as new as the database, within bytes unless one alone has more."""
 
 import contextlib
 import threading

@@ -20,6 +20,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import forks
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.noted_files import NotedFiles
 from langmem_plugin.memory.stores import StoredVectors, failures
 
 log = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ class ChromaCollections:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file = folder / "chroma.sqlite3"
+        # Chroma ends the process when it reads vectors with flipped bits.
+        self._vectors = NotedFiles(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
         self._opening = forks.Lock()
         self._lock: FileLock | None = None
@@ -67,7 +70,7 @@ class ChromaCollections:
         self.check_lock()
         client = self._current_client()
         store = _Collection(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
-        store.check_lock = self.check_lock
+        store.check_lock, store.note_vectors = self.check_lock, self._vectors.note
         made = client.get_collection(name)
         space = (made.configuration_json.get("hnsw") or {}).get("space")
         dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
@@ -97,7 +100,9 @@ class ChromaCollections:
             self._close_client()
         if self._client is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not self._readable():  # a client that fails to open is kept by chromadb, and fails for ever
+            if not (
+                self._readable() and self._vectors.are_as_noted()
+            ):  # a client that fails to open is kept by chromadb, and fails for ever
                 log.warning("index.damaged")
                 self._delete_files()
             self._client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
@@ -134,12 +139,13 @@ class ChromaCollections:
         for path in self._folder.iterdir():
             if path.name.startswith(self._file.name):
                 path.unlink()
-            elif path.is_dir() and re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", path.name):
+            elif path.is_dir() and _holds_vectors(path):
                 rmtree(path)
 
 
 class _Collection(Chroma):
     check_lock: Callable[[], None]
+    note_vectors: Callable[[], None]
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The inherited one fails for documents without metadata, and reads more than ids."""
@@ -152,20 +158,28 @@ class _Collection(Chroma):
 
     def add_texts(self, texts: Iterable[str], *arguments: Any, **named: Any) -> list[str]:
         self.check_lock()
-        return super().add_texts(texts, *arguments, **named)
+        added = super().add_texts(texts, *arguments, **named)
+        self.note_vectors()
+        return added
 
     def delete(self, ids: list[str] | None = None, **named: Any) -> None:
         self.check_lock()
         super().delete(ids, **named)
+        self.note_vectors()
 
     def delete_collection(self) -> None:
         self.check_lock()
         super().delete_collection()
+        self.note_vectors()
 
 
 def _damaged(error: BaseException) -> bool:
     code = re.search(r"\(code: (\d+)\)", str(error))
     return code is not None and int(code[1]) & 0xFF in _DAMAGED
+
+
+def _holds_vectors(folder: Path) -> bool:
+    return re.fullmatch(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", folder.name) is not None
 
 
 def _inode(file: Path) -> int | None:

@@ -14,7 +14,9 @@ from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.words import WordIndex
 
 _NEVER = np.iinfo(np.int64).max
-_BYTES_PER_ROW = 260  # of the lists of ids and tags and the dictionary over them
+_BYTES_PER_ROW = 170  # of the lists of ids and tags and the dictionary over them
+_BYTES_BESIDE_TAG = 50  # in the dictionary of them
+_BYTES_OF_NOTHING = 2_500  # of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
 _MOST_USES = 2**31
 
@@ -82,6 +84,8 @@ class Corpus:
         self.ids: list[str] = []
         self.words = WordIndex()
         self._tags: list[tuple[str, ...]] = []
+        self._tag: dict[str, str] = {}
+        self._text_bytes = 0  # of ids and tags
         self._row_of: dict[str, int] = {}
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
@@ -94,7 +98,8 @@ class Corpus:
             self._columns = np.concatenate([self._columns, np.zeros_like(self._columns)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         self.ids.append(entry.id)
-        self._tags.append(tuple(map(sys.intern, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
+        self._text_bytes += sys.getsizeof(entry.id)
+        self._tags.append(tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
         self._row_of[entry.id] = row
         self._columns[row] = (
             True,
@@ -187,7 +192,8 @@ class Corpus:
     @property
     def size(self) -> int:
         """Bytes held, roughly."""
-        return self._vectors.nbytes + self._columns.nbytes + self.words.size + len(self.ids) * _BYTES_PER_ROW
+        held = self._vectors.nbytes + self._columns.nbytes + self.words.size + self._text_bytes
+        return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:
         """Whether the row has a vector now."""
@@ -200,6 +206,13 @@ class Corpus:
             return False
         self._vectors[row] = vector
         return True
+
+    def _one_tag(self, tag: str) -> str:
+        """One string for all texts that have the tag; `sys.intern` would keep it for ever on Python 3.12."""
+        self._text_bytes += 8
+        if tag not in self._tag:
+            self._text_bytes += sys.getsizeof(tag) + _BYTES_BESIDE_TAG
+        return self._tag.setdefault(tag, tag)
 
     def _code(self, name: str | None) -> int:
         return -1 if name is None else self._names.setdefault(name, len(self._names))

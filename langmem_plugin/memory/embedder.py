@@ -5,15 +5,14 @@ import logging
 import math
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin import forks
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
+from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.models import storable
@@ -59,9 +58,7 @@ class Embedder:
         self._calls = TimedCalls("langmem-embedding")
         self._closing = threading.Event()
         self._sleep = sleep or self._closing.wait
-        self._latest: OrderedDict[tuple[str, str], Vector] = OrderedDict()
-        self._latest_bytes = 0
-        self._lock = forks.Lock()
+        self._latest: LruCache[tuple[str, str], Vector] = LruCache(_CACHED_BYTES)
 
     @functools.cached_property
     def calibration(self) -> Calibration:
@@ -78,7 +75,7 @@ class Embedder:
 
     def query(self, text: str) -> Vector:
         """The vector of a question; some models embed it otherwise than the texts it should find."""
-        vector = self._cached(("query", text))
+        vector = self._latest.get(("query", text))
         if vector is None:
             [vector] = self._embedded(lambda: [self.embeddings.embed_query(text)], 1)
             self._keep(("query", text), vector)
@@ -86,7 +83,7 @@ class Embedder:
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order; what is not in the cache is embedded in batches."""
-        known = {text: vector for text in texts if (vector := self._cached(("text", text))) is not None}
+        known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         for start in range(0, len(missing), _BATCH):
             batch = missing[start : start + _BATCH]
@@ -170,25 +167,9 @@ class Embedder:
     def _unavailable(self, why: str) -> EmbeddingUnavailable:
         return EmbeddingUnavailable(f"{self.model} gave no embedding ({why}): try again later")
 
-    def _cached(self, key: tuple[str, str]) -> Vector | None:
-        with self._lock:
-            vector = self._latest.get(key)
-            if vector is not None:
-                self._latest.move_to_end(key)
-            return vector
-
     def _keep(self, key: tuple[str, str], vector: Vector) -> None:
         vector.setflags(write=False)
-        with self._lock:
-            if key not in self._latest:
-                self._latest_bytes += _size(key, vector)
-            self._latest[key] = vector
-            while self._latest_bytes > _CACHED_BYTES:
-                self._latest_bytes -= _size(*self._latest.popitem(last=False))
-
-
-def _size(key: tuple[str, str], vector: Vector) -> int:
-    return sys.getsizeof(key[1]) + vector.nbytes + _BYTES_BESIDE
+        self._latest.put(key, vector, sys.getsizeof(key[1]) + vector.nbytes + _BYTES_BESIDE)
 
 
 def model_of(embeddings: Embeddings) -> str:

@@ -17,6 +17,7 @@ _HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, th
 _HEBREW_ENDINGS = ("ימ", "ות")  # of plurals, written without final letters
 _HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
 _SHORTEST_HEBREW = 3
+_LONGEST_WORD = 100  # letters; what is longer is no word of a language, and is kept by its beginning
 
 _LATIN = tuple(language for language in STOP_WORDS if language not in ("russian", "hebrew"))
 _STOPS_IN: dict[str, list[str]] = {}  # stop word -> the languages in Latin letters that have it
@@ -91,8 +92,12 @@ def _script(word: str) -> str | None:
     return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)
 
 
-@functools.lru_cache(maxsize=65_536)
 def _stem(word: str, language: str) -> str:
+    return _stem_of_word(word, language) if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD]
+
+
+@functools.lru_cache(maxsize=65_536)
+def _stem_of_word(word: str, language: str) -> str:
     if language == "hebrew":
         return _hebrew_stem(word)
     stemmers = vars(_of_thread)

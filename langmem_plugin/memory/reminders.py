@@ -1,21 +1,21 @@
 """What a reply needs of the memory, in one read. What it used is noted in one write: `MemoryService.note_turn`."""
 
-from collections import OrderedDict
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from langmem_plugin import forks
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
 from langmem_plugin.memory.scopes import asks_about, scopes_of, seen_by
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.settings import Role
 
-_HELD_CHARACTERS = 4_000_000
-_CHARACTERS_BESIDE = 500  # what holding one memory or instruction takes besides its text
+_HELD_BYTES = 8 * 2**20
+_BYTES_BESIDE = 2_000  # what holding one memory or instruction takes besides its text
 
 Revisions = tuple[tuple[str, int, bytes], ...]
 
@@ -42,8 +42,9 @@ class _Held:
 
     @property
     def size(self) -> int:
+        """Bytes, roughly."""
         texts = [*(each.text for each in self.memories.values()), *(each.text for each in self.instructions)]
-        return sum(map(len, texts)) + (len(texts) + 1) * _CHARACTERS_BESIDE
+        return sum(map(sys.getsizeof, texts)) + (len(texts) + 1) * _BYTES_BESIDE
 
 
 class Reminders:
@@ -54,8 +55,7 @@ class Reminders:
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
-        self._held: OrderedDict[tuple[str, Role], _Held] = OrderedDict()
-        self._lock = forks.Lock()
+        self._held: LruCache[tuple[str, Role], _Held] = LruCache(_HELD_BYTES)
 
     def recall(
         self,
@@ -87,7 +87,7 @@ class Reminders:
     def told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told:
         """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
         with self._service.database.read() as connection:
-            held = self._known(owner, role)
+            held = self._held.get((owner, role))
             if (
                 held is None
                 or held.revisions != self._revisions(connection, owner, role)
@@ -98,7 +98,7 @@ class Reminders:
 
     def last_told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told | None:
         """As this process read it last, without asking the database; None if it does not hold all of it."""
-        held = self._known(owner, role)
+        held = self._held.get((owner, role))
         if held is None or not held.memories.keys() >= set(memory_ids):
             return None
         return self._told(held, memory_ids)
@@ -109,12 +109,7 @@ class Reminders:
             {each.id: each for each in memories},
             tuple(self._service.instructions.in_force(connection, owner)),
         )
-        with self._lock:
-            self._held[owner, role] = held
-            self._held.move_to_end((owner, role))
-            size = sum(each.size for each in self._held.values())
-            while size > _HELD_CHARACTERS:
-                size -= self._held.popitem(last=False)[1].size
+        self._held.put((owner, role), held, held.size)
         return held
 
     def _revisions(self, connection: Connection, owner: str, role: Role) -> Revisions:
@@ -124,10 +119,6 @@ class Reminders:
             select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt).where(of_scopes)
         )
         return tuple(sorted((row.owner, row.change, row.salt) for row in rows))
-
-    def _known(self, owner: str, role: Role) -> _Held | None:
-        with self._lock:
-            return self._held.get((owner, role))
 
     def _told(self, held: _Held, memory_ids: Sequence[str]) -> Told:
         now = self._service.now()

@@ -1,6 +1,7 @@
 """BM25 over one owner's texts, kept up to date row by row."""
 
 import math
+import sys
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 _K1 = 1.2
 _B = 0.75
 _SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # of a word said once in a text of half the length
-_BYTES_PER_TERM = 250  # of the dictionary, the two arrays and their headers
+_BYTES_PER_TERM = 200  # of the dictionary, the two arrays and their headers
 
 
 Scores = NDArray[np.float32]
@@ -30,6 +31,7 @@ class WordIndex:
         self._total_length = 0
         self._documents = 0
         self._postings = 0
+        self._term_bytes = 0
 
     def add(self, terms: Sequence[str]) -> int:
         """The number of the new row."""
@@ -42,6 +44,7 @@ class WordIndex:
             number = self._number.get(term)
             if number is None:
                 number = self._number[term] = len(self._rows)
+                self._term_bytes += sys.getsizeof(term)
                 self._rows.append(array("I"))
                 self._counts.append(array("H"))
                 self._live.append(0)
@@ -115,7 +118,7 @@ class WordIndex:
     @property
     def size(self) -> int:
         """Bytes held, roughly."""
-        return self._postings * 10 + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
+        return self._postings * 10 + self._term_bytes + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
 
 
 def _rarity(documents: int, holding: int) -> float:

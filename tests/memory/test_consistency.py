@@ -1,6 +1,11 @@
 """What is kept in memory never differs from the database, and writers never undo one another."""
 
+import contextlib
+import gc
+import subprocess
+import sys
 import threading
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -70,6 +75,43 @@ def test_many_writers_of_one_text_store_it_once_and_of_one_key_keep_one_value(me
     assert memory.count(ANNA) == 2
 
 
+@pytest.mark.spec("W-6", "A-5")
+def test_two_processes_with_eight_threads_each_that_are_told_the_same_store_it_once(database_url, memory):
+    code = f"""
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from langchain_core.embeddings import Embeddings
+from langmem_plugin.memory import MemoryService
+
+class Flat(Embeddings):
+    model, dimension = "flat", 384
+    def embed_documents(self, texts):
+        return [[1.0] * 384 for _ in texts]
+    def embed_query(self, text):
+        return [1.0] * 384
+
+with MemoryService({database_url!r}, embeddings=Flat()) as memory, ThreadPoolExecutor(8) as people:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    told = [people.submit(memory.remember, {ANNA!r}, f"I park on level {{number % 3}}") for number in range(24)]
+    print(*sorted({{each.result().id for each in told}}))
+"""
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    with contextlib.ExitStack() as running:
+        for process in processes:
+            running.enter_context(process)
+        assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
+        for process in processes:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        stored = {process.stdout.readline() for process in processes}
+    assert len(stored) == 1
+    assert len(stored.pop().split()) == memory.count(ANNA) == 3
+
+
 @pytest.mark.spec("M-1")
 def test_of_two_changes_decided_on_one_revision_the_second_is_refused(memory):
     stored = memory.remember(ANNA, "I park on level 3")
@@ -130,3 +172,28 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
             for owner in (ANNA, BEN):
                 assert [each.memory.owner for each in memory.recall(owner, "who parks on level 3?")] == [owner]
         assert memory.facts.size <= 60_000
+
+
+@pytest.mark.spec("M-10", "M-19")
+@pytest.mark.parametrize("kind", ["usual", "one long word each", "a thousand tags each", "nothing at all"])
+def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_model, clock, kind):
+    many, limit = 60, 1_000_000
+    flat = [1.0] * 384
+    with MemoryService("sqlite://", embeddings=offline_model, now=clock, cache_bytes=2 * limit) as memory:
+        for owner in range(many) if kind != "nothing at all" else ():
+            texts = {
+                "usual": [(f"note {number} of {owner} about level {number}", {}) for number in range(20)],
+                "one long word each": [(f"{owner}x{number}" + "y" * 20_000, {}) for number in range(5)],
+                "a thousand tags each": [("tagged", {"tags": [f"tag {owner} {number}" for number in range(1_000)]})],
+            }[kind]
+            memory.remember_many(f"owner {owner}", texts, embeddings=[flat] * len(texts))
+        memory.search("owner 0", "level", mode="text")
+        gc.collect()
+        tracemalloc.start()
+        for owner in range(many if kind != "nothing at all" else 500):
+            memory.search(f"owner {owner}", "level", mode="text")
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert memory.facts.size <= limit
+        assert held <= 1.5 * limit

@@ -204,5 +204,4 @@ def test_the_latest_texts_are_embedded_once_within_a_bound_of_bytes(memory, mode
     assert len(asked) == 21
     memory.embedder.texts(["short", long[0]])
     assert len(asked) == 23
-    assert memory.embedder._latest_bytes <= 16 * 2**20
-    assert sum(len(text) for _, text in memory.embedder._latest) <= 16 * 2**20
+    assert sum(len(text) for _, text in memory.embedder._latest._entries) <= 16 * 2**20

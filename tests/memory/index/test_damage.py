@@ -1,6 +1,8 @@
 """An index that is gone, damaged, locked, old or in use: recall stays right, says so, and mends it."""
 
 import contextlib
+import os
+import random
 import shutil
 import subprocess
 import sys
@@ -35,7 +37,33 @@ def damage_the_middle(folder: Path) -> None:
     file.write_bytes(stored)
 
 
-DAMAGES = [delete_folder, write_garbage, damage_the_middle]
+def empty_folder(folder: Path) -> None:
+    for each in folder.iterdir():
+        if each.is_dir():
+            shutil.rmtree(each)
+        elif each.name != "in-use.lock":
+            each.unlink()
+
+
+def cut_in_half(folder: Path) -> None:
+    for file in files_in(folder):
+        os.truncate(file, file.stat().st_size // 2)
+
+
+def flip_bits(folder: Path) -> None:
+    chance = random.Random(7)
+    for file in files_in(folder):
+        stored = bytearray(file.read_bytes())
+        for _ in range(100):
+            stored[chance.randrange(len(stored))] ^= 1 << chance.randrange(8)
+        file.write_bytes(stored)
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file() and each.stat().st_size and each.suffix != ".lock"]
+
+
+DAMAGES = [delete_folder, write_garbage, damage_the_middle, empty_folder, cut_in_half, flip_bits]
 
 
 @in_chroma
@@ -68,7 +96,7 @@ def test_ids_without_their_vectors_are_no_index(memory, many, place, opened, cap
 
 
 @in_chroma
-@pytest.mark.parametrize("damage", [delete_folder, write_garbage])
+@pytest.mark.parametrize("damage", [delete_folder, write_garbage, empty_folder])
 def test_damage_under_a_running_process_is_mended(memory, many, place, damage, caplog):
     memory.reindex(ANNA)
     damage(place[2])
@@ -78,6 +106,55 @@ def test_damage_under_a_running_process_is_mended(memory, many, place, damage, c
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3
     assert "index.failed" in caplog.messages
+
+
+@in_chroma
+@pytest.mark.parametrize("when", ["between two runs", "under a running process"])
+def test_a_file_where_the_folder_was_stops_nothing_and_without_it_the_index_is_made_anew(
+    memory, many, place, opened, when
+):
+    memory.reindex(ANNA)
+    if when == "between two runs":
+        memory.close()
+    shutil.rmtree(place[2])
+    place[2].write_text("not a folder")
+    if when == "between two runs":
+        memory = opened()
+    memory.remember(ANNA, "I park on level 3")
+    assert found(memory, "where do I park?") == ["I park on level 3"]
+    assert memory.reindex(ANNA) is False
+    assert found(memory) == ["My assistant is David"]
+    place[2].unlink()
+    memory.index._not_before.clear()
+    assert until(lambda: answers(memory))
+
+
+@in_chroma
+def test_flipped_bits_in_the_vectors_of_the_index_do_not_end_the_process(memory, many, place):
+    """Chroma reads them without looking, and from where they lead it nowhere: the process is gone."""
+    texts = [(f"ticket {number}", {}) for number in range(1_000)]  # so many that Chroma writes its vectors to disk
+    memory.remember_many(ANNA, texts, embeddings=np.random.default_rng(4).standard_normal((1_000, 384)).tolist())
+    memory.reindex(ANNA)
+    memory.close()
+    files = [each for each in files_in(place[2]) if each.suffix == ".bin"]
+    assert {each.name for each in files} >= {"link_lists.bin", "header.bin"}
+    chance = random.Random(1)
+    for file in files:
+        stored = bytearray(file.read_bytes())
+        for _ in range(20):
+            stored[chance.randrange(len(stored))] ^= 0x80
+        file.write_bytes(stored)
+    code = (
+        "import numpy as np; from langmem_plugin.memory import MemoryService\n"
+        "from langmem_plugin.memory.stores import chroma\n"
+        f"memory = MemoryService({place[0]!r}, open_collection=chroma({str(place[2])!r}), index_after=10)\n"
+        f"assert memory.recall({ANNA!r}, 'who helps me at work?')[0].memory.text == 'My assistant is David'\n"
+        f"assert memory.reindex({ANNA!r})\n"
+        f"assert memory.recall({ANNA!r}, 'who helps me at work?')[0].memory.text == 'My assistant is David'\n"
+        "memory.close()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=50, check=False)
+    assert ended.returncode == 0, ended.stderr
 
 
 @in_chroma
