@@ -9,6 +9,7 @@ from graphs.household import Household
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import chat_model
 from langmem_plugin.errors import LangMemError
+from langmem_plugin.terminal import visible
 
 ASSISTANTS = {"assistant": family_assistant.build, "agent": family_agent.build}
 WELCOME = """You text as {phone}. Try: find me a chicken dinner, then: number 3 looks good, tell me more.
@@ -29,7 +30,7 @@ def main() -> int:
             graph = ASSISTANTS[options.graph](memory, model, Household("data/demo/household.db"))
             sys.stdout.write(WELCOME.format(phone=options.phone))
             while text := _heard():
-                sys.stdout.write(memory.reply(graph, options.phone, text) + "\n")
+                sys.stdout.write(visible(memory.reply(graph, options.phone, text)) + "\n")
     except LangMemError as error:
         sys.stderr.write(f"{error}\n")
         return 1

@@ -1,10 +1,11 @@
 """Caches that are bounded in bytes and drop what was used least recently."""
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Generic, TypeVar
+
+from langmem_plugin import forks
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -17,7 +18,7 @@ class LruCache(Generic[_Key, _Value]):
         self._limit = limit
         self._size = 0
         self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def get(self, key: _Key) -> _Value | None:
         with self._lock:

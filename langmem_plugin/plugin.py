@@ -1,7 +1,6 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +14,7 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.pregel import Pregel
 
+from langmem_plugin import forks
 from langmem_plugin.agent.channel import Channel, Incoming, without_trace
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
@@ -32,6 +32,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.stores import opened_stores
 from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
@@ -70,8 +71,8 @@ class PhoneMemory:
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             url = url or self.settings.database if self.settings.enable_memory_system else "sqlite://"
-            self.database = opened.enter_context(Database(url))
-            self._executor = opened.enter_context(ThreadPoolExecutor(max_workers=32, thread_name_prefix="langmem"))
+            self.database = opened.enter_context(Database(url, timeout=self.settings.database_timeout))
+            self._executor = opened.enter_context(forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
                 ConversationSaver.from_settings(
@@ -229,7 +230,8 @@ class PhoneMemory:
         `sources` makes the reply's citations `[2]` and lists what they mean below it.
         `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
         """
-        message = Incoming(normalised(phone, self.settings.default_region), text, image, automated=automated)
+        owner = normalised(phone, self.settings.default_region)
+        message = Incoming(owner, storable(text), image, automated=automated)
         return self._channel.reply(graph, message, sources=sources)
 
     def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:

@@ -19,7 +19,8 @@ class Settings(BaseSettings):
 
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
     silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
-    one is kept for `archive_days` (None: for ever).
+    one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
+    database for `database_timeout`; then the person is answered without memory, or told to try again.
     On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
     of services, may say by `context={"phone": …}` whom it serves instead.
     `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
@@ -48,6 +49,7 @@ class Settings(BaseSettings):
     session_timeout: timedelta = timedelta(minutes=30)
     interrupt_timeout: timedelta = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)
+    database_timeout: timedelta = timedelta(seconds=5)
     archive_days: int | None = Field(default=30, ge=0)
     media: Path | Literal["beside", "drop"] = "beside"
     window_turns: PositiveInt = 20

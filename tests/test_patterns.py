@@ -77,11 +77,11 @@ def _uses() -> dict[str, tuple[re.Pattern[str], Use]]:
     uses: dict[str, tuple[re.Pattern[str], Use]] = {}
     seen: set[int] = set()
     for module in _modules():
+        source = inspect.getsource(module)
         for pattern in _patterns_in(vars(module), seen):
-            uses[f"{module.__name__}: {pattern.pattern}"] = pattern, _everywhere(pattern)
-        for how, pattern in _written_in(inspect.getsource(module)):
-            whole = how in ("match", "fullmatch")
-            use = getattr(pattern, how) if whole else _everywhere(pattern)
+            uses[f"{module.__name__}: {pattern.pattern}"] = pattern, _use(pattern, vars(module), source)
+        for how, pattern in _written_in(source):
+            use = pattern.fullmatch if how == "fullmatch" else _everywhere(pattern)
             uses[f"{module.__name__}: re.{how}: {pattern.pattern}"] = pattern, use
     return uses
 
@@ -116,6 +116,13 @@ def _written_in(source: str) -> Iterator[tuple[str, re.Pattern[str]]]:
                 func=ast.Attribute(value=ast.Name(id="re"), attr=how), args=[ast.Constant(value=str(pattern)), *_]
             ) if how not in ("compile", "escape"):
                 yield how, re.compile(pattern, re.IGNORECASE)
+
+
+def _use(pattern: re.Pattern[str], names: dict[str, Any], source: str) -> Use:
+    """What is done with a pattern: where it is only ever held against a whole text, it is not looked for in one."""
+    name = next((name for name, value in names.items() if value is pattern), None)
+    called = set(re.findall(rf"\b{name}\.(\w+)", source)) if name else set()
+    return pattern.fullmatch if called == {"fullmatch"} else _everywhere(pattern)
 
 
 def _everywhere(pattern: re.Pattern[str]) -> Use:

@@ -19,8 +19,18 @@ from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.media import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns import Turn
-from langmem_plugin.errors import StorageFull, StoreUnavailable, TurnLost, TurnTimeout, UnknownSession
+from langmem_plugin.database import waiting_once
+from langmem_plugin.errors import (
+    NotSerializable,
+    StorageFull,
+    StoreUnavailable,
+    TurnLost,
+    TurnTimeout,
+    UnknownSession,
+)
+from langmem_plugin.memory.models import storable
 from langmem_plugin.phones import masked
+from langmem_plugin.references.decoding import plain
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +41,7 @@ NO_MODEL = "I cannot think right now: the model does not answer. Your message is
 """What a person is answered when the model cannot be reached."""
 BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
 LOST = "Something else went on in this conversation while I was answering. Please send your message again."
+NOT_STORABLE = "I got something that I cannot work with, so I stopped there. Please ask me in another way."
 NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
 WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
 
@@ -74,14 +85,14 @@ class Channel:
             return EMPTY
         said = message.said
         try:
-            if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
-                return answer
-            with outage.watched() as missing:
+            with waiting_once(), outage.watched() as missing:
+                if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
+                    return answer
                 reply = self._answered(graph, message, said, sources=sources)
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})
             return NO_MODEL
-        except (TurnTimeout, TurnLost, UnknownSession, StoreUnavailable) as error:
+        except (TurnTimeout, TurnLost, UnknownSession, NotSerializable, StoreUnavailable) as error:
             return _told_instead(error, masked(message.owner))
         return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
 
@@ -93,7 +104,7 @@ class Channel:
         reply = _reply_in(result)
         if sources:
             reply = self._working.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
-        return reply
+        return storable(reply)
 
     def _in_turn(self, graph: Graph, owner: str, said: HumanMessage) -> dict[str, Any]:
         """What the graph answers in the person's turn; without any memory if the database cannot be reached.
@@ -134,8 +145,13 @@ def without_trace(owner: str) -> RunnableConfig:
     return {"configurable": {"thread_id": owner, "automated": True}}
 
 
-def _told_instead(error: TurnTimeout | TurnLost | UnknownSession | StoreUnavailable, phone: str) -> str:
+def _told_instead(
+    error: TurnTimeout | TurnLost | UnknownSession | NotSerializable | StoreUnavailable, phone: str
+) -> str:
     match error:
+        case NotSerializable():
+            log.error("reply.not_serializable", exc_info=error, extra={"phone": phone})
+            return NOT_STORABLE
         case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
             log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
             return LOST
@@ -153,6 +169,6 @@ def _reply_in(result: Mapping[str, Any]) -> str:
     """The text of a graph's answer: a question it stopped for, else the last thing the assistant said."""
     if waiting := result.get("__interrupt__"):
         asked = waiting[0].value
-        return asked if isinstance(asked, str) else json.dumps(asked, ensure_ascii=False, default=str)
+        return asked if isinstance(asked, str) else json.dumps(plain(asked), ensure_ascii=False, default=str)
     said = (message.text for message in reversed(result["messages"]) if isinstance(message, AIMessage))
     return next((text for text in said if text), "")

@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from langmem_plugin.errors import EmbeddingUnavailable, StorageFull, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.models import Mode
+from langmem_plugin.memory.languages import words_of
+from langmem_plugin.memory.models import Mode, plain, storable
 from langmem_plugin.memory.scopes import search_for
 from langmem_plugin.phones import masked
 from langmem_plugin.settings import Role
@@ -52,7 +53,7 @@ class Commands:
 
     def answer(self, owner: str, text: str) -> str | None:
         """The reply to a command; None if the text is not one and belongs to the agent."""
-        word, rest = _parted(text)
+        word, rest = _parted(storable(text))
         if not word.startswith("/"):
             return None
         known = self._of_memory | self._of_conversation
@@ -131,15 +132,15 @@ class Commands:
         return "\n".join(["Which one? Send /forget with its id:", *choices])
 
     def _meant(self, owner: str, wanted: str) -> list[Memory]:
-        """By the beginning of an id, else by the text itself, else by words that occur in it."""
+        """By the beginning of an id, else by the text itself, else by whole words that occur in it."""
         memories = self._service.list_memories(owner, limit=10_000)
         needle = wanted.strip("[]").casefold()
         by_id = [memory for memory in memories if len(needle) >= _SHORT_ID and memory.id.startswith(needle)]
         if by_id:
             return by_id
-        exactly = [memory for memory in memories if memory.text.casefold() == needle]
-        words = needle.split()
-        return exactly or [memory for memory in memories if all(word in memory.text.casefold() for word in words)]
+        exactly = [memory for memory in memories if plain(memory.text) == plain(wanted)]
+        words = set(words_of(wanted))
+        return exactly or [memory for memory in memories if words and words <= set(words_of(memory.text))]
 
     def _start_afresh(self, owner: str, _rest: str) -> str:
         self._reset(owner)

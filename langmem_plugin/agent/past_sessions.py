@@ -3,9 +3,12 @@
 import logging
 import queue
 import threading
+import weakref
 from collections.abc import Callable
 from datetime import timedelta
+from hashlib import sha256
 
+from langmem_plugin import forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
 from langmem_plugin.agent.pictures import words_in
 from langmem_plugin.conversation import searchable
@@ -21,7 +24,9 @@ log = logging.getLogger(__name__)
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
 _FIRST_SESSION_WITHIN = timedelta(hours=1)
+_LONGEST_ID = 200
 _SPEAKERS = ("user", "assistant")
+_Asked = queue.SimpleQueue[str | None]
 
 
 class PastSessions:
@@ -43,13 +48,20 @@ class PastSessions:
         self._manager = manager
         self._history = history
         self._is_command = is_command
-        self._asked: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._begin()
+        forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._asked: _Asked = queue.SimpleQueue()
         self._stopped = threading.Event()
         self._worker: threading.Thread | None = None
+        weakref.finalize(self, self._asked.put, None).atexit = False
 
     def start(self) -> None:
         """Looks at all that waits, and from then on every ten minutes and when it is asked to."""
-        self._worker = threading.Thread(target=self._work, name="langmem-past-sessions", daemon=True)
+        self._worker = threading.Thread(
+            target=_work, args=(weakref.ref(self), self._asked), name="langmem-past-sessions", daemon=True
+        )
         self._worker.start()
 
     def close(self) -> None:
@@ -61,7 +73,7 @@ class PastSessions:
 
     def look(self, thread: str) -> None:
         """Has the sessions of a thread looked at soon, because one of them may just have ended."""
-        if self._worker is None or not self._worker.is_alive():  # it does not live on in a forked process
+        if self._worker is None or not self._worker.is_alive():  # the first time in a forked process
             self.start()
         self._asked.put(thread_key(thread, self._saver.region))
 
@@ -93,19 +105,17 @@ class PastSessions:
         with self._saver.database.write() as connection:
             searchable.claim(connection, thread, owner, self._saver.now())
 
-    def _work(self) -> None:
-        thread = None
-        while not self._stopped.is_set():
-            try:
-                self.catch_up(thread)
-                if thread is None:
-                    self._forget_gone()
-            except (EmbeddingUnavailable, StoreUnavailable):
-                log.warning("past_sessions.later", exc_info=True)
-            try:
-                thread = self._asked.get(timeout=_EVERY_SECONDS)
-            except queue.Empty:
-                thread = None
+    def _look(self, thread: str | None) -> bool:
+        """At one thread or all; whether to go on with others."""
+        if self._stopped.is_set():
+            return False
+        try:
+            self.catch_up(thread)
+            if thread is None:
+                self._forget_gone()
+        except (EmbeddingUnavailable, StoreUnavailable):
+            log.warning("past_sessions.later", exc_info=True)
+        return not self._stopped.is_set()
 
     def _forget_gone(self) -> None:
         with self._saver.database.write() as connection:
@@ -133,7 +143,7 @@ class PastSessions:
     def _said_in(self, session_id: str) -> list[Said]:
         """What a person and the assistant said to each other: no tool results, no commands."""
         return [
-            Said(each.message_id, session_id, each.role, text, each.timestamp)
+            Said(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
             if (text := self._worded(each))
         ]
@@ -142,3 +152,21 @@ class PastSessions:
         if message.role not in _SPEAKERS or (message.role == "user" and self._is_command(message.content)):
             return ""
         return words_in(message.content)
+
+
+def _work(found: "weakref.ref[PastSessions]", asked: _Asked) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    thread = None
+    while (sessions := found()) is not None and sessions._look(thread):  # noqa: SLF001 - its own thread
+        del sessions
+        try:
+            thread = asked.get(timeout=_EVERY_SECONDS)
+        except queue.Empty:
+            thread = None
+
+
+def _fitting(message_id: str) -> str:
+    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
+        return message_id
+    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()

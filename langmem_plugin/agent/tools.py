@@ -1,14 +1,25 @@
 """The tools by which an agent itself remembers, recalls and forgets. Their docstrings are written for the model."""
 
+import functools
+import logging
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
 from langchain_core.tools import BaseTool, tool
 
 from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.working import WorkingMemory
-from langmem_plugin.errors import MemoryNotFound
+from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
+from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.scopes import search_for
 
+log = logging.getLogger(__name__)
+
+_Given = ParamSpec("_Given")
+_Result = TypeVar("_Result")
 _MESSAGES = 8
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
+_UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
 def memory_tools(working: WorkingMemory) -> list[BaseTool]:
@@ -18,6 +29,7 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
     service = working.service
 
     @tool
+    @_told
     def remember_fact(text: str) -> str:
         """Remember a lasting fact about this person for later conversations: a preference, a name, a debt, a date.
 
@@ -25,11 +37,12 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         """
         with working.fenced():
             made = service.remember(
-                working.owner(), text, source_type="extracted_from_chat", session_id=session_of_run()
+                working.owner(), storable(text), source_type="extracted_from_chat", session_id=session_of_run()
             )
         return f"Remembered as {made.id}."
 
     @tool
+    @_told
     def recall_facts(query: str) -> list[dict[str, str]]:
         """Look up what this person has asked to remember in earlier conversations.
 
@@ -40,6 +53,7 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         return [{"id": each.memory.id, "text": each.memory.text} for each in found]
 
     @tool
+    @_told
     def search_conversations(query: str) -> list[dict[str, str]]:
         """Look up what was said in earlier conversations with this person, by them and by you.
 
@@ -57,15 +71,31 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         ]
 
     @tool
+    @_told
     def forget_fact(memory_id: str) -> str:
         """Forget a remembered fact for good. Only when the person asks for it.
 
         memory_id: the id that recall_facts gave.
         """
-        try:
-            with working.fenced():
-                return f"Forgotten: {service.forget(working.owner(), memory_id).text}"
-        except MemoryNotFound:
-            return "There is no such memory. Look it up with recall_facts first."
+        with working.fenced():
+            return f"Forgotten: {service.forget(working.owner(), memory_id).text}"
 
     return [remember_fact, recall_facts, search_conversations, forget_fact]
+
+
+def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
+    """What the work gives, or a sentence for the model that says why it gives nothing."""
+
+    @functools.wraps(work)
+    def told(*arguments: _Given.args, **named: _Given.kwargs) -> _Result | str:
+        try:
+            return work(*arguments, **named)
+        except MemoryNotFound:
+            return "There is no such memory. Look it up with recall_facts first."
+        except InvalidInput as error:
+            return f"This cannot be done: {error}."
+        except (EmbeddingUnavailable, StoreUnavailable):
+            log.warning("tool.unavailable", exc_info=True, extra={"tool": work.__name__})
+            return _UNAVAILABLE
+
+    return told

@@ -19,6 +19,7 @@ from langmem_plugin.agent.identity import owner_of_run, run_config, session_of_r
 from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import context_line, system_text
+from langmem_plugin.agent.readable import readable
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.conversation.media import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -28,6 +29,7 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.languages import asked
+from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.reminders import NOTHING_TOLD, Reminders, Told
 from langmem_plugin.memory.retention import Access
 from langmem_plugin.memory.scopes import scopes_of
@@ -105,6 +107,7 @@ class WorkingMemory:
     ) -> tuple[str, list[BaseMessage]]:
         """The system text and the messages for the next model call. The state is not changed."""
         owner = self.owner(phone)
+        messages = [readable(message) for message in messages]
         thread = self._thread(owner, phone)
         shown = window(
             messages,
@@ -120,7 +123,7 @@ class WorkingMemory:
             self._shown(owner, messages, recalled, told),
             self.resolution(messages),
         )
-        return text, with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
+        return storable(text), with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def citations(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """What the newest reply cites."""

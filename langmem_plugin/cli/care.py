@@ -10,6 +10,7 @@ from langmem_plugin.conversation.doctor import rebuild as rebuild_session
 from langmem_plugin.errors import TypeNotAllowed
 from langmem_plugin.memory.doctor import examine as examine_memories
 from langmem_plugin.phones import masked
+from langmem_plugin.terminal import visible
 
 
 def expire(database: Url = None) -> None:
@@ -27,10 +28,10 @@ def doctor(
     with opened(database) as (saver, _):
         memories = examine_memories(saver.database)
         for row in memories:
-            typer.echo(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written")
+            typer.echo(visible(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written"))
         damages = examine(saver)
         for damage in damages:
-            typer.echo(f"{damage.session_id}  {damage.what}: {damage.why}")
+            typer.echo(visible(f"{damage.session_id}  {damage.what}: {damage.why}"))
         if not damages:
             typer.echo("every session can be read")
         elif not rebuild:

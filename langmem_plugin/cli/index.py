@@ -69,7 +69,7 @@ def _indexed(service: MemoryService, owner: str, bar: Progress) -> bool:
 
 def _bar() -> Progress:
     return Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),

@@ -11,6 +11,7 @@ from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.settings import Settings
+from langmem_plugin.terminal import visible
 
 Url = Annotated[
     str | None,
@@ -25,7 +26,7 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except LangMemError as error:
-        typer.echo(f"langmem: {error}", err=True)
+        typer.echo(visible(f"langmem: {error}"), err=True)
         sys.exit(1)
 
 

@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.table import Column, Table
+from rich.text import Text
 
 from langmem_plugin.cli.opening import Url, opened
+from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
 _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions list` shows it")]
@@ -29,7 +31,9 @@ def list_sessions(
         for found in manager.sessions(phone, limit=limit):
             state = f"ended {_minute(found.ended_at)}" if found.ended_at else "current"
             counts = (str(found.message_counter), str(found.total_tokens))
-            table.add_row(found.session_id, found.whatsapp_chat, *counts, _minute(found.last_active), state)
+            table.add_row(
+                found.session_id, Text(visible(found.whatsapp_chat)), *counts, _minute(found.last_active), state
+            )
     Console().print(table)
 
 
@@ -38,7 +42,10 @@ def show(session_id: _Id, database: Url = None) -> None:
     """A session as a transcript."""
     with opened(database) as (_, manager):
         for message in manager.messages(session_id):
-            typer.echo(f"{_minute(message.timestamp)}  {message.role:9}  {message.content}")
+            said_by = f"{_minute(message.timestamp)}  {message.role:9}  "
+            # Further lines stand under the first: nobody can write a line that looks like another message.
+            lines = visible(message.content).splitlines()
+            typer.echo(said_by + f"\n{' ' * len(said_by)}".join(lines))
 
 
 @app.command()
@@ -50,7 +57,7 @@ def export(
     """A session's messages as JSON lines."""
     with opened(database) as (_, manager):
         lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
-    text = "".join(f"{line}\n" for line in lines)
+    text = "".join(f"{visible(line)}\n" for line in lines)
     if file is None:
         sys.stdout.write(text)
     else:

@@ -6,6 +6,7 @@ import typer
 
 from langmem_plugin.agent.resolving import resolve as resolve_utterance
 from langmem_plugin.cli.opening import Url, opened, plain_errors
+from langmem_plugin.terminal import visible
 
 
 def resolve(
@@ -24,13 +25,13 @@ def resolve(
         messages = found.checkpoint["channel_values"].get("messages", []) if found else []
     meant = resolve_utterance(utterance, messages)
     for reference in meant.references:
-        typer.echo(f"“{reference.words}” ({reference.confidence:.0%} sure): {reference.reason}")
+        _show(f"“{reference.words}” ({reference.confidence:.0%} sure): {reference.reason}")
         for item in reference.items:
-            typer.echo(f"  {item}")
+            _show(f"  {item}")
     if meant.question:
-        typer.echo(f"unclear; ask: {meant.question}")
+        _show(f"unclear; ask: {meant.question}")
     if meant.previous_call:
-        typer.echo(f"revises the call {meant.previous_call.tool}({dict(meant.previous_call.arguments)})")
+        _show(f"revises the call {meant.previous_call.tool}({dict(meant.previous_call.arguments)})")
     if not (meant.references or meant.question or meant.previous_call):
         typer.echo("refers to nothing in this session")
 
@@ -45,4 +46,8 @@ def say(
 
     with plain_errors(), PhoneMemory(database) as memory:
         answer = memory.command(phone, command)
-        typer.echo("that is no chat command: try /help" if answer is None else answer)
+        _show("that is no chat command: try /help" if answer is None else answer)
+
+
+def _show(text: str) -> None:
+    typer.echo(visible(text))

@@ -80,9 +80,9 @@ def dump(serde: SerializerProtocol, value: Any) -> tuple[str, bytes]:
     try:
         typed = serde.dumps_typed(value)
         load(serde, typed)
-    except TypeNotAllowed as error:
+    except DamagedSession as error:
         raise NotSerializable(str(error)) from error
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise NotSerializable(
             f"the state holds something that cannot be stored ({error}): keep it out of the state, or give "
             "the checkpointer a serializer that knows it"

@@ -15,6 +15,8 @@ from langchain_core.messages import BaseMessage
 from langgraph.types import Send
 from pydantic import BaseModel
 
+from langmem_plugin.errors import NotSerializable
+
 KINDS = ("image", "audio", "video", "file")
 UNKNOWN_TYPE = "application/octet-stream"
 
@@ -67,24 +69,33 @@ class Inline:
 
 Describe = Callable[[Inline], str]
 
+# Whatever is stored passes here first, and deeper than here nothing else goes.
+_TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
+
 
 def without_inline(value: Any, describe: Describe) -> Any:
     """A value of the state without the inline data of its content blocks and data URLs; itself if there is none.
 
     Messages in it are left as they are, and so are bytes and unlabelled base64: they may be the graph's own.
     """
-    return _Replacement(describe).of(value)
+    try:
+        return _Replacement(describe).of(value)
+    except RecursionError as error:
+        raise NotSerializable(_TOO_DEEP) from error
 
 
 def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMessage:
     """The message without inline data in any of its fields; the very same object if there is none."""
     within, of_artifact = _Replacement(describe, unlabelled=True), _Replacement(describe, True, _LARGE_BYTES)
     fields = {**message.__dict__, **(message.__pydantic_extra__ or {})}
-    changed = {
-        name: new
-        for name, part in fields.items()
-        if (new := (of_artifact if name == "artifact" else within).of(part)) is not part
-    }
+    try:
+        changed = {
+            name: new
+            for name, part in fields.items()
+            if (new := (of_artifact if name == "artifact" else within).of(part)) is not part
+        }
+    except RecursionError as error:
+        raise NotSerializable(_TOO_DEEP) from error
     return message.model_copy(update=changed) if changed else message
 
 

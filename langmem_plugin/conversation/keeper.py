@@ -1,9 +1,8 @@
 """Keeps sessions: opens the right one for each call, in one transaction, with what is cached of it."""
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, Self, cast
@@ -14,6 +13,7 @@ from langgraph.checkpoint.base import BaseCheckpointSaver, get_checkpoint_id
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, select
 
+from langmem_plugin import forks
 from langmem_plugin.conversation import sessions
 from langmem_plugin.conversation.codec import StrictSerializer
 from langmem_plugin.conversation.history import DecodedCache, History
@@ -25,7 +25,7 @@ from langmem_plugin.conversation.shared_writes import SharedWrites
 from langmem_plugin.conversation.standings import Standings
 from langmem_plugin.conversation.turns import TURN_KEY, Opened, Turn, Turns, holds
 from langmem_plugin.conversation.versions import VersionCache
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.database.prepared import Prepared
@@ -69,14 +69,14 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         self.count_tokens = count_tokens
         self.media = media or Media.beside(self.database)
         self.now = now
-        self._own_executor = None if executor else ThreadPoolExecutor(thread_name_prefix="langmem-saver")
+        self._own_executor = None if executor else forks.Threads("langmem-saver")
         self._executor: Executor = executor or cast("Executor", self._own_executor)
         self._turns = Turns(self.database, self, turn_timeout, self._executor)
         self._shared = SharedWrites(self._write)
         self._runs = Runs()
         self._versions, self._decoded, self._standings = VersionCache(_CACHE_BYTES), DecodedCache(), Standings()
         # One writer per thread at a time, so that what it added is in the cache before the next one looks.
-        self._writing = [threading.Lock() for _ in range(64)]
+        self._writing = [forks.Lock() for _ in range(64)]
 
     @classmethod
     def from_settings(
@@ -90,8 +90,9 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         executor: Executor | None = None,
     ) -> Self:
         """As the settings say, on their database unless another is given."""
+        given = database if isinstance(database, Database) else None
         made = cls(
-            database or settings.database,
+            given or Database(str(database or settings.database), timeout=settings.database_timeout),
             serde=serde or StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             region=settings.default_region,
@@ -100,6 +101,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             turn_timeout=settings.turn_timeout,
             executor=executor,
         )
+        made._owns_database = given is None
         made.media = Media.by_setting(settings.media, made.database)
         return made
 
@@ -244,7 +246,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
             if not silent:
                 break
         if archive_days is not None:
-            with self.database.write() as connection:
+            with self.database.write(patience=BULK_WORK) as connection:
                 purged = sessions.purge(connection, now - timedelta(days=archive_days))
             self.sweep_media()
         return ended, purged

@@ -20,6 +20,7 @@ from langmem_plugin.conversation.row_numbers import RowNumbers
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import Client, Session
 from langmem_plugin.conversation.window import newest_within
+from langmem_plugin.database import BULK_WORK
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Role, Settings
@@ -197,7 +198,7 @@ class SessionManager:
 
     def purge(self, session_id: str) -> None:
         """Deletes a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
-        with self._saver.database.write() as connection:
+        with self._saver.database.write(patience=BULK_WORK) as connection:
             sessions.remove_one(connection, sessions.anywhere(connection, session_id))
         self._saver.sweep_media()
 

@@ -1,11 +1,12 @@
 """Which session each run of a graph belongs to, from its first read to its last write."""
 
-import threading
 from collections import OrderedDict
 from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
+
+from langmem_plugin import forks
 
 _MOST_RUNS = 4_096
 
@@ -19,7 +20,7 @@ class Runs:
     def __init__(self) -> None:
         # The control object is kept beside its id: it takes no weak reference, and an id is used again.
         self._runs: OrderedDict[int, tuple[object, str, str | None]] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def remember(self, control: object, thread: str, session_id: str | None) -> None:
         with self._lock:

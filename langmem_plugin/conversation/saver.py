@@ -25,6 +25,7 @@ from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
 from langmem_plugin.conversation.runs import control_of, starts_run
 from langmem_plugin.conversation.turns import TURN_KEY
+from langmem_plugin.database import BULK_WORK
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
 
@@ -32,7 +33,13 @@ log = logging.getLogger(__name__)
 
 _Result = TypeVar("_Result")
 
-_OUR_KEYS = ("session_id", "phone", TURN_KEY)  # never copied into metadata: it is not encrypted by every serializer
+_OUR_KEYS = (
+    "session_id",
+    "phone",
+    "langgraph_auth_user",
+    "langgraph_auth_user_id",
+    TURN_KEY,
+)  # never copied into metadata: it is not encrypted by every serializer
 _PAGE = 50
 
 
@@ -172,7 +179,7 @@ class ConversationSaver(SessionKeeper):
 
     def delete_thread(self, thread_id: str) -> None:
         """Deletes every session of the thread, current and archived."""
-        with self.database.write() as connection:
+        with self.database.write(patience=BULK_WORK) as connection:
             sessions.remove(connection, thread_key(thread_id, self.region))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
@@ -188,7 +195,7 @@ class ConversationSaver(SessionKeeper):
         source, target = (thread_key(thread, self.region) for thread in (source_thread_id, target_thread_id))
         if source == target:
             raise InvalidInput("a thread cannot be copied onto itself: give another target")
-        with self.database.write() as connection:
+        with self.database.write(patience=BULK_WORK) as connection:
             pruning.copy(connection, source, target)
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:

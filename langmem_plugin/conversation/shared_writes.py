@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
 
+from langmem_plugin import forks
 from langmem_plugin.conversation.history import History
 from langmem_plugin.conversation.runs import control_of
 from langmem_plugin.conversation.turns import TURN_KEY
@@ -45,6 +46,11 @@ class SharedWrites:
 
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
+        self._begin_with_none()
+        forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: what waits in the parent is written there."""
         self._waiting: dict[Hashable, list[_Part]] = {}
         self._lock = threading.Lock()
 

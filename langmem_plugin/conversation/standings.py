@@ -1,11 +1,11 @@
 """What this process may rely on in the sessions it writes to, so that a step need not ask the database again."""
 
 import os
-import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from langmem_plugin import forks
 from langmem_plugin.conversation.checkpoints import Stored
 from langmem_plugin.conversation.versions import Conversation
 
@@ -28,7 +28,7 @@ class Standings:
         self._standings: OrderedDict[Conversation, Standing] = OrderedDict()
         self._awaited: deque[tuple[Conversation, str, str]] = deque(maxlen=_MOST_EXPECTED)
         self._process = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def of(self, session: Conversation, at: int) -> Standing:
         """Of the session whose next row is `at` now."""

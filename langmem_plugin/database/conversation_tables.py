@@ -13,28 +13,27 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    String,
     Table,
 )
 
-from langmem_plugin.database.schema import Instant, metadata
+from langmem_plugin.database.schema import GivenName, Instant, Name, metadata
 
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 session = Table(
     "session",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("number", _Number, primary_key=True, autoincrement=False),  # microseconds of its birth, made unique
-    Column("session_id", String, nullable=False, unique=True),
+    Column("session_id", Name, nullable=False, unique=True),
     Column("created_at", Instant, nullable=False),
     Column("last_active", Instant, nullable=False),
     Column("ahead", Instant),  # a later activity than the last, by a clock that ran ahead of the last writer's
     Column("ended_at", Instant),  # archived from then on; null while current
     Column("next_row", Integer, nullable=False),  # of `message` and `value`; never goes back
     Column("epoch", BigInteger, nullable=False, default=0),  # the ticket of the last turn that took it
-    Column("client_name", String),
-    Column("client_phone", String),
+    Column("client_name", Name),
+    Column("client_phone", Name),
     sqlite_with_rowid=False,
 )
 Index(
@@ -48,10 +47,10 @@ Index(
 message = Table(  # one immutable version of a message; an edit is a new row
     "message",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("row", Integer, primary_key=True),
-    Column("message_id", String),  # kept out of the payload: a message is stored before the graph names it
+    Column("message_id", GivenName),  # kept out of the payload: a message is stored before the graph names it
     Column("tokens", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("payload", LargeBinary, nullable=False),
@@ -62,12 +61,12 @@ message = Table(  # one immutable version of a message; an edit is a new row
 checkpoint = Table(
     "checkpoint",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("namespace", String, primary_key=True),
-    Column("checkpoint_id", String, primary_key=True),
-    Column("parent_id", String),
-    Column("run_id", String),
+    Column("namespace", Name, primary_key=True),
+    Column("checkpoint_id", Name, primary_key=True),
+    Column("parent_id", Name),
+    Column("run_id", Name),
     Column("position", Integer, nullable=False),  # in the order the database took them: ids tell a writer's time
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
@@ -84,7 +83,7 @@ Index(
 value = Table(  # a large channel value, stored once for all the checkpoints that hold it; numbered like messages
     "value",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("row", Integer, primary_key=True),
     Column("payload", LargeBinary, nullable=False),
@@ -95,9 +94,9 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
 media = Table(  # which files of the media folder a session refers to
     "media",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("sha256", String, primary_key=True),
+    Column("sha256", Name, primary_key=True),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
@@ -105,11 +104,11 @@ media = Table(  # which files of the media folder a session refers to
 pending = Table(  # what one task wrote on top of a checkpoint
     "pending",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("namespace", String, primary_key=True),
-    Column("checkpoint_id", String, primary_key=True),
-    Column("task_id", String, primary_key=True),
+    Column("namespace", Name, primary_key=True),
+    Column("checkpoint_id", Name, primary_key=True),
+    Column("task_id", Name, primary_key=True),
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
     Column("payload", LargeBinary, nullable=False),
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
@@ -119,9 +118,9 @@ pending = Table(  # what one task wrote on top of a checkpoint
 searchable = Table(  # which sessions' messages can be searched for, as of when; without a row they cannot
     "searchable",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
-    Column("checkpoint_id", String),  # the newest of the root graph when its messages were taken
+    Column("checkpoint_id", Name),  # the newest of the root graph when its messages were taken
     ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
@@ -129,8 +128,8 @@ searchable = Table(  # which sessions' messages can be searched for, as of when;
 thread_owner = Table(  # whose a thread is whose key does not say it; noted before its first session is there
     "thread_owner",
     metadata,
-    Column("thread", String, primary_key=True),
-    Column("owner", String),  # null: runs named two, so what is said there is nobody's
+    Column("thread", Name, primary_key=True),
+    Column("owner", Name),  # null: runs named two, so what is said there is nobody's
     Column("noted_at", Instant, nullable=False),
     sqlite_with_rowid=False,
 )
@@ -138,7 +137,7 @@ thread_owner = Table(  # whose a thread is whose key does not say it; noted befo
 turn = Table(  # who waits for or holds a thread, first come first served; gone when the turn is over
     "turn",
     metadata,
-    Column("thread", String, primary_key=True),
+    Column("thread", Name, primary_key=True),
     Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, also after it is gone
     Column("renewals", Integer, nullable=False),  # counted up while its process lives
 )

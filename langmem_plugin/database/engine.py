@@ -1,96 +1,130 @@
-"""Opens the database behind a URL: transactions, safe pragmas, private files, errors named for the caller."""
+"""Opens the database behind a URL: transactions that end in time, errors named for the caller."""
 
 import contextlib
-import math
-import sqlite3
-import tempfile
+import functools
 import threading
 import time
+import warnings
+import weakref
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
+from datetime import timedelta
 from pathlib import Path
-from typing import Any, Self
+from typing import Protocol, Self
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError
-from sqlalchemy.pool import ConnectionPoolEntry, QueuePool, StaticPool
+from sqlalchemy import URL, Connection, Engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import Pool
 
+from langmem_plugin import forks
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.database.sqlite import SQLite
+from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 
-_WAL_LIMIT_BYTES = 400_000
-_BUSY_SECONDS = 30
-_RESTED_SECONDS = 2
-# CANTOPEN is what a file system that became read-only answers to a new connection.
-_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
-_PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
-_POSTGRES_CONSTRAINT = "23"
-_POSTGRES_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+FIVE_SECONDS = timedelta(seconds=5)
+BULK_WORK = timedelta(minutes=10)
+"""For statements over so many rows that the server says nothing for a while."""
+_NEXT_LOOK_SECONDS = 0.1
 
+_connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
     "langmem_condition", default=(None, lambda _: None)
 )
+_of_parent: list[Pool] = []  # with connections the parent still uses: to close them here would disturb it there
+
+
+class _Backend(Protocol):
+    """What the two engines do each in their own way."""
+
+    path: Path | None
+    most_at_once: float
+
+    def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
+    def begin(self, connection: Connection, transaction: Transaction) -> None: ...
+    def check(self) -> None: ...
+    def is_lost(self, connection: Connection) -> bool: ...
+    def may_try_another(self, lost: Connection) -> bool: ...
+    def named(self, error: BaseException | None) -> Exception | None: ...
 
 
 class Database:
     """One SQLite file or one PostgreSQL database, its tables created and migrated.
 
     `url` is `sqlite:///path/to/file.db`, `sqlite://` (in memory, gone at close) or `postgresql://…`.
+    `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
+    together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
     Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
-    cannot be used, StoreUnavailable if the server does not answer.
+    cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, timeout: timedelta = FIVE_SECONDS) -> None:
         self.url = _parse(url)
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
-        self.path = _private_file(self.url) if self.is_sqlite else None
-        # One writer at a time is SQLite's rule; waiting here is fair and costs no polling.
-        self._writing = threading.RLock() if self.is_sqlite else contextlib.nullcontext()
-        # In memory there is one connection for all threads, so readers wait as well.
-        self._reading = self._writing if self.is_sqlite and self.path is None else contextlib.nullcontext()
-        self.engine = self._open()
-        # SQLite's reads are one view by themselves; PostgreSQL must be asked.
-        self._reader = (
-            self.engine if self.is_sqlite else self.engine.execution_options(isolation_level="REPEATABLE READ")
-        )
+        self._seconds = timeout.total_seconds()
+        self._backend = _backend(self.url, self._seconds)
+        self.path = self._backend.path
+        self._in_memory = self.is_sqlite and self.path is None
+        self._refusal: str | None = None
+        self._gate = forks.Gate(self._backend.most_at_once, self._seconds)
+        self._begin_unlocked()
+        self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
+        # Those of a prepared statement are the driver's own.
+        self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
+        self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
+        self._unclosed.atexit = False  # a program that ends leaks nothing
+        forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
-            upgrade(self.read, self.write)
+            # Other processes may be at it already.
+            migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
+            upgrade(self.read, functools.partial(self._transaction, migrating))
         except BaseException:
-            self.engine.dispose()
+            self.close()
             raise
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection with one consistent view; nothing may be written through it."""
-        with self._reading, self._named_errors(), self._reader.connect() as connection, connection.begin():
-            if self.is_sqlite:
-                driver(connection).execute("BEGIN")
+        """A connection with one consistent view; nothing may be written through it. Raises StoreUnavailable."""
+        with self._transaction(self._asked(writes=False)) as connection:
             yield connection
 
     @contextlib.contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[Connection]:
+    def write(self, *, durable: bool = True, patience: timedelta | None = None) -> Iterator[Connection]:
         """A transaction: all of it is on disk when the block ends, or none of it.
 
         Not `durable`, it survives this process at once and a power cut with the next durable one. (PostgreSQL makes
         all durable: it flushes for many at once, and asking it not to costs a round trip.)
+        `patience` is for work that keeps a server busy for longer than `timeout` before it answers.
         Raises StorageFull or StoreUnavailable; the database is then as it was.
         """
-        with self._writing, self._named_errors(), self.engine.connect() as connection:
-            if self.is_sqlite and not durable:
-                driver(connection).execute("PRAGMA synchronous=NORMAL")
-            try:
-                with connection.begin():
-                    if self.is_sqlite:
-                        # A write that began as a read fails at once with "locked" when another writer was faster.
-                        driver(connection).execute("BEGIN IMMEDIATE")
-                    of, check = _condition.get()
-                    if of is self:
-                        check(connection)
-                    yield connection
-            finally:
-                if self.is_sqlite and not durable:
-                    driver(connection).execute("PRAGMA synchronous=FULL")
+        with self._transaction(self._asked(writes=True, durable=durable, patience=patience)) as connection:
+            of, check = _condition.get()
+            if of is self:
+                check(connection)
+            yield connection
+            self._backend.check()
+
+    @contextlib.contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Nobody else is inside a block of this name on this PostgreSQL database. Waits as long as that takes.
+
+        The lock is of the session, not of a transaction: a long one would keep PostgreSQL from cleaning up.
+        """
+        try:
+            with self._connected(self._asked(writes=False)) as connection:
+                raw = driver(connection)
+                try:
+                    while not raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name]).fetchone()[0]:
+                        time.sleep(_NEXT_LOOK_SECONDS)
+                        self._check_open()
+                    yield
+                    raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+                except BaseException:
+                    connection.invalidate()  # with it goes the lock
+                    raise
+        except self._driver_errors as error:
+            raise self._named(error) from error
 
     @contextlib.contextmanager
     def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
@@ -102,8 +136,16 @@ class Database:
             _condition.reset(token)
 
     def close(self) -> None:
-        """Returns every connection; SQLite folds its write-ahead log back into the file."""
+        """Lets the transactions that run end, within the timeout, and closes every connection.
+
+        SQLite folds its write-ahead log into the file. From then on every transaction raises StoreUnavailable.
+        """
+        if self._unclosed.detach() is None:
+            return
+        self._refusal = f"the database {self.url!r} is closed: open it anew"
+        self._gate.shut()
         self.engine.dispose()
+        self._gate.open()
 
     def __enter__(self) -> Self:
         return self
@@ -111,30 +153,112 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _open(self) -> Engine:
-        """Parameters are hidden: errors are logged, and phones and texts have no place in a log."""
-        if not self.is_sqlite:
-            engine = create_engine(self.url, hide_parameters=True, pool_size=16, max_overflow=16)
-            _check_rested(engine)
-            return engine
-        engine = create_engine(
-            self.url,
-            hide_parameters=True,
-            poolclass=QueuePool if self.path else StaticPool,
-            connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
-            **({"pool_size": 8, "max_overflow": -1} if self.path else {}),
+    def _begin_unlocked(self) -> None:
+        # One writer at a time is SQLite's rule; waiting here is fair and costs no polling.
+        self._writing = threading.RLock() if self.is_sqlite else None
+        # In memory there is one connection for all threads, so readers wait as well.
+        self._reading = self._writing if self._in_memory else None
+
+    def _asked(
+        self, *, writes: bool, durable: bool = True, patience: timedelta | None = None, waits: timedelta | None = None
+    ) -> Transaction:
+        # Who waits for PostgreSQL waits for the server, whatever for; SQLite's readers wait for no writer.
+        awaited = (id(self), writes and self.is_sqlite)
+        seconds = longest_wait(awaited, self._seconds) if waits is None else waits.total_seconds()
+        return Transaction(
+            writes,
+            durable,
+            patience=self._seconds if patience is None else patience.total_seconds(),
+            deadline=time.monotonic() + seconds,
+            awaited=awaited,
         )
-        event.listen(engine, "connect", _prepare_sqlite)
-        return engine
 
     @contextlib.contextmanager
-    def _named_errors(self) -> Iterator[None]:
+    def _transaction(self, asked: Transaction) -> Iterator[Connection]:
         try:
-            yield
-        except DBAPIError as error:
-            raise _named(error.orig, error) from error
-        except self.engine.dialect.loaded_dbapi.Error as error:  # of a prepared statement
-            raise _named(error, error) from error
+            with self._place(asked):
+                self._check_open()
+                with self._begun(asked) as connection, connection.begin():
+                    try:
+                        yield connection
+                    except BaseException:
+                        self._give_up_if_lost(connection)  # a rollback would fail, and hide why
+                        raise
+        except WaitedInVain:
+            note_in_vain(asked.awaited)
+            raise
+        except self._driver_errors as error:
+            named = self._named(error)
+            if isinstance(named, WaitedInVain):
+                note_in_vain(asked.awaited)
+            raise named from error
+
+    @contextlib.contextmanager
+    def _place(self, asked: Transaction) -> Iterator[None]:
+        lock = self._writing if asked.writes else self._reading
+        if not self._gate.enter(asked.deadline):
+            raise WaitedInVain("no place for another transaction in time: try again")
+        try:
+            if lock is not None and not lock.acquire(timeout=asked.seconds_left):
+                raise WaitedInVain("other writers kept the database for too long: try again")
+            try:
+                yield
+            finally:
+                if lock is not None:
+                    lock.release()
+        finally:
+            self._gate.leave()
+
+    def _begun(self, asked: Transaction) -> Connection:
+        """With a transaction begun. What the server closed while it rested is passed over: nothing is done yet."""
+        while True:
+            connection = self._connected(asked)
+            try:
+                self._backend.begin(connection, asked)
+            except self._driver_errors:
+                may_try_another = self._backend.may_try_another(connection)
+                self._give_up_if_lost(connection)
+                connection.close()
+                if not may_try_another:
+                    raise
+            else:
+                return connection
+
+    def _connected(self, asked: Transaction) -> Connection:
+        before = _connecting.set(asked)
+        try:
+            return self.engine.connect()
+        finally:
+            _connecting.reset(before)
+
+    def _named(self, error: Exception) -> Exception:
+        """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
+        return self._backend.named(error.orig if isinstance(error, DBAPIError) else error) or error
+
+    def _give_up_if_lost(self, connection: Connection) -> None:
+        if not connection.invalidated and self._backend.is_lost(connection):
+            connection.invalidate()
+
+    def _check_open(self) -> None:
+        if self._refusal:
+            raise StoreUnavailable(self._refusal)
+
+    def _before_fork(self) -> None:
+        """Closes all connections; what runs has ended, or the gate says that it has not.
+
+        SQLite would take what a child inherits for its own: the child would hold no lock, and believe that it does.
+        """
+        if not self._in_memory:
+            self.engine.dispose()
+
+    def _begin_in_child(self) -> None:
+        if self._in_memory:
+            self._refusal = "a forked process has no part in a database in memory: use a file, or open it there"
+        elif self.is_sqlite and not self._gate.was_at_rest:
+            self._refusal = "this process was forked in the middle of a transaction: open the database after the fork"
+        self._begin_unlocked()
+        _of_parent.append(self.engine.pool)
+        self.engine.dispose(close=False)
 
 
 def _parse(url: str) -> URL:
@@ -153,79 +277,20 @@ def _parse(url: str) -> URL:
             raise ConfigurationError(f"{other!r} is not supported: use sqlite:/// or postgresql://")
 
 
-def _private_file(url: URL) -> Path | None:
-    """Creates the file (600) and the directories it lacks (700) before SQLite does so with wider rights."""
-    if url.database in (None, "", ":memory:"):
-        return None
-    path = Path(str(url.database)).absolute()
-    try:
-        for folder in reversed([folder for folder in path.parents if not folder.exists()]):
-            folder.mkdir(mode=0o700, exist_ok=True)
-        path.touch(mode=0o600, exist_ok=True)
-        with path.open("ab"):
-            pass
-        # The write-ahead log is made beside the file, so the directory must take new files too.
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise DataDirectoryError(str(path.parent)) from error
-    return path
+def _backend(url: URL, seconds: float) -> _Backend:
+    if url.get_backend_name() == "sqlite":
+        return SQLite(url)
+    from langmem_plugin.database.postgresql import PostgreSQL  # noqa: PLC0415 - of the extra `postgres`
+
+    return PostgreSQL(url, seconds)
 
 
-def _check_rested(engine: Engine) -> None:
-    """A server may have gone away while a connection rested; asking at every use would cost a round trip each."""
-    lost = engine.dialect.loaded_dbapi.Error
-
-    def note(_connection: Any, record: ConnectionPoolEntry) -> None:
-        record.info["rests_since"] = time.monotonic()
-
-    def check(connection: Any, record: ConnectionPoolEntry, _proxy: object) -> None:
-        rested = time.monotonic() - record.info.get("rests_since", math.inf)
-        if connection.closed or rested > _RESTED_SECONDS:
-            try:
-                connection.execute("SELECT 1")
-                connection.rollback()
-            except lost as error:
-                raise DisconnectionError from error
-
-    event.listen(engine, "checkin", note)
-    event.listen(engine, "checkout", check)
+def _seconds_to_connect(otherwise: float) -> float:
+    asked = _connecting.get(None)
+    return otherwise if asked is None else asked.seconds_left
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `read` and `write` say
-    for pragma in (
-        "journal_mode=WAL",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "secure_delete=ON",
-        "wal_autocheckpoint=96",  # pages: the log stays below 512 kB instead of growing to 4 MB
-        f"journal_size_limit={_WAL_LIMIT_BYTES}",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _named(original: BaseException | None, error: Exception) -> Exception:  # noqa: PLR0911 - one for each error
-    """Our error for what the caller can act upon; a bug in our SQL stays what it is."""
-    if isinstance(original, sqlite3.Error):
-        code = getattr(original, "sqlite_errorcode", 0) & _PRIMARY_CODE
-        if code in _FULL:
-            return StorageFull(f"the database cannot be written ({original}): free space or fix its rights")
-        if code == sqlite3.SQLITE_CONSTRAINT:
-            return WriteConflict("another writer was faster: try again")
-        if isinstance(original, sqlite3.OperationalError | sqlite3.DatabaseError) and code not in (
-            sqlite3.SQLITE_ERROR,
-            sqlite3.SQLITE_MISUSE,
-        ):
-            return StoreUnavailable(f"the database did not take the request ({original}): try again")
-        return error
-    if str(getattr(original, "sqlstate", None)).startswith(_POSTGRES_CONSTRAINT):
-        return WriteConflict("another writer was faster: try again")
-    if getattr(original, "sqlstate", None) in _POSTGRES_FULL:
-        return StorageFull(f"the database cannot be written ({original}): free space on the server")
-    if getattr(error, "connection_invalidated", False) or type(original).__name__ in (
-        "OperationalError",
-        "InterfaceError",
-    ):
-        return StoreUnavailable(f"the database did not answer ({original}): check that it is running")
-    return error
+def _release(engine: Engine, url: str) -> None:
+    """Of a database that nobody has any more and nobody closed."""
+    engine.dispose()
+    warnings.warn(f"{url} was not closed: use `with`, or close()", ResourceWarning, stacklevel=2)

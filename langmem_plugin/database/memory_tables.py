@@ -18,7 +18,6 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
-    String,
     Table,
     Text,
     text,
@@ -26,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import session
-from langmem_plugin.database.schema import Instant, Owner, metadata
+from langmem_plugin.database.schema import Instant, Name, Owner, Words, metadata, to_store
 
 
 class Tags(TypeDecorator[tuple[str, ...]]):
@@ -37,8 +36,8 @@ class Tags(TypeDecorator[tuple[str, ...]]):
 
     def process_bind_param(self, value: tuple[str, ...] | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         if value is None or isinstance(value, str):  # a string is a pattern to compare with
-            return value
-        return "".join(f"\n{tag}" for tag in value) + "\n" if value else ""
+            return value and to_store(value)
+        return to_store("".join(f"\n{tag}" for tag in value) + "\n") if value else ""
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> tuple[str, ...]:  # noqa: ARG002
         return tuple(value.strip("\n").split("\n")) if value else ()
@@ -66,25 +65,25 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     "memory",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("memory_id", String, primary_key=True),
+    Column("memory_id", Name, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("position", _Number, nullable=False),  # the change that created it: order where instants are equal
     Column("revision", Integer, nullable=False),  # of the content: being recalled does not raise it
-    Column("status", String, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("status", Name, nullable=False),
+    Column("text", Words, nullable=False),
     Column("text_digest", LargeBinary, nullable=False),
-    Column("fact_type", String, nullable=False),
-    Column("key", String),
+    Column("fact_type", Name, nullable=False),
+    Column("key", Name),
     Column("confidence", Float, nullable=False),
-    Column("source_type", String, nullable=False),
-    Column("source_id", String),
-    Column("session_id", String),
-    Column("summary_text", Text),
-    Column("category", String),
+    Column("source_type", Name, nullable=False),
+    Column("source_id", Name),
+    Column("session_id", Name),
+    Column("summary_text", Words),
+    Column("category", Name),
     Column("tags", Tags, nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("private", Boolean, nullable=False),
-    Column("superseded_by", String),
+    Column("superseded_by", Name),
     Column("expires_at", Instant),
     Column("access_count", Integer, nullable=False, default=0),
     Column("last_accessed", Instant),
@@ -105,8 +104,8 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     "memory_vector",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("memory_id", String, primary_key=True),
+    Column("model", Name, primary_key=True),
+    Column("memory_id", Name, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
     _checksum(),
     ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
@@ -117,7 +116,7 @@ memory_collection = Table(  # a session whose memories were dropped together: th
     "memory_collection",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("session_id", String, primary_key=True),
+    Column("session_id", Name, primary_key=True),
     Column("dropped_at", Instant, nullable=False),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
@@ -127,10 +126,10 @@ memory_access = Table(  # the last 100 uses of each memory, and up to 20 more
     "memory_access",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("access_id", String, primary_key=True),
-    Column("memory_id", String, nullable=False),
-    Column("kind", String, nullable=False),  # injected, cited, viewed, edited
-    Column("session_id", String),
+    Column("access_id", Name, primary_key=True),
+    Column("memory_id", Name, nullable=False),
+    Column("kind", Name, nullable=False),  # injected, cited, viewed, edited
+    Column("session_id", Name),
     Column("relevance", Float),
     Column("at", Instant, nullable=False),
     ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
@@ -142,10 +141,10 @@ standing_instruction = Table(  # 200 at most
     "standing_instruction",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("instruction_id", String, primary_key=True),
-    Column("text", Text, nullable=False),
+    Column("instruction_id", Name, primary_key=True),
+    Column("text", Words, nullable=False),
     Column("priority", Integer, nullable=False),
-    Column("condition", Text),
+    Column("condition", Words),
     Column("active", Boolean, nullable=False),
     Column("expires_at", Instant),
     Column("usage_count", Integer, nullable=False),
@@ -160,14 +159,14 @@ history_message = Table(  # what was said, by whom: 110,000 at most; numbered by
     "history_message",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("message_id", String, primary_key=True),
+    Column("message_id", Name, primary_key=True),
     Column("change", _Number, nullable=False),
-    Column("session_id", String, nullable=False),
-    Column("speaker", String, nullable=False),
-    Column("text", Text, nullable=False),
+    Column("session_id", Name, nullable=False),
+    Column("speaker", Name, nullable=False),
+    Column("text", Words, nullable=False),
     Column("said_at", Instant, nullable=False),
     # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
-    Column("of_session", String, ForeignKey(session.c.session_id, ondelete="CASCADE")),
+    Column("of_session", Name, ForeignKey(session.c.session_id, ondelete="CASCADE")),
     _checksum(),
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
     Index("history_changes", "owner", "change"),
@@ -180,8 +179,8 @@ history_vector = Table(
     "history_vector",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("model", String, primary_key=True),
-    Column("message_id", String, primary_key=True),
+    Column("model", Name, primary_key=True),
+    Column("message_id", Name, primary_key=True),
     Column("vector", LargeBinary, nullable=False),
     _checksum(),
     ForeignKeyConstraint(
@@ -194,7 +193,7 @@ memory_index = Table(  # how far the index of an owner and a model has followed;
     "memory_index",
     metadata,
     Column("owner", Owner, primary_key=True),
-    Column("model", String, primary_key=True),
+    Column("model", Name, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("generation", Integer, nullable=False),  # a rebuilt index is another collection
     ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),

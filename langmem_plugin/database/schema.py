@@ -1,9 +1,11 @@
-"""What all tables share: one metadata, instants stored the same way on both engines, owners that no input can forge."""
+"""What all tables share: one metadata, instants and texts the same on both engines, owners that no input can forge."""
 
+import json
+import re
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Dialect, MetaData, String, Table
+from sqlalchemy import BigInteger, Column, Dialect, MetaData, String, Table, Text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
@@ -12,6 +14,10 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.phones import owner_as_stored, owner_to_store
 
 metadata = MetaData()
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_ESCAPED = "\x1b"
+_LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
 def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
@@ -39,6 +45,56 @@ class Instant(TypeDecorator[datetime]):
 
     def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         return None if value is None else _EPOCH + _MICROSECOND * value
+
+
+class InvalidText(InvalidInput, DontWrapMixin):
+    """A text that cannot be stored, or looked for, was passed; nothing was read or stored."""
+
+
+class Words(TypeDecorator[str]):
+    """A text. What PostgreSQL cannot store is refused here, where every statement passes, and so on both engines."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        return to_store(value) if isinstance(value, str) else value
+
+
+class Name(TypeDecorator[str]):
+    """A short text by which a row may be found: with its owner it fits into an index of PostgreSQL."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if isinstance(value, str) and len(to_store(value).encode()) > _LONGEST_NAME:
+            raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
+        return value
+
+
+class GivenName(TypeDecorator[str]):
+    """A text that a graph gave and nobody looks for, whatever it holds: what PostgreSQL cannot store is escaped."""
+
+    impl = String
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or not (_UNSTORABLE.search(value) or value.startswith(_ESCAPED)):
+            return value
+        return _ESCAPED + json.dumps(value)
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        if value is None or not value.startswith(_ESCAPED):
+            return value
+        return str(json.loads(value.removeprefix(_ESCAPED)))
+
+
+def to_store(text: str) -> str:
+    """The text itself. Raises InvalidInput if PostgreSQL could not store it."""
+    if _UNSTORABLE.search(text):
+        raise InvalidText("a text holds a NUL or half a character, which no database stores: leave it out")
+    return text
 
 
 class InvalidOwner(InvalidInput, DontWrapMixin):

@@ -2,14 +2,17 @@
 
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 
+from langmem_plugin import forks
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 
 log = logging.getLogger(__name__)
 
 _CLOSING_SECONDS = 10.0
+_Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]
 
 
 class Background:
@@ -19,11 +22,17 @@ class Background:
     """
 
     def __init__(self) -> None:
+        self._begin()
+        forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Also in a forked child: what waits is the parent's to do."""
         self.closing = threading.Event()
-        self._asked: SimpleQueue[tuple[str, Callable[[], object]] | None] = SimpleQueue()
+        self._asked: _Queue = SimpleQueue()
         self._waiting: set[str] = set()
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
+        weakref.finalize(self, self._asked.put, None).atexit = False
 
     def ask(self, name: str, work: Callable[[], object]) -> None:
         """Queues `work`, unless something of this name waits or runs already."""
@@ -32,8 +41,13 @@ class Background:
                 return
             self._waiting.add(name)
             self._asked.put((name, work))
-            if self._thread is None or not self._thread.is_alive():  # it does not live on in a forked process
-                self._thread = threading.Thread(target=self._run, name="langmem-background", daemon=True)
+            if self._thread is None or not self._thread.is_alive():  # a mistake in the work before may have ended it
+                self._thread = threading.Thread(
+                    target=_run,
+                    args=(self._asked, self.closing, self._waiting, self._lock),
+                    name="langmem-background",
+                    daemon=True,
+                )
                 self._thread.start()
 
     def close(self) -> None:
@@ -43,13 +57,16 @@ class Background:
         if self._thread is not None:
             self._thread.join(_CLOSING_SECONDS)
 
-    def _run(self) -> None:
-        while (asked := self._asked.get()) is not None and not self.closing.is_set():
-            name, work = asked
-            try:
-                work()
-            except (StoreUnavailable, EmbeddingUnavailable):
-                log.warning("background.failed", exc_info=True)
-            finally:
-                with self._lock:
-                    self._waiting.discard(name)
+
+def _run(queued: _Queue, closing: threading.Event, waiting: set[str], lock: threading.Lock) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    while (asked := queued.get()) is not None and not closing.is_set():
+        name, work = asked
+        try:
+            work()
+        except (StoreUnavailable, EmbeddingUnavailable):
+            log.warning("background.failed", exc_info=True)
+        finally:
+            with lock:
+                waiting.discard(name)
+        del asked, work

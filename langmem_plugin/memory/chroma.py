@@ -4,7 +4,6 @@ import contextlib
 import logging
 import re
 import sqlite3
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from shutil import rmtree
@@ -19,6 +18,7 @@ from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
+from langmem_plugin import forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.noted_files import NotedFiles
 from langmem_plugin.memory.stores import StoredVectors, failures
@@ -37,10 +37,12 @@ class ChromaCollections:
         # Chroma ends the process when it reads vectors with flipped bits.
         self._vectors = NotedFiles(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
-        self._opening = threading.Lock()
+        self._opening = forks.Lock()
         self._lock: FileLock | None = None
         self._client: Client | None = None
         self._inode: int | None = None
+        self._is_of_parent = False
+        forks.register(after_in_child=self._leave_to_parent)
 
     def __call__(self, name: str, embeddings: StoredVectors) -> VectorStore:
         """Raises ConfigurationError for a collection of this name that is of another distance or dimension."""
@@ -57,6 +59,8 @@ class ChromaCollections:
 
     def close(self) -> None:
         with self._opening:
+            if self._is_of_parent:
+                return
             self._close_client()
             if self._lock is not None:
                 self._lock.release()
@@ -77,8 +81,14 @@ class ChromaCollections:
             )
         return store
 
+    def _leave_to_parent(self) -> None:
+        """A client does not work in a forked process, nor does a new one of the same folder, and closing it hangs."""
+        self._is_of_parent = self._lock is not None
+
     def _hold_folder(self) -> None:
         """Raises TimeoutError where another process has it."""
+        if self._is_of_parent:
+            raise TimeoutError(f"{self._folder} was open when this process was forked")
         if self._lock is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             lock = FileLock(self._folder / "in-use.lock", mode=0o600, thread_local=False)

@@ -15,6 +15,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemErr
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.languages import language_of
+from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.timed_calls import GivenUp, TimedCalls
 from langmem_plugin.memory.vectors import Vector, unit
 
@@ -108,8 +109,8 @@ class Embedder:
         """The cosine of a text to each of the others, in [-1, 1]; 0 for all where the model does not understand."""
         if not texts or not self.understands(text):
             return [0.0] * len(texts)
-        asked = self.query(text)
-        return [float(asked @ each) for each in self.texts(texts)]
+        asked = self.query(storable(text))
+        return [float(asked @ each) for each in self.texts([storable(each) for each in texts])]
 
     def understands(self, text: str) -> bool:
         """False for a language the model never learned: everything is then near everything else."""

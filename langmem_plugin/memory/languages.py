@@ -57,8 +57,8 @@ def _others(language: str) -> tuple[str, ...]:
 
 def stems(text: str, *, like: str) -> list[str]:
     """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
-    latin = _latin_language(_words(like))
-    return [_stem(word, _script(word) or latin) for word in _words(text)]
+    latin = _latin_language(words_of(like))
+    return [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
 def language_of(text: str) -> str:
@@ -69,12 +69,13 @@ def language_of(text: str) -> str:
 
 def _spoken(text: str) -> list[tuple[str, str]]:
     """(word, its language); Latin letters do not tell, so all words in them share one."""
-    words = _words(text)
+    words = words_of(text)
     latin = _latin_language(words)
     return [(word, _script(word) or latin) for word in words]
 
 
-def _words(text: str) -> list[str]:
+def words_of(text: str) -> list[str]:
+    """Every word as it is spelled, in order, in small letters."""
     text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
     return _WORD.findall(_DIGIT_GROUPS.sub("", text))
 

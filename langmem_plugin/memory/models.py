@@ -4,12 +4,11 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any, Literal, TypedDict, get_args
+from typing import Any, Literal, TypedDict, get_args
 
-from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import owner_as_stored
 
 FactType = Literal[
     "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
@@ -19,6 +18,7 @@ Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
 Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
 
+_MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
 
@@ -33,7 +33,7 @@ class Memory(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
-    owner: Annotated[str, AfterValidator(owner_as_stored)]
+    owner: InstanceOf[str]  # as it is: the scope of a row stays a ScopeKey, a text that spells one stays a text
     text: str
     fact_type: FactType = "fact"
     key: str | None = None
@@ -104,6 +104,10 @@ class Filter:
         for instant in (self.created_after, self.created_before):
             if instant is not None and instant.tzinfo is None:
                 raise InvalidInput("a date to filter by needs a time zone")
+        if max(map(len, (self.fact_types, self.categories, self.tags, self.sessions))) > _MOST_WANTED:
+            raise InvalidInput(
+                f"a filter names at most {_MOST_WANTED} types, categories, tags or sessions: ask in parts"
+            )
 
 
 EVERYTHING = Filter()

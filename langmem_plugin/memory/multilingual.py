@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embeddings import OfflineEmbeddings, computing
 from langmem_plugin.memory.languages import language_of
 from langmem_plugin.memory.vectors import Vector, unit
 
@@ -84,8 +84,8 @@ class MultilingualEmbeddings(Embeddings):
         english = OfflineEmbeddings()
         # Both sides as a "query": the model was trained to compare short texts of one kind so.
         self._models: tuple[Callable[[str], Vector], ...] = (
-            E5(num_threads=1).query,
-            USE(threads=1).encode,
+            _undivided(E5(num_threads=1).query),
+            _undivided(USE(threads=1).encode),
             english.vector,
         )
         self._common = {language: self._shared(questions) for language, questions in _TYPICAL.items()}
@@ -110,3 +110,13 @@ class MultilingualEmbeddings(Embeddings):
             share * np.mean([unit(embed(question)) for question in questions], axis=0)
             for share, embed in zip(_COMMON, self._models, strict=True)
         ]
+
+
+def _undivided(embed: Callable[[str], Vector]) -> Callable[[str], Vector]:
+    """The same, never cut in two by a fork."""
+
+    def embedded(text: str) -> Vector:
+        with computing.inside():
+            return embed(text)
+
+    return embedded

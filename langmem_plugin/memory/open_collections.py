@@ -1,7 +1,6 @@
 """The collections of a vector index that this process has open: asked once more after a failure, and in time."""
 
 import logging
-import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from typing import TypeVar
 
 from langchain_core.vectorstores import VectorStore
 
+from langmem_plugin import forks
 from langmem_plugin.memory.stores import OpenCollection, StoredVectors, failures
 from langmem_plugin.memory.timed_calls import TimedCalls
 
@@ -37,7 +37,8 @@ class OpenCollections:
         self._open_collection = open_collection
         self._dimension = dimension
         self._open: OrderedDict[str, Opened] = OrderedDict()
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
+        forks.register(after_in_child=self._close_all)
         self._questions, self._upkeep = TimedCalls("langmem-index"), TimedCalls("langmem-index-upkeep")
 
     def tried(
@@ -76,6 +77,9 @@ class OpenCollections:
     def close(self, name: str) -> None:
         with self._lock:
             self._open.pop(name, None)
+
+    def _close_all(self) -> None:
+        self._open.clear()
 
     def examined(self, name: str) -> int | None:
         """The generation for which the collection was examined; None if it is not open."""

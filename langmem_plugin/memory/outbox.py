@@ -1,7 +1,6 @@
 """What an owner's vector index has yet to learn: read from the changes in the database, one follower at a time."""
 
 import contextlib
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -9,6 +8,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock
 from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, union, update
 
+from langmem_plugin import forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.memory.damages import AnyRow
@@ -55,7 +55,7 @@ class Outbox:
     def __init__(self, database: Database, repository: MemoryRepository) -> None:
         self._database = database
         self._repository = repository
-        self._one_thread = threading.Lock()
+        self._one_thread = forks.Lock()
         self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
     @contextlib.contextmanager
@@ -65,12 +65,7 @@ class Outbox:
             if self._one_process is not None:
                 held.enter_context(self._one_process)
             elif not self._database.is_sqlite:
-                # Of the session, not of a transaction: a long transaction would keep PostgreSQL from cleaning up.
-                engine = self._database.engine.execution_options(isolation_level="AUTOCOMMIT")
-                connection = held.enter_context(engine.connect())
-                key = func.hashtextextended("vector index of " + owner, 0)
-                connection.execute(select(func.pg_advisory_lock(key)))
-                held.callback(lambda: connection.execute(select(func.pg_advisory_unlock(key))))
+                held.enter_context(self._database.alone("vector index of " + owner))
             yield
 
     def standing(self, connection: Connection, owner: str) -> Standing | None:

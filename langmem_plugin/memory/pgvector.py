@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateSchema
 
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.stores import StoredVectors
 
@@ -95,7 +95,7 @@ class PgVectorStore(VectorStore):
         vectors = self._embeddings.embed_documents(added)
         statement = insert(self._table)
         new = statement.excluded.embedding
-        with self._database.write() as connection:
+        with self._database.write(patience=BULK_WORK) as connection:
             connection.execute(
                 statement.on_conflict_do_update(
                     index_elements=["id"], set_={"embedding": new}, where=self._table.c.embedding != new

@@ -119,7 +119,9 @@ def as_values(made: Memory) -> dict[str, Any]:
 
 def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
     """Equal for texts that say the same under the same key, and different for every owner."""
-    return hashlib.blake2b(f"{key or ''}\n{plain(text)}".encode(), key=salt, digest_size=16).digest()
+    return hashlib.blake2b(
+        f"{key or ''}\n{plain(text)}".encode("utf-8", "surrogatepass"), key=salt, digest_size=16
+    ).digest()
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -139,6 +141,6 @@ def _as_json(name: str, value: Any) -> Any:
         return value.isoformat()
     try:
         return json.loads(json.dumps(value, allow_nan=False))  # as it will be read
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         log.warning("memory.metadata_dropped", extra={"field": str(name)})
         return None

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from sqlalchemy import delete
 
+from langmem_plugin.database import BULK_WORK
 from langmem_plugin.memory.missing_vectors import MEMORIES, MESSAGES
 from langmem_plugin.memory.service import MemoryService
 
@@ -26,7 +27,7 @@ def reembed(service: MemoryService, progress: Callable[[int], object] = lambda _
             progress(done)
             if service.background.closing.is_set():
                 return done
-    with service.database.write() as connection:
+    with service.database.write(patience=BULK_WORK) as connection:
         for of in (MEMORIES, MESSAGES):
             connection.execute(delete(of.vectors).where(of.vectors.c.model != service.embedder.model))
     if service.index is not None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from sqlalchemy import Connection, and_, delete, func, insert, or_, select
 
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import (
     history_message,
     memory,
@@ -137,7 +137,7 @@ class Retention:
     def erase(self, owner: str) -> int:
         """Deletes for good, at once, everything of the owner that is kept here; how many memories there were."""
         unindexed = nullcontext() if self.index is None else self.index.erasing(owner)
-        with unindexed, self.database.write() as connection:
+        with unindexed, self.database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row

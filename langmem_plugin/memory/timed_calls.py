@@ -7,6 +7,8 @@ from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
 
+from langmem_plugin import forks
+
 Answer = TypeVar("Answer")
 
 _MOST_HUNG = 4
@@ -24,9 +26,14 @@ class TimedCalls:
 
     def __init__(self, name: str) -> None:
         self._name = name
+        self._closed = False
+        self._begin_with_none()
+        forks.register(after_in_child=self._begin_with_none)
+
+    def _begin_with_none(self) -> None:
+        """Also in a forked child: no thread lives on there, so none comes back."""
         self._waited_for: set[Future[Any]] = set()
         self._hung: set[Future[Any]] = set()
-        self._closed = False
         self._lock = threading.Lock()
 
     def answer(self, ask: Callable[[], Answer], seconds: float) -> Answer:

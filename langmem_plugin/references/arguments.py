@@ -183,7 +183,7 @@ def _facts(messages: Sequence[BaseMessage]) -> Iterator[Fact]:
                 place += 1
                 tools[call.get("id")] = call["name"]
                 failed = call.get("id") in empty
-                for fact in _scalars(call["args"], (), call["name"], place, returned=False):
+                for fact in _scalars(plain(call["args"]), (), call["name"], place, returned=False):
                     yield replace(fact, failed=failed)
         elif isinstance(message, ToolMessage):
             tool = message.name or tools.get(message.tool_call_id, "")

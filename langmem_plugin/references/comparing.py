@@ -1,6 +1,7 @@
 """Ordering items by a typed field: money, time of day, date, duration, rating, quantity."""
 # ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
@@ -83,7 +84,7 @@ def extreme(
     """
     for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
         values = [(measure(entry.field_value(name)), entry) for entry in entries]
-        known = [(value, entry) for value, entry in values if value is not None]
+        known = [(value, entry) for value, entry in values if value is not None and math.isfinite(value)]
         if len(known) < max(2, (len(entries) + 1) // 2) or len({value for value, _ in known}) < 2:
             continue
         known.sort(key=lambda pair: -comparison.direction * pair[0])

@@ -7,6 +7,8 @@ import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
+from enum import Enum
+from numbers import Integral
 from pathlib import PurePath
 from typing import Any
 from uuid import UUID
@@ -14,6 +16,9 @@ from uuid import UUID
 import ormsgpack
 from pydantic import BaseModel
 
+_LEVELS = 40  # of nesting
+_LARGEST = 2**1000  # what fits into a float and can be written out
+_DIGITS = 300  # of such a number
 _UNCHANGING = (date, time, timedelta, Decimal, UUID, PurePath)
 _PACKING = (
     ormsgpack.OPT_NON_STR_KEYS
@@ -24,17 +29,48 @@ _PACKING = (
 _FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
-def plain(value: object) -> Any:
-    """As data: Pydantic models and dataclasses as dicts, and every dict and list anew."""
+def plain(value: object, levels: int = _LEVELS) -> Any:
+    """As data: Pydantic models and dataclasses as dicts, and every dict and list anew, its keys texts.
+
+    Of what is no data, of a number that nothing compares with, and of what is nested deeper than anybody is shown,
+    there is only the name of its type.
+    """
+    value = _opened(value)
+    if levels and isinstance(value, Mapping):
+        return {_key(key): plain(inner, levels - 1) for key, inner in value.items()}
+    if levels and isinstance(value, (list, tuple)):
+        return [plain(inner, levels - 1) for inner in value]
+    return _leaf(value)
+
+
+def _opened(value: object) -> object:
+    """What it is made of, for those that are neither dict nor list."""
     if isinstance(value, BaseModel):
-        return plain(value.model_dump())
+        return dict(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    if isinstance(value, (list, tuple)):
-        return [plain(inner) for inner in value]
-    if isinstance(value, Mapping):
-        return {key: plain(inner) for key, inner in value.items()}
-    return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(plain, value), key=str)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _leaf(value: object) -> Any:
+    if isinstance(value, (bytearray, memoryview)):
+        return bytes(value)
+    if isinstance(value, Integral):
+        value = value if isinstance(value, bool) else int(value)
+    comparable = (
+        abs(value) < _LARGEST
+        if isinstance(value, int)
+        else value.is_finite()
+        if isinstance(value, Decimal)
+        else value is None or isinstance(value, (str, float, bytes, *_UNCHANGING))
+    )
+    return value if comparable else type(value).__name__
+
+
+def _key(key: object) -> str:
+    return key if isinstance(key, str) else str(plain(key))
 
 
 def packed(value: object) -> bytes | None:
@@ -66,14 +102,14 @@ def structured(content: object) -> Any:
                 if isinstance(block.get("text"), str):
                     blocks.append(_decode(block["text"]))
                 elif "json" in block:
-                    blocks.append(block["json"])
+                    blocks.append(plain(block["json"]))
         if len(blocks) == 1:
             return blocks[0]
         if blocks and all(isinstance(block, str) for block in blocks):
             return "\n".join(blocks)
         data = [block for block in blocks if not isinstance(block, str)]
         return data[0] if len(data) == 1 else data
-    return content
+    return plain(content)
 
 
 def _decode(text: str) -> Any:
@@ -83,23 +119,28 @@ def _decode(text: str) -> Any:
         stripped = fenced[1].strip()
     if stripped[:1] in "[{":
         try:
-            return json.loads(stripped)
-        except ValueError:
+            return _of_json(stripped)
+        except (ValueError, RecursionError):
             pass
         try:
-            return ast.literal_eval(stripped)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return plain(ast.literal_eval(stripped))
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
             pass
         lines = [line for line in stripped.splitlines() if line.strip()]
         try:
-            return [json.loads(line) for line in lines]
-        except ValueError:
+            return [_of_json(line) for line in lines]
+        except (ValueError, RecursionError):
             pass
     for opening in ("[", "{"):
         start = stripped.find(opening)
         if start > 0 and stripped[-1:] in "]}":
             try:
-                return json.loads(stripped[start:])
-            except ValueError:
+                return _of_json(stripped[start:])
+            except (ValueError, RecursionError):
                 continue
     return text
+
+
+def _of_json(text: str) -> Any:
+    """A number of very many digits stays the text it is. Raises ValueError or, nested too deep, RecursionError."""
+    return plain(json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else digits))

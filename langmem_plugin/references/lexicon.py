@@ -37,6 +37,7 @@ class Mark:
 
 
 _MISTYPED = {"ordinal", "marker", "comparison", "last", "penultimate", "both", "except"}
+_MOST_DIGITS = 100
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _Entry = dict[str, Value]
 _Trie = dict[tuple[str, ...], _Entry]
@@ -131,6 +132,11 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
     return marks, language
 
 
+def _is_number(text: str) -> bool:
+    """Whether all are digits, and no more of them than anybody counts or numbers with."""
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def _lookup(words: tuple[str, ...], table: _Trie, language: Words) -> tuple[_Entry | None, bool]:
     entry = table.get(words)
     if entry is not None or not language.prefixes:
@@ -155,13 +161,13 @@ def _mark(text: str, first: Token, last: Token, entry: _Entry, definite: bool) -
 def _single(text: str, token: Token, language: Words, known: frozenset[str], *, before_one: bool = False) -> Mark:
     mark = Mark(token.text, token.start, token.end)
     value = token.text
-    if value.startswith("#") and value[1:].isdigit():
+    if value.startswith("#") and _is_number(value[1:]):
         return Mark(value, token.start, token.end, frozenset({"label"}), {"label": int(value[1:])})
-    if value.isdigit():
+    if _is_number(value):
         return Mark(value, token.start, token.end, frozenset({"cardinal", "digit"}), {"cardinal": int(value)})
     if value[:1].isdigit():
         digits = value.rstrip("abcdefghijklmnopqrstuvwxyzºª°")
-        if digits.isdigit() and len(digits) < len(value):
+        if _is_number(digits) and len(digits) < len(value):
             return Mark(value, token.start, token.end, frozenset({"ordinal"}), {"ordinal": int(digits)})
         return Mark(value, token.start, token.end, frozenset({"value"}))
     if not token.word:

@@ -20,6 +20,8 @@ _LABEL = re.compile(
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
 _DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
 _LABELLED = re.compile(r"^\s*[^\s:.!?]+(?: [^\s:.!?]+)?: +\S.{0,80}$")
+_NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
+_MANY_DIGITS = 10
 _RULE = re.compile(r"^[\s:|-]+$")
 
 
@@ -83,12 +85,9 @@ def labelled_lines(text: str) -> list[Line]:
 
 
 def _row_number(row: dict[str, str]) -> int | None:
-    first_key, first = next(iter(row.items()), ("", ""))
-    return (
-        int(first)
-        if first.isdigit() and first_key.strip().lower() in ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
-        else None
-    )
+    title, first = next(iter(row.items()), ("", ""))
+    counts = title.strip().lower() in _NUMBER_COLUMNS and first.isdecimal() and len(first) < _MANY_DIGITS
+    return int(first) if counts else None
 
 
 def _number(match: re.Match[str]) -> int | None:

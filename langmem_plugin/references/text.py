@@ -93,10 +93,9 @@ _DAY_MONTH = re.compile(
     r"(?<![\w])(?:(\d{1,2})(?:st|nd|rd|th)?(?: of| de|) +(?:ב|ל)?({months})\b|({months})\.? +(?:the +)?(\d{1,2})"
     r"(?:st|nd|rd|th)?\b)".replace(
         "{months}", "|".join(sorted((re.escape(month) for month in _MONTHS), key=len, reverse=True))
-    ),
-    re.IGNORECASE,
+    )
 )
-_HALF = re.compile(r"half past (\d{1,2})", re.IGNORECASE)
+_HALF = re.compile(r"half past (\d{1,2})")
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
 _WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -105,7 +104,7 @@ _HEBREW = re.compile(r"[\u05d0-\u05ea]")
 
 def number_text(value: float) -> str:
     """One spelling for a number: 12, not 12.0."""
-    return str(int(value)) if value == int(value) else f"{value:g}"
+    return str(int(value)) if value.is_integer() else f"{value:g}"
 
 
 def words_of(text: str) -> list[str]:

@@ -77,6 +77,8 @@ def _brief(item: Mapping[str, Any]) -> dict[str, Any]:
         elif isinstance(value, (list, dict)) and len(json.dumps(value, default=str)) > 400:
             shown = [str(leaf) for _, leaf in leaves(value)][:12]
             brief[key] = [*shown, "…"]
-        else:
+        elif isinstance(value, (list, dict, int, float)) or value is None:
             brief[key] = value
+        else:
+            brief[key] = str(value)[:MAX_VALUE]
     return brief

@@ -129,7 +129,7 @@ def test_a_read_only_file_system_is_found_at_the_start_and_in_the_middle_of_a_co
     with mounted(tmp_path, "-o", "size=4m"), ConversationSaver(f"sqlite:///{tmp_path}/langmem.db") as saver:
         graph = echo(saver)
         say(graph, "before")
-        saver.database.close()  # a file system with an open file cannot be made read-only
+        saver.database.engine.dispose()  # a file system with an open file cannot be made read-only
         subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
         with pytest.raises(StorageFull):
             say(graph, "during")

@@ -19,6 +19,7 @@ from langgraph.types import Command, interrupt
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
+from langmem_plugin.agent.channel import NOT_STORABLE
 from langmem_plugin.conversation import codec
 from langmem_plugin.conversation.doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata
@@ -234,12 +235,14 @@ NAME = f"{__name__}.Price"
 @pytest.mark.spec("C-13", "P-10")
 def test_a_class_that_is_not_allowed_is_refused_when_it_is_written_by_its_name(database_url, clock):
     with opened(database_url, clock) as memory:
+        graph = priced(memory.saver)
         with pytest.raises(NotSerializable, match=NAME) as refused:
-            memory.reply(priced(memory.saver), ERIN, "hello")
+            graph.invoke({"messages": [HumanMessage("hello")]}, CONFIG)
 
         assert f'with_allowlist([("{__name__}", "Price")])' in str(refused.value)
+        assert memory.reply(graph, ERIN, "hello again") == NOT_STORABLE
         state = priced(memory.saver).get_state(CONFIG).values
-        assert [each.text for each in state["messages"]] == ["hello"]
+        assert [each.text for each in state["messages"]] == ["hello", "hello again"]
 
 
 @pytest.mark.spec("C-15", "P-10")

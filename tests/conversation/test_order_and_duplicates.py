@@ -98,16 +98,20 @@ def test_a_run_that_outlives_its_thread_brings_nothing_of_it_back(
 
 @pytest.mark.spec("C-5", "P-4")
 @pytest.mark.parametrize("late", ["put", "put_writes"])
-def test_a_write_on_top_of_a_checkpoint_that_was_deleted_brings_nothing_back(saver, fresh, late):
+def test_a_turns_write_on_top_of_a_checkpoint_that_was_deleted_brings_nothing_back(saver, fresh, late):
     first, versions = checkpoint_of(saver, [HumanMessage("hello", id="1")])
-    config = saver.put({"configurable": {"thread_id": MOM, "checkpoint_ns": ""}}, first, {"step": 0}, versions)
-    fresh().delete_thread(MOM)
-    with contextlib.suppress(LangMemError):
-        if late == "put":
-            second, versions = checkpoint_of(saver, [*first["channel_values"]["messages"], AIMessage("late")], first)
-            saver.put(config, second, {"step": 1}, versions)
-        else:
-            saver.put_writes(config, [("messages", [AIMessage("late")])], "task")
+    with saver.turn(MOM) as turn:
+        of_turn = {**turn["configurable"], "checkpoint_ns": ""}
+        saver.put({"configurable": of_turn}, first, {"step": 0}, versions)
+        fresh().delete_thread(MOM)
+        config = {"configurable": of_turn | {"checkpoint_id": first["id"]}}
+        second, versions = checkpoint_of(saver, [*first["channel_values"]["messages"], AIMessage("late")], first)
+        writes = {
+            "put": lambda: saver.put(config, second, {"step": 1}, versions),
+            "put_writes": lambda: saver.put_writes(config, [("messages", [AIMessage("late")])], "task"),
+        }
+        with pytest.raises(LangMemError):
+            writes[late]()
 
     assert set(rows_of(saver).values()) == {0}
     assert saver.get_tuple(of()) is None

@@ -291,7 +291,7 @@ def test_deleting_a_thread_leaves_no_byte_of_it(saver):
     saver.delete_thread(MOM)
     assert graph.get_state(of(MOM)).values == {}
     assert say(graph, "butter", DAD)[0] == "bread"
-    saver.database.close()
+    saver.database.engine.dispose()
     assert rows(saver) == 0
     if saver.database.path:
         assert b"sesame" not in Path(saver.database.path).read_bytes()

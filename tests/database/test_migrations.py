@@ -14,6 +14,7 @@ from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, Sessio
 from langmem_plugin.database import Database, conversation_tables, memory_tables, migrations
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.history import Said
 from langmem_plugin.memory.scopes import SHARED, search_for
 from langmem_plugin.memory.vectors import to_bytes
@@ -167,6 +168,17 @@ def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
 
     with ThreadPoolExecutor(6) as pool:
         assert {tuple(found) for found in pool.map(opened, range(6))} == {(HEAD,)}
+
+
+@pytest.mark.spec("A-4")
+def test_a_database_of_a_newer_version_is_refused_in_one_line(database_url):
+    with Database(database_url) as database, database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    with pytest.raises(ConfigurationError, match="newer than this program") as raised:
+        ConversationSaver(database_url)
+
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.spec("C-18")

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.keyvalue import KeyValueMemory
 from langmem_plugin.memory.scopes import SHARED, recall_for, share
 from langmem_plugin.phones import normalised, thread_key
@@ -143,11 +144,14 @@ def test_nothing_that_is_passed_or_normalised_is_a_scope(memory, owner):
 
 
 @pytest.mark.spec("M-16")
-def test_what_is_shared_can_be_changed_and_forgotten_by_what_the_service_gave(memory):
+def test_what_is_shared_is_changed_and_forgotten_by_what_the_service_gave_and_not_by_its_spelling(memory):
     told = share(memory, "The shop closes at noon on Fridays", with_clients=True)
     changed = memory.update(told.owner, told.id, text="The shop closes at one on Fridays")
     [found] = recall_for(memory, ANNA, "client", ["when is the shop closed?"])
     assert found.memory == changed
+    written_down = Memory.model_validate_json(changed.model_dump_json())
+    with pytest.raises(InvalidInput):
+        memory.forget(written_down.owner, written_down.id)
     memory.forget(found.memory.owner, found.memory.id)
     assert recall_for(memory, ANNA, "godfather", ["when is the shop closed?"]) == []
 

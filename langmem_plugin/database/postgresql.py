@@ -1,0 +1,170 @@
+"""PostgreSQL: connections that give up when the server says nothing, also one that was stopped and closes no socket."""
+
+import math
+import time
+from collections.abc import Callable, Generator
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+
+from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.transactions import Transaction, WaitedInVain
+from langmem_plugin.errors import StorageFull, StoreUnavailable, WriteConflict
+
+try:
+    import psycopg
+except ImportError as error:
+    raise ImportError("PostgreSQL needs more: pip install 'langmem-plugin[postgres]'") from error
+
+_Result = TypeVar("_Result")
+
+_KEPT_CONNECTIONS = 16
+_LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
+_IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
+_KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_CONSTRAINT = "23"
+_FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
+_CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
+
+
+_connect_by: ContextVar[float] = ContextVar("connect_by", default=math.inf)
+
+
+class Unanswered(psycopg.OperationalError):
+    """The server said nothing for too long."""
+
+
+class PatientConnection(psycopg.Connection[Any]):
+    """Closes itself and raises Unanswered when the server says nothing for `patience` seconds.
+
+    `first_answer_by`, of time.monotonic(), is the limit of the next answer alone. Timeouts of the server or of TCP
+    would not do: a server that was stopped looks at no clock, and its sockets are open.
+    """
+
+    patience = math.inf
+    first_answer_by: float | None = None
+    has_served = False
+    gave_up = False
+
+    def wait(self, gen: Generator[Any, Any, _Result], *arguments: Any, **named: Any) -> _Result:
+        return super().wait(self._answered(gen), *arguments, **named)
+
+    @classmethod
+    def _connect_gen(cls, *arguments: Any, **named: Any) -> Generator[Any, Any, Self]:
+        # Of psycopg's own; without it only its `connect_timeout` counts: whole seconds, for each address anew.
+        return (yield from _in_time(super()._connect_gen(*arguments, **named), _connect_by.get(), 0.0))
+
+    def _answered(self, operation: Generator[Any, Any, _Result]) -> Generator[Any, Any, _Result]:
+        answer_by = self.first_answer_by or time.monotonic() + self.patience
+        self.first_answer_by = None
+        try:
+            return (yield from _in_time(operation, answer_by, self.patience))
+        except Unanswered:
+            self.gave_up = True
+            self.close()
+            raise
+
+
+class PostgreSQL:
+    """`patience` is how many seconds the server has for an answer, unless a transaction has another."""
+
+    path: Path | None = None
+    most_at_once: float = 32
+
+    def __init__(self, url: URL, patience: float) -> None:
+        self._url = url
+        self._patience = patience
+
+    def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
+        """How many connect at once is limited by whoever uses it.
+
+        Parameters are hidden: errors are logged, and phones and texts have no place in a log.
+        """
+        engine = create_engine(
+            self._url,
+            hide_parameters=True,
+            pool_size=_KEPT_CONNECTIONS,
+            max_overflow=-1,
+            connect_args={"autocommit": True},  # transactions begin where `read` and `write` say
+        )
+        patience = self._patience
+
+        def connect(
+            _dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]
+        ) -> PatientConnection:
+            seconds = seconds_to_connect()
+            token = _connect_by.set(time.monotonic() + seconds)
+            try:
+                made = PatientConnection.connect(
+                    *arguments, **{**_KEEPALIVES, "connect_timeout": math.ceil(seconds), **named}
+                )
+            finally:
+                _connect_by.reset(token)
+            made.patience = patience
+            return made
+
+        def configure(made: PatientConnection, _record: object) -> None:
+            wanted = {
+                "lock_timeout": f"{patience * _LOCK_SHARE:.3f}s",
+                "idle_in_transaction_session_timeout": f"{_IDLE_SECONDS}s",
+            }
+            if made.info.server_version >= _CHECKS_CLIENTS:
+                wanted["client_connection_check_interval"] = "1s"
+            made.execute("; ".join(f"SET {name} = '{value}'" for name, value in wanted.items()))
+
+        event.listen(engine, "do_connect", connect)
+        event.listen(engine, "connect", configure)
+        return engine
+
+    def begin(self, connection: Connection, transaction: Transaction) -> None:
+        """In one round trip; a read has one consistent view."""
+        statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
+        if transaction.patience != self._patience:
+            statement += f"; SET LOCAL lock_timeout = '{transaction.patience:.3f}s'"
+        raw: PatientConnection = driver(connection)
+        raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
+        raw.execute(statement, prepare=False)
+        raw.has_served = True
+
+    def check(self) -> None:
+        """The server itself knows where it writes to."""
+
+    def is_lost(self, connection: Connection) -> bool:
+        raw: PatientConnection = driver(connection)
+        return raw.closed
+
+    def may_try_another(self, lost: Connection) -> bool:
+        """Whether the connection served before and was closed by the server meanwhile."""
+        raw: PatientConnection = driver(lost)
+        return raw.closed and raw.has_served and not raw.gave_up
+
+    def named(self, error: BaseException | None) -> StoreUnavailable | None:
+        """Our error for one of the driver, None for a bug in our SQL."""
+        state = getattr(error, "sqlstate", None) or ""
+        if state.startswith(_CONSTRAINT):
+            return WriteConflict("another writer was faster: try again")
+        if state in _FULL:
+            return StorageFull(f"the database cannot be written ({error}): free space on the server")
+        if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout):
+            return WaitedInVain(f"the database did not answer in time ({error}): check that it is running")
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
+            return StoreUnavailable(f"the database did not answer ({error}): check that it is running")
+        return None
+
+
+def _in_time(operation: Generator[Any, Any, _Result], by: float, patience: float) -> Generator[Any, Any, _Result]:
+    """Raises Unanswered at `by`, or so many seconds after the last answer. psycopg asks ten times a second."""
+    try:
+        wanted = next(operation)
+        while True:
+            ready = yield wanted
+            if ready:
+                by = max(by, time.monotonic() + patience)
+            elif time.monotonic() >= by:
+                raise Unanswered("the server says nothing")
+            wanted = operation.send(ready)
+    except StopIteration as done:
+        result: _Result = done.value
+        return result

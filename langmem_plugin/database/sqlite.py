@@ -1,0 +1,158 @@
+"""SQLite: a private file that SQLite alone opens, safe pragmas, and waits that end."""
+
+import math
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.pool import QueuePool, StaticPool
+
+from langmem_plugin import forks
+from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.transactions import Transaction, WaitedInVain
+from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+
+_WAL_LIMIT_BYTES = 400_000
+_TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
+# CANTOPEN is what a file system that became read-only answers to a new connection.
+_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
+_OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE}
+_PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
+
+_creating = forks.Lock()
+
+
+class SQLite:
+    """A file, or with `path` None a database in memory. Raises DataDirectoryError if it cannot be made or written."""
+
+    most_at_once: float = math.inf
+
+    def __init__(self, url: URL) -> None:
+        self._url = url
+        self.path = _private_file(url)
+        self._file = _File(self.path) if self.path else None
+
+    def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
+        """Parameters are hidden: errors are logged, and phones and texts have no place in a log."""
+        engine = create_engine(
+            self._url,
+            hide_parameters=True,
+            poolclass=QueuePool if self._file else StaticPool,
+            connect_args={"check_same_thread": False},
+            **({"pool_size": 8, "max_overflow": -1} if self._file else {}),
+        )
+        file = self._file
+
+        def connect(_dialect: object, _record: object, _arguments: object, named: dict[str, Any]) -> None:
+            if file:
+                file.check()  # SQLite would make a new one
+            named["timeout"] = seconds_to_connect()
+
+        event.listen(engine, "do_connect", connect)
+        event.listen(engine, "connect", _prepare)
+        return engine
+
+    def begin(self, connection: Connection, transaction: Transaction) -> None:
+        """A read has one consistent view; a write waits for those of other processes."""
+        milliseconds = max(1, round(transaction.seconds_left * _TENTHS)) * 1_000 // _TENTHS
+        _set(connection, "busy_timeout", milliseconds)
+        if transaction.writes:
+            _set(connection, "synchronous", "FULL" if transaction.durable else "NORMAL")
+        # A write that began as a read fails at once with "locked" when another writer was faster.
+        driver(connection).execute("BEGIN IMMEDIATE" if transaction.writes else "BEGIN")
+
+    def check(self) -> None:
+        """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""
+        if self._file:
+            self._file.check()
+
+    def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
+        return False
+
+    def may_try_another(self, lost: Connection) -> bool:  # noqa: ARG002
+        return False
+
+    def named(self, error: BaseException | None) -> StoreUnavailable | None:
+        """Our error for one of the driver, None for a bug in our SQL."""
+        code = getattr(error, "sqlite_errorcode", 0) & _PRIMARY_CODE
+        if code in _FULL:
+            return StorageFull(f"the database cannot be written ({error}): free space or fix its rights")
+        if code == sqlite3.SQLITE_CONSTRAINT:
+            return WriteConflict("another writer was faster: try again")
+        if code == sqlite3.SQLITE_BUSY:
+            return WaitedInVain(f"other processes kept the database for too long ({error}): try again")
+        if isinstance(error, sqlite3.DatabaseError) and code not in _OURS:
+            return StoreUnavailable(f"the database did not take the request ({error}): try again")
+        return None
+
+
+class _File:
+    """The file that a path led to when it was opened: SQLite goes on writing to one that was deleted."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._identity = self._found()
+
+    def check(self) -> None:
+        """Raises StoreUnavailable if the path leads elsewhere by now."""
+        if self._found() != self._identity:
+            raise StoreUnavailable(f"the database file {self._path} was replaced: put it back, or start again")
+
+    def _found(self) -> tuple[int, int]:
+        try:
+            found = os.stat(self._path)  # noqa: PTH116 - every write asks, and Path.stat takes twice as long
+        except OSError as error:
+            raise StoreUnavailable(f"the database file {self._path} is gone: put it back, or start again") from error
+        return found.st_dev, found.st_ino
+
+
+def _private_file(url: URL) -> Path | None:
+    """Creates what is missing before SQLite does so with wider rights: the file (600), its directories (700).
+
+    A file that is there is never opened: whoever closes it drops all locks this process has on it, and another
+    process then deletes the write-ahead log that is in use here.
+    """
+    if url.database in (None, "", ":memory:"):
+        return None
+    path = Path(str(url.database)).absolute()
+    try:
+        for folder in reversed([folder for folder in path.parents if not folder.exists()]):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        with _creating:  # another thread of this process connects as soon as the file is there
+            if not path.exists():
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        pass  # another process was faster
+    except OSError as error:
+        raise DataDirectoryError(str(path.parent)) from error
+    try:
+        # The write-ahead log is made beside the file, so the directory must take new files too.
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise DataDirectoryError(str(path.parent)) from error
+    if not path.is_file() or not os.access(path, os.R_OK | os.W_OK):
+        raise DataDirectoryError(str(path.parent))
+    return path
+
+
+def _set(connection: Connection, setting: str, value: Any) -> None:
+    if connection.info.get(setting) != value:
+        driver(connection).execute(f"PRAGMA {setting}={value}")
+        connection.info[setting] = value
+
+
+def _prepare(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where `read` and `write` say
+    for pragma in (
+        "journal_mode=WAL",
+        "foreign_keys=ON",
+        "secure_delete=ON",
+        "wal_autocheckpoint=96",  # pages: the log stays below 512 kB instead of growing to 4 MB
+        f"journal_size_limit={_WAL_LIMIT_BYTES}",
+    ):
+        connection.execute(f"PRAGMA {pragma}")
