@@ -1,0 +1,98 @@
+"""Causes faults while people text, and counts what became of every text.
+
+    python -m benchmarks.faults                                   # SQLite, a file of its own for each kind
+    python -m benchmarks.faults --url postgresql://…              # an empty database; with faults of the server
+    python -m benchmarks.faults --only kills --kills 20
+
+One line for each kind of fault. A text is acknowledged when its person was answered as if nothing had happened, and
+told when they were told that it was not kept or that they are to send it again. In the end a fresh memory reads all
+that is stored: what was acknowledged must be there, whole, once and in order. A text is unanswered if neither an
+answer nor a notice came within 25 seconds. Ends with status 1 if anything was lost, answered twice, shown to another
+or unanswered; what it was is on stderr.
+"""
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from benchmarks.faults import clocks, forks, freezes, kills, locks
+from benchmarks.faults.oracle import Figures, Oracle
+from benchmarks.faults.stage import Stage
+from benchmarks.faults.worker import opened
+
+_COLUMNS = (
+    "tried",
+    "acknowledged",
+    "told",
+    "lost",
+    "answered twice",
+    "shown to another",
+    "unanswered",
+    "slowest wait",
+)
+_SHOWN = 5  # of what is wrong, in words
+
+
+def kinds(asked: argparse.Namespace) -> dict[str, Callable[[Stage], str]]:
+    found: dict[str, Callable[[Stage], str]] = {
+        "kills": partial(kills.play, kills=asked.kills),
+        "freezes": partial(freezes.play, freezes=asked.freezes),
+        "clocks": partial(clocks.play, library=asked.libfaketime),
+        "locks": locks.play,
+        "forks": forks.play,
+    }
+    if asked.url and asked.url.startswith("postgres"):
+        from benchmarks.faults import server
+
+        found["server"] = server.play
+    return found
+
+
+def played(kind: Callable[[Stage], str], url: str, oracle: Oracle, chance: random.Random) -> tuple[str, Figures]:
+    with Stage(url, oracle, chance) as stage:
+        name = kind(stage)
+    with opened(url) as memory:
+        oracle.compare(memory)
+    return name, oracle.figures()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--url", help="an empty database; by default SQLite files that are removed afterwards")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--freezes", type=int, default=40)
+    parser.add_argument("--only", metavar="KIND", help="kills, freezes, clocks, locks, forks or, on PostgreSQL, server")
+    parser.add_argument("--libfaketime", metavar="FILE", default=clocks.libfaketime(), help="default: %(default)s")
+    parser.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    chosen = {name: kind for name, kind in kinds(asked).items() if asked.only in (None, name)}
+    if not chosen:
+        parser.error(f"no such kind here: {asked.only}")
+    if asked.url:
+        with opened(asked.url) as memory:
+            if memory.sessions.sessions(limit=1):
+                parser.error("people have texted this database already: give an empty one")
+    oracle, chance, wrong = Oracle(), random.Random(asked.seed), 0
+    print(f"{'':58}", *_COLUMNS, sep="  ")
+    with tempfile.TemporaryDirectory() as folder:
+        for short, kind in chosen.items():
+            url = asked.url or f"sqlite:///{Path(folder) / short}.db"
+            name, found = played(kind, url, oracle, chance)
+            cells = [
+                found.tried, found.acknowledged, found.told,
+                *(len(each) for each in found.wrong), f"{found.slowest:.1f} s",
+            ]  # fmt: skip
+            columns = (f"{cell:>{len(column)}}" for cell, column in zip(cells, _COLUMNS, strict=True))
+            print(f"{name:58}", *columns, sep="  ", flush=True)
+            for each in (words for some in found.wrong for words in some[:_SHOWN]):
+                print(f"    {each}", file=sys.stderr)
+            wrong += sum(map(len, found.wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
