@@ -1,10 +1,11 @@
 """Notices files whose bits flipped on disk: there are libraries that end the process when they read such."""
 
 import json
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+
+from langmem_plugin import forks
 
 _AT_ONCE = 2**20
 
@@ -17,7 +18,7 @@ class NotedFiles:
         self._watched = watched
         self._notes = folder / "checksums.json"
         self._seen: dict[str, tuple[tuple[int, int], int]] = {}  # file -> size and time of change, checksum
-        self._lock = threading.Lock()
+        self._lock = forks.Lock()
 
     def note(self) -> None:
         """What the files hold now is what they should hold. Costs the reading of those that changed since."""

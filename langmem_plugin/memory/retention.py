@@ -163,9 +163,9 @@ class Retention:
             due_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in due_of.items():
             unindexed = nullcontext() if self.index is None else self.index.removing(owner, memory_ids)
-            with unindexed, self.database.write() as connection:
+            with unindexed, self.database.write(patience=BULK_WORK) as connection:
                 self.repository.remove(connection, owner, memory_ids, if_still=due)
-        with self.database.write() as connection:
+        with self.database.write(patience=BULK_WORK) as connection:
             connection.execute(delete(memory_access).where(memory_access.c.at <= now - _USES_LOGGED_FOR))
             connection.execute(delete(memory_collection).where(memory_collection.c.dropped_at <= now - _A_YEAR))
         self._forget_owners_of_nothing()
