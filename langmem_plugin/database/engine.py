@@ -169,6 +169,7 @@ class Database:
             writes,
             durable,
             patience=self._seconds if patience is None else patience.total_seconds(),
+            lock_seconds=seconds,
             deadline=time.monotonic() + seconds,
             awaited=awaited,
         )

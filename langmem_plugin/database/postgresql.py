@@ -121,8 +121,8 @@ class PostgreSQL:
     def begin(self, connection: Connection, transaction: Transaction) -> None:
         """In one round trip; a read has one consistent view."""
         statement = "BEGIN" if transaction.writes else "BEGIN ISOLATION LEVEL REPEATABLE READ"
-        if transaction.patience != self._patience:
-            statement += f"; SET LOCAL lock_timeout = '{transaction.patience:.3f}s'"
+        if transaction.lock_seconds != self._patience:
+            statement += f"; SET LOCAL lock_timeout = '{transaction.lock_seconds:.3f}s'"
         raw: PatientConnection = driver(connection)
         raw.first_answer_by, raw.patience = transaction.deadline, transaction.patience
         raw.execute(statement, prepare=False)
@@ -147,7 +147,7 @@ class PostgreSQL:
             return WriteConflict("another writer was faster: try again")
         if state in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space on the server")
-        if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout):
+        if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout | psycopg.errors.LockNotAvailable):
             return WaitedInVain(f"the database did not answer in time ({error}): check that it is running")
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             return StoreUnavailable(f"the database did not answer ({error}): check that it is running")

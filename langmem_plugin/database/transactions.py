@@ -42,11 +42,15 @@ def note_in_vain(awaited: object) -> None:
 
 
 class Transaction(NamedTuple):
-    """It may wait until `deadline` for all that comes before its first answer, and `patience` for each other."""
+    """It may wait until `deadline` for all that comes before its first answer, and `patience` for each other.
+
+    A lock that another holds may keep it for `lock_seconds` of its patience.
+    """
 
     writes: bool
     durable: bool
     patience: float  # in seconds
+    lock_seconds: float
     deadline: float  # of time.monotonic(), as all deadlines here
     awaited: object  # what the others of a `waiting_once` block wait for too
 

@@ -17,6 +17,7 @@ from sqlalchemy import text
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.channel import WITHOUT_MEMORY
 from langmem_plugin.database import Database
+from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
 from tests.database.conftest import serving
 
@@ -225,3 +226,22 @@ def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
     assert again.startswith("And now? / ")
     assert WITHOUT_MEMORY not in again
     assert waited < 2 * TIMEOUT.total_seconds() + 0.5
+
+
+@pytest.mark.spec("C-25", "M-14")
+def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, offline_model):
+    settings = Settings(database_timeout=TIMEOUT, search_past_sessions=False)
+    with (
+        Database(on_postgresql) as other,
+        PhoneMemory(on_postgresql, settings=settings, embeddings=offline_model) as memory,
+    ):
+        server = serving(memory)
+        server.says(MOM, "Where is the key?")
+        with other.write() as connection:
+            connection.execute(text(f"LOCK TABLE {', '.join(metadata.tables)} IN ACCESS EXCLUSIVE MODE"))
+            begun = time.monotonic()
+            answer = server.says(MOM, "Where is the key now?")
+            waited = time.monotonic() - begun
+
+    assert answer.endswith(WITHOUT_MEMORY)
+    assert waited < 2 * TIMEOUT.total_seconds()
