@@ -7,6 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from langmem_plugin.agent.offline_argument import is_id, title_of
+from langmem_plugin.references.decoding import plain
 
 _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others
@@ -22,8 +23,8 @@ def _said(result: ToolMessage) -> str:
     if result.status == "error" or text[:1] not in ("[", "{"):
         return text or "Done."
     try:
-        data = json.loads(text)
-    except ValueError:
+        data = plain(json.loads(text))
+    except (ValueError, RecursionError):
         return text
     return _list(data) if isinstance(data, list) else _thing(data)
 

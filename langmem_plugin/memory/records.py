@@ -18,6 +18,8 @@ from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
 
 log = logging.getLogger(__name__)
 
+_LEVELS = 50  # of metadata; whoever reads it goes down into it again
+
 _INSTANTS = ("expires_at", "last_accessed", "created_at", "updated_at")
 
 
@@ -140,7 +142,17 @@ def _as_json(name: str, value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     try:
-        return json.loads(json.dumps(value, allow_nan=False))  # as it will be read
+        return _within(_LEVELS, json.loads(json.dumps(value, allow_nan=False)))  # as it will be read
     except (TypeError, ValueError, RecursionError):
         log.warning("memory.metadata_dropped", extra={"field": str(name)})
         return None
+
+
+def _within(levels: int, value: Any) -> Any:
+    """The value. Raises ValueError where it is nested deeper than that."""
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    for part in parts:
+        if not levels:
+            raise ValueError("nested too deep")
+        _within(levels - 1, part)
+    return value

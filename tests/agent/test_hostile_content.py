@@ -13,6 +13,7 @@ from langgraph.graph import END, START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
 from langmem_plugin.agent.channel import NOT_STORABLE
+from langmem_plugin.agent.offline_model import OfflineChatModel
 from langmem_plugin.settings import Settings
 from tests.memory.test_bad_text import Letters
 
@@ -224,3 +225,16 @@ def test_a_message_keeps_whatever_id_its_graph_gives_it_and_can_be_searched_for(
 
     assert [each.id for each in kept][1:] == [message_id]
     assert "lentil" in memory.command(phone, "/search lentil soup")
+
+
+@pytest.mark.spec("U-1", "C-13")
+@pytest.mark.parametrize("what", HOSTILE_RESULTS)
+def test_the_offline_model_says_what_a_hostile_result_says(what):
+    call = {"name": "find_soups", "args": {"query": "soup"}, "id": "call"}
+    said = [
+        HumanMessage("find"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage(HOSTILE_RESULTS[what], tool_call_id="call"),
+    ]
+
+    assert OfflineChatModel().bind_tools([]).invoke(said).text

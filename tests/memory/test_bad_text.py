@@ -163,11 +163,11 @@ def test_a_filter_of_thousands_is_refused_and_one_of_hundreds_answers(services):
 
 
 @pytest.mark.spec("M-1")
-def test_metadata_nested_without_end_is_left_out_and_the_memory_stored(services):
+@pytest.mark.parametrize("levels", [60, 500, 900, 5_000])
+def test_metadata_nested_without_end_is_left_out_and_the_memory_stored(services, levels):
     nested: list[object] = []
-    for _ in range(5_000):
+    for _ in range(levels):
         nested = [nested]
     for service in services:
-        assert service.remember(ERIN, "I have deep thoughts", metadata={"deep": nested, "by": "me"}).metadata == {
-            "by": "me"
-        }
+        made = service.remember(ERIN, fresh(), metadata={"deep": nested, "by": "me"})
+        assert service.get(ERIN, [made.id])[0].metadata == {"by": "me"}
