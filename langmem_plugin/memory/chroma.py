@@ -100,11 +100,12 @@ class ChromaCollections:
             self._close_client()
         if self._client is None:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not (
-                self._readable() and self._vectors.are_as_noted()
-            ):  # a client that fails to open is kept by chromadb, and fails for ever
+            if not self._readable():  # a client that fails to open is kept by chromadb, and fails for ever
                 log.warning("index.damaged")
                 self._delete_files()
+            for folder in self._vectors.damaged():
+                log.warning("index.damaged", extra={"folder": folder.name})
+                rmtree(folder)
             self._client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
             self._inode = _inode(self._file)
         return self._client

@@ -30,17 +30,20 @@ class NotedFiles:
             made.chmod(0o600)
             made.replace(self._notes)
 
-    def are_as_noted(self) -> bool:
-        """Whether each folder holds the files it held, and they hold what they held; without any note, no."""
+    def damaged(self) -> list[Path]:
+        """The folders that do not hold what was noted of them. One of which nothing was noted is believed."""
         with self._lock:
             self._seen = {}
             try:
-                noted = json.loads(self._notes.read_text()) if self._notes.exists() else {}
-            except (OSError, ValueError):
-                return False
+                noted: dict[str, int] = json.loads(self._notes.read_text()) if self._notes.exists() else {}
+            except ValueError:
+                noted = {}
             present = {name: self._checksum(name) for name in self._names()}
-        folders = {Path(name).parent for name in present}
-        return present == {name: checksum for name, checksum in noted.items() if Path(name).parent in folders}
+        differing = {
+            Path(name).parent for name in noted.keys() | present.keys() if noted.get(name) != present.get(name)
+        }
+        known = {Path(name).parent for name in noted} & {Path(name).parent for name in present}
+        return [self._folder / each for each in sorted(differing & known)]
 
     def _names(self) -> Iterator[str]:
         folders = [each for each in self._folder.iterdir() if each.is_dir() and self._watched(each)]
