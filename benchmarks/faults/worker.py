@@ -31,9 +31,7 @@ _DIMENSION = 32
 
 
 class Asked(NamedTuple):
-    """A text on its way to a process. `how` is "reply", or a durability: a turn of the checkpointer alone, or, with
-    `in_turn` false, a run outside of turns.
-    """
+    """A text on its way to a process. `how` is "reply", or the durability of a run with the checkpointer alone."""
 
     number: int
     phone: str
@@ -109,7 +107,7 @@ def run(pipe: Connection, url: str, ahead: float | None, of_children: Sequence[C
     os.setsid()  # with its children it can be ended from outside, whatever it is doing
     logging.disable()  # what people are told is counted, not how often it is logged
     if "FAKETIME" in os.environ:
-        # libfaketime moves also the instant, by the clock that it leaves alone, at which Python's sleep is to end.
+        # Where libfaketime leaves the monotonic clock alone, Python's own sleep is an invalid argument.
         time.sleep = partial(select.select, [], [], [])
     clock = {}
     if ahead is not None:
