@@ -1,17 +1,22 @@
 """Calls of code that may hang: each in a daemon thread, which is left alone when it takes too long."""
 
+import atexit
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from contextvars import copy_context
 from functools import partial
 from typing import Any, TypeVar
+from weakref import WeakSet
 
 from langmem_plugin import forks
 
 Answer = TypeVar("Answer")
 
 _MOST_HUNG = 4
+_LAST_SECONDS = 2.0
+_threads: "WeakSet[threading.Thread]" = WeakSet()
 
 
 class GivenUp(TimeoutError):
@@ -21,7 +26,7 @@ class GivenUp(TimeoutError):
 class TimedCalls:
     """Four threads may be left behind; until one of them comes back every further call is given up at once.
 
-    None of them keeps the interpreter from ending.
+    None of them keeps the interpreter from ending for more than two seconds.
     """
 
     def __init__(self, name: str) -> None:
@@ -44,7 +49,9 @@ class TimedCalls:
                 raise GivenUp("closed" if self._closed else f"{len(self._hung)} calls before this one still hang")
             self._waited_for.add(answer)
         work = copy_context().run  # of the caller: tracing is among it
-        threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True).start()
+        thread = threading.Thread(target=work, args=(self._work, ask, answer), name=self._name, daemon=True)
+        _threads.add(thread)
+        thread.start()
         try:
             return answer.result(seconds)
         except CancelledError as error:
@@ -81,3 +88,11 @@ class TimedCalls:
             self._hung.discard(answer)
             if answer.set_running_or_notify_cancel():
                 settle()
+
+
+@atexit.register
+def _let_end() -> None:
+    """A model's native code aborts the process if the interpreter goes away under it."""
+    deadline = time.monotonic() + _LAST_SECONDS
+    for thread in list(_threads):
+        thread.join(max(0.0, deadline - time.monotonic()))
