@@ -279,7 +279,7 @@ def main():
     line("measure", "here", "target")
     first = first_turn_of_a_process(200)
     sizes, log = stored(ours, [100, 200] if arguments.quick else [100, 200, 500, arguments.turns], "async")
-    line("bytes a turn, turn 100 to 200, every step kept", f"{per_turn(sizes, 100, 200):,.0f}", "<= 7,000")
+    line("bytes a turn, turn 100 to 200, every step kept", f"{per_turn(sizes, 100, 200):,.0f}", "<= 5,000")
     if not arguments.quick:
         late = per_turn(sizes, 500, arguments.turns) / per_turn(sizes, 100, 200)
         line(f"  turns 500 to {arguments.turns} against that", f"{late:.2f} x", "<= 1.15 x")
@@ -294,7 +294,7 @@ def main():
         target = "<= 1.3 x" if name == "ours" else ""
         line(f"turn 200 / turn 10: {name}", f"{at[200] / at[10]:.2f} x ({at[10]:.1f}, {at[200]:.1f} ms)", target)
     for name in ("SqliteSaver", "AsyncSqliteSaver", "InMemorySaver"):
-        target = "<= 0.35 x" if name == "SqliteSaver" else ""
+        target = "<= 0.5 x" if name == "SqliteSaver" else ""
         line(f"turn 200 against {name}", f"{mine[200] / best[name][200]:.2f} x", target)
     line("first turn of a process, 200 turns before", f"{first:.0f} ms", "<= 45 ms")
     targets = {"load, cold (open and close included)": "<= 25 ms", "load, warm": "<= 25 ms", "window": "<= 5 ms"}
