@@ -141,7 +141,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         if seen is not None:
             return seen
         with self.database.write() as connection:
-            return self._opened(connection, thread, None)
+            return self._opened(connection, thread, sessions.newest(connection, thread, lock=True), None)
 
     def look(self, thread: str) -> Session | None:
         """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
@@ -153,7 +153,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
     def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
         """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
         before = sessions.newest(connection, thread, lock=True)
-        session = self._opened(connection, thread, seen)
+        session = self._opened(connection, thread, before, seen)
         sessions.take(connection, before or session, ticket)
         return Opened(
             {"configurable": {"thread_id": thread, "session_id": session.session_id, TURN_KEY: ticket}},
@@ -186,10 +186,9 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """Writes what the turn's runs left to be written with their next step."""
         self._shared.settle(config)
 
-    def _opened(self, connection: Connection, thread: str, seen: Session | None) -> Session:
-        """`seen` is what `look` found: it need not be read again."""
+    def _opened(self, connection: Connection, thread: str, found: Session | None, seen: Session | None) -> Session:
+        """The newest session `found`, or a fresh one. What `look` has `seen` need not be read again."""
         now = self.now()
-        found = sessions.newest(connection, thread, lock=True)
         if (
             found is not None
             and not sessions.has_ended(connection, found, now, self.silence)
