@@ -21,12 +21,12 @@ import numpy as np
 
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
-from langmem_plugin.memory.fact_search import Ask
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embedding.vectors import Vector, cosines, unit
+from langmem_plugin.memory.index.vector_stores import chroma, pgvector
 from langmem_plugin.memory.models import EVERYTHING
-from langmem_plugin.memory.search import Meaning, Query
-from langmem_plugin.memory.stores import chroma, pgvector
-from langmem_plugin.memory.vectors import Vector, cosines, unit
+from langmem_plugin.memory.search.fact_ranking import Meaning, Query
+from langmem_plugin.memory.search.fact_search import Ask
 
 NEAREST, ASKED, PER_CENTRE = 10, 100, 50
 OWNER = "owner"

@@ -1,4 +1,4 @@
-"""How langmem_plugin/conversation/primer.bin was made: what nearly every stored payload repeats.
+"""How langmem_plugin/conversation/storage/primer.bin was made: what nearly every stored payload repeats.
 
 Stored payloads can only be read with the very primer they were written with, so the file never changes; a better
 one would be a second file under a new leading byte. `python -m benchmarks.primer FILE` writes one.
@@ -17,7 +17,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin import ConversationSaver, MemoryState
-from langmem_plugin.conversation import codec
+from langmem_plugin.conversation.storage import codec
 
 USAGE = {
     "input_tokens": 812,

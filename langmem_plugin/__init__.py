@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.resolving import resolve
     from langmem_plugin.agent.state import MemoryState
-    from langmem_plugin.conversation.manager import SessionManager
     from langmem_plugin.conversation.saver import ConversationSaver
+    from langmem_plugin.conversation.session_manager import SessionManager
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
     from langmem_plugin.settings import Settings
@@ -44,7 +44,7 @@ _ROOMS = {
     "MemoryService": "memory",
     "MemoryState": "agent.state",
     "PhoneMemory": "plugin",
-    "SessionManager": "conversation.manager",
+    "SessionManager": "conversation.session_manager",
     "Settings": "settings",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",

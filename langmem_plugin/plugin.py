@@ -24,16 +24,16 @@ from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_sessions import PastSessions
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
-from langmem_plugin.agent.working import Recalled, WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.turn_context import Recalled, WorkingMemory, messages_of, recalled_of
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.keeper import quarter_of_length
-from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns import Opened, Turn
+from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.sessions.session_store import quarter_of_length
+from langmem_plugin.conversation.turns.turns import Opened, Turn
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.stores import opened_stores
 from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from langmem_plugin.database import Database
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.spec_table"]
 

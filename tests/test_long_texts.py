@@ -9,14 +9,14 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.citations import Citation, citations_in, with_sources
-from langmem_plugin.conversation.media import Media, references_in
+from langmem_plugin.conversation.media.media_store import Media, references_in
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.dates import named, without_days
 from langmem_plugin.memory.instructions import split
-from langmem_plugin.memory.languages import asked, terms
 from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.search.dates import named, without_days
+from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.phones import normalised
 from langmem_plugin.references import argument, clear_cache, resolve
 from tests.growth import is_linear

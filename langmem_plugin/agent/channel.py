@@ -15,10 +15,10 @@ from langgraph.types import Command
 from langmem_plugin.agent import outage
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
-from langmem_plugin.conversation.media import image_block
+from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.conversation.media.media_store import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns import Turn
+from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.errors import (
     NotSerializable,
@@ -30,7 +30,7 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.memory.models import storable
 from langmem_plugin.phones import masked
-from langmem_plugin.references.decoding import plain
+from langmem_plugin.references.shown.decoding import plain
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 
-from langmem_plugin.agent.working import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
 
 
 class RememberingState(AgentState[Any]):

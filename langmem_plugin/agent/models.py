@@ -37,7 +37,7 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
     if base_url and not name:
         raise ConfigurationError("LANGMEM_BASE_URL names a server but LANGMEM_MODEL no model: set both, or neither")
     if name in ("", _OFFLINE):
-        from langmem_plugin.agent.offline_model import OfflineChatModel  # noqa: PLC0415 - loads the embedding model
+        from langmem_plugin.offline.chat_model import OfflineChatModel  # noqa: PLC0415 - loads the embedding model
 
         return OfflineChatModel()
     return _by_name(name, base_url)
@@ -50,11 +50,11 @@ def embedding_model(name: str) -> Embeddings:
     Raises ConfigurationError if it cannot be made: no key, no such provider. Nothing is called yet.
     """
     if name == _OFFLINE:
-        from langmem_plugin.memory.embeddings import OfflineEmbeddings  # noqa: PLC0415 - loads the model
+        from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings  # noqa: PLC0415 - loads the model
 
         return OfflineEmbeddings()
     if name == "multilingual":
-        from langmem_plugin.memory.multilingual import MultilingualEmbeddings  # noqa: PLC0415 - needs its extra
+        from langmem_plugin.memory.embedding.multilingual import MultilingualEmbeddings  # noqa: PLC0415 - needs its extra
 
         return MultilingualEmbeddings()
     from langchain.embeddings import init_embeddings  # noqa: PLC0415 - only who asks for another model pays for it

@@ -11,12 +11,12 @@ from hashlib import sha256
 from langmem_plugin import forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
 from langmem_plugin.agent.pictures import words_in
-from langmem_plugin.conversation import searchable
-from langmem_plugin.conversation.manager import MessageRecord, SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.searchable import Waiting
+from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
+from langmem_plugin.conversation.sessions import searchable_sessions
+from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
-from langmem_plugin.memory.history import MessageHistory, Said
+from langmem_plugin.memory.search.message_search import MessageHistory, Said
 from langmem_plugin.phones import masked, thread_key
 
 log = logging.getLogger(__name__)
@@ -86,7 +86,7 @@ class PastSessions:
         while True:
             silent_since = self._saver.now() - self._saver.silence.timeout
             with self._saver.database.read() as connection:
-                found = searchable.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
+                found = searchable_sessions.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
             for each in found:
                 if self._stopped.is_set():
                     return added
@@ -100,10 +100,10 @@ class PastSessions:
         if not thread or owner == thread or names_its_owner(thread):
             return
         with self._saver.database.read() as connection:
-            if searchable.is_claimed(connection, thread, owner):
+            if searchable_sessions.is_claimed(connection, thread, owner):
                 return
         with self._saver.database.write() as connection:
-            searchable.claim(connection, thread, owner, self._saver.now())
+            searchable_sessions.claim(connection, thread, owner, self._saver.now())
 
     def _look(self, thread: str | None) -> bool:
         """At one thread or all; whether to go on with others."""
@@ -119,7 +119,7 @@ class PastSessions:
 
     def _forget_gone(self) -> None:
         with self._saver.database.write() as connection:
-            searchable.forget_gone(connection, self._saver.now() - _FIRST_SESSION_WITHIN)
+            searchable_sessions.forget_gone(connection, self._saver.now() - _FIRST_SESSION_WITHIN)
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)
@@ -131,10 +131,10 @@ class PastSessions:
             # Looked at again when it was rebuilt; what was taken from it before stays.
             log.warning("past_sessions.damaged", exc_info=True, extra={"session_id": found.session_id})
             with self._saver.database.write() as connection:
-                searchable.take(connection, found)
+                searchable_sessions.take(connection, found)
             return 0
         added = self._history.follow(
-            owner, found.session_id, said, lambda connection: searchable.take(connection, found)
+            owner, found.session_id, said, lambda connection: searchable_sessions.take(connection, found)
         )
         if added:
             log.info("past_sessions.taken", extra={"phone": masked(found.thread), "messages": added})

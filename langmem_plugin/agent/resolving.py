@@ -6,8 +6,8 @@ from functools import cache
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin import references
-from langmem_plugin.memory.embedder import Embedder
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.references import Resolution
 
 

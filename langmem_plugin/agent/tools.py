@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 from langchain_core.tools import BaseTool, tool
 
 from langmem_plugin.agent.identity import session_of_run
-from langmem_plugin.agent.working import WorkingMemory
+from langmem_plugin.agent.turn_context import WorkingMemory
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.scopes import search_for

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from langmem_plugin.cli.opening import Url, opened
-from langmem_plugin.conversation.doctor import examine
-from langmem_plugin.conversation.doctor import rebuild as rebuild_session
+from langmem_plugin.conversation.storage.doctor import examine
+from langmem_plugin.conversation.storage.doctor import rebuild as rebuild_session
 from langmem_plugin.errors import TypeNotAllowed
 from langmem_plugin.memory.doctor import examine as examine_memories
 from langmem_plugin.phones import masked

@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from langmem_plugin.cli.opening import Url, plain_errors
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reembedding import reembed, waiting
+from langmem_plugin.memory.embedding.reembedding import reembed, waiting
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Settings
 

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.conversation.manager import SessionManager
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible

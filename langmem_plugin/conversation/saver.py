@@ -19,12 +19,13 @@ from langgraph.checkpoint.base import (
     get_checkpoint_metadata,
 )
 
-from langmem_plugin.conversation import codec, pruning, sessions
-from langmem_plugin.conversation.checkpoints import Stored
-from langmem_plugin.conversation.history import History
-from langmem_plugin.conversation.keeper import SessionKeeper, namespace_of
-from langmem_plugin.conversation.runs import control_of, starts_run
-from langmem_plugin.conversation.turns import TURN_KEY
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.run_sessions import control_of, starts_run
+from langmem_plugin.conversation.sessions.session_store import SessionKeeper, namespace_of
+from langmem_plugin.conversation.storage import codec, pruning
+from langmem_plugin.conversation.storage.checkpoint_format import Stored
+from langmem_plugin.conversation.storage.checkpoint_store import History
+from langmem_plugin.conversation.turns.turns import TURN_KEY
 from langmem_plugin.database import BULK_WORK
 from langmem_plugin.errors import DamagedSession, InvalidInput
 from langmem_plugin.phones import thread_key
@@ -80,7 +81,7 @@ class ConversationSaver(SessionKeeper):
                     log.exception("session.damaged", extra={"session_id": session.session_id})
                     self._runs.remember(control_of(config), thread, None)
         with self.database.write() as connection:
-            sessions.end(connection, thread, self.now(), number=session.number)
+            session_rows.end(connection, thread, self.now(), number=session.number)
         return None
 
     def list(
@@ -180,13 +181,13 @@ class ConversationSaver(SessionKeeper):
     def delete_thread(self, thread_id: str) -> None:
         """Deletes every session of the thread, current and archived."""
         with self.database.write(patience=BULK_WORK) as connection:
-            sessions.remove(connection, thread_key(thread_id, self.region))
+            session_rows.remove(connection, thread_key(thread_id, self.region))
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints these runs wrote, their writes, and the messages only they held."""
         with self.database.write() as connection:
             for (thread, number), doomed in pruning.threads_of_runs(connection, run_ids).items():
-                for session in sessions.all_of(connection, thread):
+                for session in session_rows.all_of(connection, thread):
                     if session.number == number:
                         pruning.drop(self._history(connection, session), doomed)
 
@@ -207,9 +208,9 @@ class ConversationSaver(SessionKeeper):
         for thread in dict.fromkeys(thread_key(thread_id, self.region) for thread_id in thread_ids):
             with self.database.write() as connection:
                 if strategy == "delete":
-                    sessions.remove(connection, thread)
+                    session_rows.remove(connection, thread)
                     continue
-                for session in sessions.all_of(connection, thread):
+                for session in session_rows.all_of(connection, thread):
                     history = self._history(connection, session)
                     pruning.drop(history, pruning.all_but_latest(history))
 

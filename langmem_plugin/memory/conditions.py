@@ -15,8 +15,8 @@ from datetime import date, datetime, time
 from typing import Protocol
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.languages import stems
 from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.search.tokenizer import stems
 
 _LONGEST = 500  # letters
 _DEEPEST = 20  # brackets and nots inside one another

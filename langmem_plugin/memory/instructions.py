@@ -26,7 +26,7 @@ from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput, TooManyInstructions
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.damages import AnyRow, all_rows
+from langmem_plugin.memory.damaged_rows import AnyRow, all_rows
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.repository import MemoryRepository
 

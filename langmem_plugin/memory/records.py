@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory import checksums
-from langmem_plugin.memory.damages import AnyRow
+from langmem_plugin.memory.damaged_rows import AnyRow
 from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
 
 log = logging.getLogger(__name__)

@@ -26,8 +26,8 @@ from sqlalchemy import (
 
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.memory.corpus import Entry
-from langmem_plugin.memory.damages import all_rows, each_row
+from langmem_plugin.memory.damaged_rows import all_rows, each_row
+from langmem_plugin.memory.embedding.vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
 from langmem_plugin.memory.records import (
     STORED,
@@ -39,8 +39,8 @@ from langmem_plugin.memory.records import (
     valid,
     validated,
 )
+from langmem_plugin.memory.search.corpus import Entry
 from langmem_plugin.memory.vector_rows import VectorRows, parts
-from langmem_plugin.memory.vectors import Vector
 
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")

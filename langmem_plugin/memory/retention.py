@@ -18,7 +18,7 @@ from langmem_plugin.database.memory_tables import (
     memory_owner,
     standing_instruction,
 )
-from langmem_plugin.memory.index import VectorIndex
+from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.models import Memory
 from langmem_plugin.memory.repository import MemoryRepository

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
-from langmem_plugin.memory.fact_search import Ask
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode
+from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.phones import ScopeKey
 from langmem_plugin.settings import Role

@@ -13,16 +13,15 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemError
 from langmem_plugin.memory.background import Background
-from langmem_plugin.memory.calibration import Calibration
-from langmem_plugin.memory.collections import SessionCollections
-from langmem_plugin.memory.damages import Kind
-from langmem_plugin.memory.embedder import TEN_SECONDS, Embedder
-from langmem_plugin.memory.embeddings import OfflineEmbeddings
-from langmem_plugin.memory.fact_search import Ask, FactSearch
-from langmem_plugin.memory.history import MessageHistory
-from langmem_plugin.memory.index import VectorIndex
+from langmem_plugin.memory.damaged_rows import Kind
+from langmem_plugin.memory.embedding.calibration import Calibration
+from langmem_plugin.memory.embedding.embedder import TEN_SECONDS, Embedder
+from langmem_plugin.memory.embedding.missing_vectors import MissingVectors
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.embedding.vectors import unit
+from langmem_plugin.memory.index.vector_index import VectorIndex
+from langmem_plugin.memory.index.vector_stores import OpenCollection
 from langmem_plugin.memory.instructions import StandingInstructions
-from langmem_plugin.memory.missing_vectors import MissingVectors
 from langmem_plugin.memory.models import (
     EVERYTHING,
     Filter,
@@ -36,9 +35,10 @@ from langmem_plugin.memory.models import (
 )
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search import Query
-from langmem_plugin.memory.stores import OpenCollection
-from langmem_plugin.memory.vectors import unit
+from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.fact_search import Ask, FactSearch
+from langmem_plugin.memory.search.message_search import MessageHistory
+from langmem_plugin.memory.session_collections import SessionCollections
 
 _CACHE_BYTES = 256 * 2**20
 
@@ -50,7 +50,7 @@ class MemoryService(SessionCollections, Retention):
     cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
-    process; `chroma(folder)` and `pgvector(database)` of memory/stores.py are such. It follows the database in
+    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such. It follows the database in
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     which raises ConfigurationError where one of that name has another distance or dimension.

@@ -11,8 +11,8 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_index, memory_owner, memory_vector
 from langmem_plugin.memory.checksums import of_vector, vector_is_whole
-from langmem_plugin.memory.damages import AnyRow, Damages, Kind
-from langmem_plugin.memory.vectors import Matrix, Vector, cosines, from_bytes, to_bytes
+from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind
+from langmem_plugin.memory.embedding.vectors import Matrix, Vector, cosines, from_bytes, to_bytes
 
 _AT_ONCE = 500  # ids in one IN list
 

@@ -21,11 +21,11 @@ How it is made: payload and listing read results, ledger keeps what was shown an
 utterance, and resolver (selecting, describing, pointing, choosing) decides what is meant.
 """
 
-from .arguments import argument
-from .choosing import Closeness
-from .reading import clear_cache, resolve
-from .resolution import Followup, PreviousCall, Reference, Resolution
-from .wording import describe
+from langmem_plugin.references.meant.arguments import argument
+from langmem_plugin.references.meant.choosing import Closeness
+from langmem_plugin.references.meant.reading import clear_cache, resolve
+from langmem_plugin.references.meant.resolution import Followup, PreviousCall, Reference, Resolution
+from langmem_plugin.references.meant.wording import describe
 
 __all__ = [
     "Closeness",

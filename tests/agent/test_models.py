@@ -7,7 +7,7 @@ from langchain_openai import ChatOpenAI
 
 from langmem_plugin import ConfigurationError
 from langmem_plugin.agent.models import chat_model, model_failures
-from langmem_plugin.agent.offline_model import OfflineChatModel
+from langmem_plugin.offline.chat_model import OfflineChatModel
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ from sqlalchemy import delete
 
 from langmem_plugin import MemoryState, PhoneMemory, TurnLost
 from langmem_plugin.agent import channel
-from langmem_plugin.conversation import shared_writes
+from langmem_plugin.conversation.storage import shared_writes
 from langmem_plugin.database.conversation_tables import turn
 
 ERIN = "+972501234567"

@@ -6,8 +6,8 @@ from typer.testing import CliRunner
 
 from langmem_plugin.cli import app
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reembedding import waiting
-from langmem_plugin.memory.stores import opened_stores
+from langmem_plugin.memory.embedding.reembedding import waiting
+from langmem_plugin.memory.index.vector_stores import opened_stores
 
 ANNA = "+972501234567"
 

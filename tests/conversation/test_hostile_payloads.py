@@ -20,8 +20,8 @@ from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
 from langmem_plugin.agent.channel import NOT_STORABLE
-from langmem_plugin.conversation import codec
-from langmem_plugin.conversation.doctor import examine, rebuild
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 

@@ -26,8 +26,8 @@ from langgraph.types import Command, Send, interrupt
 from sqlalchemy import LargeBinary, select
 
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
-from langmem_plugin.conversation import codec
-from langmem_plugin.conversation.media import Media, MediaReference, image_block, references_in
+from langmem_plugin.conversation.media.media_store import Media, MediaReference, image_block, references_in
+from langmem_plugin.conversation.storage import codec
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import InvalidInput, StorageFull
 

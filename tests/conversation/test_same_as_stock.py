@@ -23,7 +23,7 @@ from langgraph.types import Send
 from pydantic import BaseModel
 from sqlalchemy import select
 
-from langmem_plugin.conversation.codec import StrictSerializer
+from langmem_plugin.conversation.storage.codec import StrictSerializer
 from langmem_plugin.database.conversation_tables import message as message_table
 from tests.conversation.conftest import facts, history
 

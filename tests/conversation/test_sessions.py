@@ -16,7 +16,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, SessionExpired
-from langmem_plugin.conversation.sessions import Silence
+from langmem_plugin.conversation.sessions.session_rows import Silence
 from langmem_plugin.errors import UnknownSession
 from tests.conversation.conftest import Scripted
 
@@ -177,7 +177,9 @@ def test_a_checkpoint_of_another_phone_cannot_be_named(saver):
 def test_two_phones_whose_sessions_began_in_the_same_microsecond_never_see_each_other(fresh, monkeypatch):
     saver = fresh()
     graph = echo(saver)
-    monkeypatch.setattr("langmem_plugin.conversation.sessions.time.time_ns", lambda: 1_800_000_000_000_000_000)
+    monkeypatch.setattr(
+        "langmem_plugin.conversation.sessions.session_rows.time.time_ns", lambda: 1_800_000_000_000_000_000
+    )
     say(graph, "hers", of(MOM))
     say(graph, "his", of(DAD))
     assert texts(graph.get_state(of(MOM)).values) == ["hers", "You said hers."]

@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import func, select
 
 from langmem_plugin import ConversationSaver, TurnTimeout
-from langmem_plugin.conversation.turns import Turns
+from langmem_plugin.conversation.turns.turns import Turns
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 

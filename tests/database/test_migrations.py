@@ -15,9 +15,9 @@ from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.history import Said
+from langmem_plugin.memory.embedding.vectors import to_bytes
 from langmem_plugin.memory.scopes import SHARED, search_for
-from langmem_plugin.memory.vectors import to_bytes
+from langmem_plugin.memory.search.message_search import Said
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 

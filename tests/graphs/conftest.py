@@ -8,7 +8,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from graphs import family_agent, family_assistant
 from graphs.household import Household
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.offline_model import OfflineChatModel
+from langmem_plugin.offline.chat_model import OfflineChatModel
 
 ERIN, JASON = "+12025550123", "+12025550145"
 

@@ -11,11 +11,11 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import InvalidInput, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import Situation
-from langmem_plugin.memory.history import Said
-from langmem_plugin.memory.keyvalue import KeyValueMemory
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.reminders import Reminders
 from langmem_plugin.memory.scopes import recall_for, search_for, share
+from langmem_plugin.memory.search.message_search import Said
 
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

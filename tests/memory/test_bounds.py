@@ -10,8 +10,8 @@ from sqlalchemy import func, select
 from langmem_plugin.database.memory_tables import memory_access, memory_collection, memory_owner
 from langmem_plugin.errors import TooManyInstructions
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.history import Said
-from langmem_plugin.memory.keyvalue import KeyValueMemory
+from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.search.message_search import Said
 
 ANNA, BEN = "+972501234567", "+972507654321"
 FLAT = [1.0] * 384
@@ -135,7 +135,7 @@ def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
 
 @pytest.mark.spec("M-2", "M-19")
 def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, clock, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.collections._MOST_MARKS", 3)
+    monkeypatch.setattr("langmem_plugin.memory.session_collections._MOST_MARKS", 3)
     for number in range(6):
         clock.forward(minutes=1)
         memory.delete_collection(f"s{number}", owner=ANNA)

@@ -10,9 +10,9 @@ from sqlalchemy import text
 from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.doctor import examine
-from langmem_plugin.memory.history import Said
-from langmem_plugin.memory.keyvalue import KeyValueMemory
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.search.message_search import Said
 
 ANNA = "+972501234567"
 DOSE, PARKING = "the dose is 5 mg at 8 pm", "I park on level 3"

@@ -5,8 +5,8 @@ from datetime import UTC, date, datetime
 import numpy as np
 import pytest
 
-from langmem_plugin.memory.dates import named, nearness
-from langmem_plugin.memory.history import Said
+from langmem_plugin.memory.search.dates import named, nearness
+from langmem_plugin.memory.search.message_search import Said
 
 ANNA = "+972501234567"
 TODAY = date(2026, 11, 18)  # a Wednesday

@@ -8,8 +8,8 @@ import pytest
 
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import MemoryService, embeddings
-from langmem_plugin.memory.calibration import Calibration
-from langmem_plugin.memory.ranking import semantic
+from langmem_plugin.memory.embedding.calibration import Calibration
+from langmem_plugin.memory.search.score_fusion import semantic
 
 ANNA = "+972501234567"
 COMPANIES = [

@@ -7,8 +7,8 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import history_vector, memory_vector
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.history import Said
-from langmem_plugin.memory.reembedding import reembed, waiting
+from langmem_plugin.memory.embedding.reembedding import reembed, waiting
+from langmem_plugin.memory.search.message_search import Said
 
 ANNA = "+972501234567"
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.keyvalue import KeyValueMemory
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.scopes import SHARED, recall_for, share
 from langmem_plugin.phones import normalised, thread_key
 

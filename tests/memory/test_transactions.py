@@ -8,12 +8,12 @@ from langchain_core.vectorstores import InMemoryVectorStore
 from sqlalchemy import event
 
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.history import MessageHistory, Said
+from langmem_plugin.memory.embedding.reembedding import reembed
 from langmem_plugin.memory.instructions import StandingInstructions
-from langmem_plugin.memory.keyvalue import KeyValueMemory
-from langmem_plugin.memory.reembedding import reembed
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.reminders import Reminders
 from langmem_plugin.memory.scopes import recall_for, search_for, share
+from langmem_plugin.memory.search.message_search import MessageHistory, Said
 
 ANNA = "+972501234567"
 

@@ -10,9 +10,9 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.history import Said
-from langmem_plugin.memory.keyvalue import KeyValueMemory
-from langmem_plugin.memory.reembedding import reembed, waiting
+from langmem_plugin.memory.embedding.reembedding import reembed, waiting
+from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.search.message_search import Said
 from tests.unreliable import WAYS, Unreliable
 
 ANNA = "+972501234567"

@@ -1,9 +1,9 @@
 """The languages the resolver reads; adding one is adding a table to LANGUAGES."""
 
-from .english import ENGLISH
-from .hebrew import HEBREW
-from .spanish import SPANISH
-from .table import Comparison, Words, phrases
+from langmem_plugin.references.words.english import ENGLISH
+from langmem_plugin.references.words.hebrew import HEBREW
+from langmem_plugin.references.words.spanish import SPANISH
+from langmem_plugin.references.words.table import Comparison, Words, phrases
 
 LANGUAGES: tuple[Words, ...] = (ENGLISH, HEBREW, SPANISH)
 

@@ -1,7 +1,7 @@
 """English words of reference: edit the table, not the code."""
 # ruff: noqa: E501 - a cell of a table stays in one piece
 
-from .table import (
+from langmem_plugin.references.words.table import (
     AGE,
     CALORIES,
     CLOCK,

@@ -1,7 +1,7 @@
 """Hebrew words of reference; prefixes (ו ה ב ל מ ש כ) are stripped by the reader of the table."""
 # ruff: noqa: E501 - a cell of a table stays in one piece
 
-from .table import (
+from langmem_plugin.references.words.table import (
     AGE,
     CALORIES,
     CLOCK,

@@ -1,7 +1,7 @@
 """Spanish words of reference (normal form: no accents)."""
 # ruff: noqa: E501 - a cell of a table stays in one piece
 
-from .table import (
+from langmem_plugin.references.words.table import (
     AGE,
     CALORIES,
     CLOCK,

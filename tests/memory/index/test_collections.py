@@ -6,8 +6,8 @@ from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reembedding import reembed_in_background, waiting
-from langmem_plugin.memory.stores import chroma
+from langmem_plugin.memory.embedding.reembedding import reembed_in_background, waiting
+from langmem_plugin.memory.index.vector_stores import chroma
 from tests.memory.index.conftest import ANNA, found, until
 
 pytestmark = pytest.mark.spec("M-4")

@@ -1,0 +1,1 @@
+"""Pictures and files of messages, kept outside of them."""

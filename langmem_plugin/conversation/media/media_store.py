@@ -1,0 +1,302 @@
+"""Pictures, sounds and documents of a conversation: kept once as private files, referred to by a line of text."""
+
+import logging
+import mimetypes
+import os
+import re
+import tempfile
+import time
+from base64 import b64encode
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from sqlalchemy import Connection, select
+
+from langmem_plugin.conversation.media.inline_data import (
+    KINDS,
+    UNKNOWN_TYPE,
+    Describe,
+    Inline,
+    decoded,
+    message_without_inline,
+    type_of,
+    without_inline,
+)
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import media as media_table
+from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
+from langmem_plugin.lru import LruCache
+
+log = logging.getLogger(__name__)
+
+_KNOWN_BYTES = 250_000
+_LONGEST_NAME = 80
+_REFERENCE = re.compile(
+    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
+    r"(?P<size>\d{1,18}) bytes, (?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|"
+    r"(?P<path>[^\]\n]{0,255}?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
+    re.ASCII,
+)
+_FILE_NAME = re.compile(r"[0-9a-f]{64}(?:\.\w+)?", re.ASCII)
+_OURS = re.compile(rf"{_FILE_NAME.pattern}|part-\w+", re.ASCII)
+_UNFIT_FOR_NAME = re.compile(r'["\[\]\x00-\x1f]')
+
+
+@dataclass(frozen=True, slots=True)
+class MediaReference:
+    """What a stored message says of a picture, a sound or a document.
+
+    `kind` is image, audio, video or file. `path` is None for what was dropped; its last part names the file in the
+    media folder. A picture that was given by its `url` has nothing but that and, perhaps, a type.
+    """
+
+    kind: str
+    mime_type: str | None
+    size: int | None = None
+    sha256: str | None = None
+    path: str | None = None
+    url: str | None = None
+    name: str | None = None
+
+    def __str__(self) -> str:
+        name = f' "{self.name}"' if self.name else ""
+        place = self.path or f"sha256:{self.sha256}, not kept"
+        return f"[{self.kind}{name}: {self.mime_type}, {self.size} bytes, {place}]"
+
+
+class Media:
+    """The files of a folder, each named by the SHA-256 of what is in it; with `folder` None nothing is kept.
+
+    The folder is made (700) when the first file (600) comes. Raises StorageFull if a file cannot be written.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._known: LruCache[tuple[Any, ...], MediaReference] = LruCache(_KNOWN_BYTES)
+
+    @classmethod
+    def beside(cls, database: Database) -> "Media":
+        """In `<database>-media` beside a SQLite file; dropped with any other database."""
+        return cls(database.path and database.path.with_name(f"{database.path.stem}-media"))
+
+    @classmethod
+    def by_setting(cls, setting: str | Path, database: Database) -> "Media":
+        """As Settings.media says: `beside`, `drop`, or a folder."""
+        match setting:
+            case "beside":
+                return cls.beside(database)
+            case "drop":
+                return cls(None)
+        return cls(Path(setting))
+
+    def reduced(self, message: BaseMessage, brought: set[str] | None = None) -> BaseMessage:
+        """The message as it is to be stored: references in place of inline data. Itself if it has none.
+
+        `brought` gets the SHA-256 of each file whose data the message holds; what it only refers to is not among them.
+        """
+        return message_without_inline(message, self._describing(brought))
+
+    def reduced_value(self, value: Any, brought: set[str] | None = None) -> Any:
+        """The same for what is no message, such as a message written as a dict; messages in it stay as they are."""
+        return without_inline(value, self._describing(brought))
+
+    def keep(self, data: bytes, mime_type: str, name: str | None = None, kind: str = "file") -> MediaReference:
+        """Stores the data, on disk when it returns; what is there already is not stored again.
+
+        `kind` is for a type that does not tell it.
+        """
+        digest = sha256(data).hexdigest()
+        major = mime_type.partition("/")[0]
+        path = None
+        if self.folder is not None:
+            file = self.folder / f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
+            try:
+                if not _is_there(file, len(data)):
+                    _write(file, data)
+            except OSError as error:
+                raise StorageFull(
+                    f"a file cannot be written to {self.folder} ({error}): free space or fix its rights"
+                ) from error
+            path = f"{self.folder.name}/{file.name}"
+        name = name and _UNFIT_FOR_NAME.sub("", name)[:_LONGEST_NAME]
+        return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
+
+    def load(self, reference: MediaReference) -> bytes | None:
+        """What the reference stands for; None if it was dropped or is a URL, and, with a WARNING, if it is missing.
+
+        Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
+        """
+        file = self.file(reference)
+        if file is None:
+            return None
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            log.warning("media.missing", extra={"path": str(file), "reason": error.strerror})
+            return None
+        if sha256(data).hexdigest() != reference.sha256:
+            log.warning("media.damaged", extra={"path": str(file)})
+            return None
+        return data
+
+    def file(self, reference: MediaReference) -> Path | None:
+        """Where it is kept; None if it is not. Never outside of the folder, whatever a message claims."""
+        name = PurePosixPath(reference.path or "").name
+        return self.folder / name if self.folder is not None and _FILE_NAME.fullmatch(name) else None
+
+    def delete_unreferenced(self, referenced: Collection[str], *, grace: timedelta = timedelta(hours=1)) -> int:
+        """Deletes the files whose SHA-256 is not among these; how many.
+
+        Files used within `grace` stay: a turn in progress may not have stored its message yet. With none, call it
+        when nobody else writes, as inside a write transaction of SQLite. Raises StoreUnavailable if a file resists.
+        """
+        if self.folder is None or not self.folder.is_dir():
+            return 0
+        newest = time.time() - grace.total_seconds()
+        deleted = 0
+        for file in self.folder.iterdir():
+            if _OURS.fullmatch(file.name) and file.name.partition(".")[0] not in referenced:
+                try:
+                    if file.stat().st_mtime <= newest:
+                        file.unlink()
+                        deleted += 1
+                except FileNotFoundError:  # another process is at it too
+                    continue
+                except OSError as error:
+                    raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
+        return deleted
+
+    def _describing(self, brought: set[str] | None) -> Describe:
+        def describe(inline: Inline) -> str:
+            reference = self._reference(inline)
+            if reference is None:
+                log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
+                return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
+            if brought is not None and reference.path and reference.sha256:
+                brought.add(reference.sha256)
+            return str(reference)
+
+        return describe
+
+    def _reference(self, inline: Inline) -> MediaReference | None:
+        """To the data, kept; None if it cannot be read."""
+        # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
+        key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
+        known = self._known.get(key)
+        if known is not None and (known.path is None or _is_there(self.file(known), known.size)):
+            return known
+        found = decoded(inline)
+        if found is None:
+            return None
+        data, mime_type = found
+        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
+        self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
+        return reference
+
+
+def files_of(connection: Connection, thread: str) -> set[str]:
+    """The SHA-256 of every file that this thread's messages brought."""
+    return set(connection.execute(select(media_table.c.sha256).where(media_table.c.thread == thread)).scalars())
+
+
+def references_in(value: BaseMessage | Any) -> list[MediaReference]:
+    """Every reference a stored message (or any value) holds, pictures given by URL included, in order, each once."""
+    return list(dict.fromkeys(_references(value)))
+
+
+def image_block(image: str | Path | bytes) -> dict[str, str]:
+    """A picture as a content block for any provider: a file's path, its bytes, or an http(s) URL.
+
+    Raises InvalidInput if it cannot be read or is not a picture.
+    """
+    if isinstance(image, str) and image.startswith(("http://", "https://")):
+        return {"type": "image", "url": image}
+    try:
+        data = image if isinstance(image, bytes) else Path(image).read_bytes()
+    except (OSError, ValueError) as error:
+        raise InvalidInput(f"the image cannot be read ({error}): give a file's path, its bytes or a URL") from error
+    mime_type = type_of(data)
+    if mime_type is None or not mime_type.startswith("image/"):
+        raise InvalidInput(f"this is {mime_type or 'no picture'}: give a PNG, JPEG, GIF, WebP, AVIF or HEIC image")
+    return {"type": "image", "base64": b64encode(data).decode(), "mime_type": mime_type}
+
+
+def _references(value: Any) -> Iterator[MediaReference]:
+    match value:
+        case str():
+            yield from map(_reference, _REFERENCE.finditer(value))
+        case BaseMessage():
+            for part in (value.content, value.additional_kwargs, getattr(value, "artifact", None)):
+                yield from _references(part)
+        case dict():
+            if (of_url := _reference_by_url(value)) is not None:
+                yield of_url
+            else:
+                for part in value.values():
+                    yield from _references(part)
+        case list() | tuple():
+            for part in value:
+                yield from _references(part)
+
+
+def _reference(found: re.Match[str]) -> MediaReference:
+    digest = found["kept"] or found["dropped"]
+    return MediaReference(found["kind"], found["type"], int(found["size"]), digest, found["path"], name=found["name"])
+
+
+def _reference_by_url(block: dict[Any, Any]) -> MediaReference | None:
+    match block:
+        case {"type": "image_url" | "input_image", "image_url": {"url": str(url)} | str(url)} if _is_remote(url):
+            return MediaReference("image", None, url=url)
+        case {"type": "image" | "document" as kind, "source": {"type": "url", "url": str(url)}} if _is_remote(url):
+            return MediaReference("image" if kind == "image" else "file", None, url=url)
+        case {"type": "image" | "audio" | "video" | "file" as kind, "url": str(url)} if _is_remote(url):
+            return MediaReference(kind, block.get("mime_type"), url=url)
+    return None
+
+
+def _is_remote(url: str) -> bool:
+    return url.startswith(("http://", "https://"))
+
+
+def _tidy(mime_type: str) -> str:
+    return mime_type if re.fullmatch(r"[\w.+-]+/[\w.+-]+", mime_type, re.ASCII) else UNKNOWN_TYPE
+
+
+def _is_there(file: Path | None, size: int | None) -> bool:
+    """Notes, for `delete_unreferenced`, that the file is in use."""
+    if file is None:
+        return False
+    try:
+        if file.stat().st_size == size:
+            os.utime(file)
+            return True
+    except OSError:  # whatever it is, writing it anew goes well or says what is wrong
+        pass
+    return False
+
+
+def _write(file: Path, data: bytes) -> None:
+    """All of the file or nothing, even if the power fails: a message refers to it in a moment."""
+    for folder in reversed([each for each in (file.parent, *file.parent.parents) if not each.exists()]):
+        folder.mkdir(mode=0o700, exist_ok=True)
+    handle, part = tempfile.mkstemp(prefix="part-", dir=file.parent)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(part).replace(file)
+    except BaseException:
+        Path(part).unlink(missing_ok=True)
+        raise
+    folder_handle = os.open(file.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder_handle)
+    finally:
+        os.close(folder_handle)

@@ -1,0 +1,286 @@
+"""Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
+
+import logging
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, Self, get_args
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
+
+from langmem_plugin.conversation.media.media_store import files_of, references_in
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Client, Session
+from langmem_plugin.conversation.storage.checkpoint_store import Listed
+from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.window import newest_within
+from langmem_plugin.database import BULK_WORK
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.phones import masked, normalised
+from langmem_plugin.settings import Role, Settings
+
+log = logging.getLogger(__name__)
+
+Speaker = Literal["user", "assistant", "tool"]
+_CHANNEL = "messages"
+_NOTES = "langmem"  # in response_metadata, which no provider is sent
+
+
+@dataclass(frozen=True, slots=True)
+class MessageRecord:
+    """One message. `order_num` counts from 1 within the session; instants are aware, in UTC."""
+
+    message_id: str
+    session_id: str
+    order_num: int
+    role: str
+    content: str
+    sender: str | None
+    recipient: str | None
+    timestamp: datetime
+    received_at: datetime
+    was_received: bool
+    tokens: int
+    image_path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """One session. `ended_at` is None while it is current; `message_ids` are in order."""
+
+    session_id: str
+    whatsapp_chat: str
+    message_ids: tuple[str, ...]
+    message_counter: int
+    created_at: datetime
+    last_active: datetime
+    ended_at: datetime | None
+    total_tokens: int
+    client_name: str | None
+    client_phone: str | None
+
+
+class SessionManager:
+    """Reads and writes sessions by chat: a phone in any form, or a group's chat id.
+
+    `saver` is the checkpointer whose sessions these are, or a database URL for one of its own.
+    """
+
+    def __init__(self, saver: ConversationSaver | str, settings: Settings | None = None) -> None:
+        self._settings = settings or Settings()
+        self._own_saver = isinstance(saver, str)
+        self._saver = ConversationSaver.from_settings(self._settings, saver) if isinstance(saver, str) else saver
+
+    def close(self) -> None:
+        if self._own_saver:
+            self._saver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get_session(self, chat: str) -> SessionRecord:
+        """The chat's current session; a fresh one if there is none or the last one fell silent."""
+        return self.session(self._saver.current_session(self._thread(chat)).session_id)
+
+    def add_message(  # noqa: PLR0917 - the order the interface is known by
+        self,
+        chat: str,
+        role: Speaker,
+        content: str,
+        sender: str | None = None,
+        recipient: str | None = None,
+        user_role: Role = "client",
+        client_name: str | None = None,
+        timestamp: datetime | None = None,
+        received_at: datetime | None = None,
+        was_received: bool = True,
+        image_path: str | None = None,
+    ) -> str:
+        """Adds to the chat's current session and returns the message's id; on disk when it returns.
+
+        Raises ValueError (InvalidInput) for another role. Empty content is taken with a WARNING; a naive
+        instant is taken as UTC with a WARNING; a missing image keeps its path with a WARNING. What exceeds the
+        limit of `user_role` stays stored: the limit bounds what `get_conversation_history` gives.
+        """
+        if role not in get_args(Speaker):
+            raise InvalidInput(f"role {role!r} is unknown: use one of {', '.join(get_args(Speaker))}")
+        thread = self._thread(chat)
+        if not content.strip():
+            log.warning("message.empty", extra={"phone": masked(thread)})
+        if image_path is not None and not _is_there(image_path):
+            log.warning("message.image_missing", extra={"phone": masked(thread)})
+        if len(content) // 4 > self._limit_of(user_role, thread):
+            log.warning("message.oversized", extra={"phone": masked(thread)})
+        now = self._saver.now()
+        notes = {
+            "sender": sender or ("assistant" if role == "assistant" else thread),
+            "recipient": recipient,
+            "timestamp": _utc(timestamp or now, thread).isoformat(),
+            "received_at": _utc(received_at or now, thread).isoformat(),
+            "was_received": was_received,
+            "image_path": image_path,
+        }
+        message_id = str(uuid.uuid4())
+        with self._saver.turn(thread) as config:
+            self._append(config, _message(role, content, message_id, notes), client_name)
+        return message_id
+
+    def get_conversation_history(
+        self, chat: str, user_role: Role = "client", max_messages: int | None = None
+    ) -> list[dict[str, str]]:
+        """`[{"role": …, "content": …}]` of the current session within the role's token limit, oldest first.
+
+        Tokens are those counted when a message was stored. A role that is unknown is taken as `client`, with a
+        WARNING.
+        """
+        thread = self._thread(chat)
+        current = self._saver.current_session(thread)
+        with self._saver.reading(current.session_id) as (history, _):
+            rows = history.listed(_CHANNEL)
+            newest = rows[-max_messages:] if max_messages else rows
+            shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)
+            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in shown))
+        return [{"role": _role(message), "content": message.text} for message in messages if message.text]
+
+    def clear_session(self, chat: str) -> None:
+        """Archives the current session; the next message starts afresh. The client's name is kept."""
+        self._saver.end_session(self._thread(chat))
+
+    def session(self, session_id: str) -> SessionRecord:
+        """Raises UnknownSession."""
+        with self._saver.reading(session_id) as (history, found):
+            client = session_rows.client_of(history.connection, found)
+            rows = history.listed(_CHANNEL)
+        return SessionRecord(
+            session_id=found.session_id,
+            whatsapp_chat=found.thread,
+            message_ids=tuple(row.message_id or str(row.row) for row in rows),
+            message_counter=len(rows),
+            created_at=found.created_at,
+            last_active=found.last_active,
+            ended_at=found.ended_at,
+            total_tokens=sum(row.tokens for row in rows),
+            client_name=client.name,
+            client_phone=client.phone or (found.thread if found.thread.startswith("+") else None),
+        )
+
+    def sessions(self, chat: str | None = None, *, limit: int = 50) -> list[SessionRecord]:
+        """Of one chat, oldest first, or of all, the last active first; archived ones included."""
+        with self._saver.database.read() as connection:
+            found = session_rows.all_of(connection, self._thread(chat) if chat else None, limit=limit)
+        return [self.session(each.session_id) for each in found]
+
+    def messages(self, session_id: str) -> list[MessageRecord]:
+        """The session's messages in order, whether it is current or archived. Raises UnknownSession."""
+        with self._saver.reading(session_id) as (history, found):
+            rows = history.listed(_CHANNEL)
+            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in rows))
+            files = files_of(history.connection, found.thread)
+        return [
+            _record(found, number, message, row, files)
+            for number, (message, row) in enumerate(zip(messages, rows, strict=True), 1)
+        ]
+
+    def restore(self, session_id: str) -> SessionRecord:
+        """Makes an archived session its chat's current one again; the one that was current is archived."""
+        with self._saver.database.write() as connection:
+            session_rows.restore(connection, session_rows.anywhere(connection, session_id), self._saver.now())
+        return self.session(session_id)
+
+    def purge(self, session_id: str) -> None:
+        """Deletes a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
+        with self._saver.database.write(patience=BULK_WORK) as connection:
+            session_rows.remove_one(connection, session_rows.anywhere(connection, session_id))
+        self._saver.sweep_media()
+
+    def expire(self) -> tuple[int, int]:
+        """Archives what fell silent and purges what was archived for `settings.archive_days`; how many of each."""
+        return self._saver.expire(self._settings.archive_days)
+
+    def _append(self, config: RunnableConfig, message: AnyMessage, client_name: str | None) -> None:
+        found = self._saver.get_tuple(config)
+        before: Checkpoint = found.checkpoint if found else empty_checkpoint()
+        version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
+        checkpoint: Checkpoint = {
+            **before,
+            "id": str(uuid6(clock_seq=-1)),
+            "ts": self._saver.now().isoformat(),
+            "channel_values": {
+                **before["channel_values"],
+                _CHANNEL: [*before["channel_values"].get(_CHANNEL, []), message],
+            },
+            "channel_versions": {**before["channel_versions"], _CHANNEL: version},
+            "updated_channels": [_CHANNEL],
+        }
+        step = found.metadata.get("step", -2) + 1 if found else -1
+        config["configurable"]["checkpoint_ns"] = ""
+        if found:
+            config["configurable"]["checkpoint_id"] = before["id"]
+        self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
+        self._saver.touch(config, Client(client_name) if client_name else None)
+
+    def _limit_of(self, user_role: Role, thread: str) -> int:
+        limits = self._settings.max_tokens
+        if user_role not in limits:  # it comes from outside, whatever its type says
+            log.warning("role.unknown", extra={"phone": masked(thread), "role": user_role})
+        return limits.get(user_role, limits["client"])
+
+    def _thread(self, chat: str) -> str:
+        return normalised(chat, self._saver.region)
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # no file system has a file of such a name
+        return False
+
+
+def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]) -> AnyMessage:
+    metadata = {_NOTES: {key: value for key, value in notes.items() if value is not None}}
+    if role == "user":
+        return HumanMessage(content, id=message_id, response_metadata=metadata)
+    if role == "assistant":
+        return AIMessage(content, id=message_id, response_metadata=metadata)
+    return ToolMessage(content, id=message_id, tool_call_id=message_id, response_metadata=metadata)
+
+
+def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
+    notes = message.response_metadata.get(_NOTES) or {}
+    role = _role(message)
+    sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
+    return MessageRecord(
+        message_id=message.id or f"{session.session_id}/{number}",
+        session_id=session.session_id,
+        order_num=number,
+        role=role,
+        content=message.text,
+        sender=sender,
+        recipient=notes.get("recipient") or {"user": "assistant", "assistant": session.thread}.get(role),
+        timestamp=datetime.fromisoformat(notes["timestamp"]) if "timestamp" in notes else row.created_at,
+        received_at=datetime.fromisoformat(notes["received_at"]) if "received_at" in notes else row.created_at,
+        was_received=notes.get("was_received", True),
+        tokens=row.tokens,
+        image_path=notes.get("image_path")
+        or next((each.path for each in references_in(message) if each.path and each.sha256 in files), None),
+    )
+
+
+def _role(message: BaseMessage) -> str:
+    return {"human": "user", "ai": "assistant"}.get(message.type, message.type)
+
+
+def _utc(instant: datetime, thread: str) -> datetime:
+    if instant.tzinfo is None:
+        log.warning("message.naive_timestamp", extra={"phone": masked(thread)})
+        return instant.replace(tzinfo=UTC)
+    return instant.astimezone(UTC)

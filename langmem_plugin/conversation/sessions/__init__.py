@@ -1,0 +1,1 @@
+"""Sessions: when one begins and ends, which one a run belongs to."""

@@ -1,0 +1,1 @@
+"""Checkpoints and messages in the database, each message once."""

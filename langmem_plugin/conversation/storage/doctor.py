@@ -1,0 +1,114 @@
+"""Finds sessions whose rows are damaged, and rebuilds them from the messages that can still be read."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
+from sqlalchemy import delete, select
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.conversation.storage.checkpoint_store import History
+from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
+from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+
+_CHANNEL = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """One thing of a session that cannot be read."""
+
+    session_id: str
+    what: str
+    why: str
+
+
+def examine(saver: ConversationSaver) -> list[Damage]:
+    """Reads every checkpoint, write and message of every session, from the database and not from any cache."""
+    found: list[Damage] = []
+    with saver.database.read() as connection:
+        everything = session_rows.all_of(connection, None)
+    for session in everything:
+        with saver.reading(session.session_id, fresh=True) as (history, _):
+            found += [
+                Damage(session.session_id, f"checkpoint {checkpoint_id}", str(error))
+                for checkpoint_id, error in _errors_in(history)
+            ]
+    return found
+
+
+def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
+    """Replaces the session's history by one checkpoint that lists its readable messages in order.
+
+    Returns how many messages were kept and lost. State other than messages is lost; what is undamaged needs no
+    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed without changing
+    anything: what cannot be read for that is not damaged.
+    """
+    with saver.reading(session_id, fresh=True) as (history, session):
+        for _, error in _errors_in(history):
+            if isinstance(error, TypeNotAllowed):
+                raise error
+        rows = _message_rows(history, session)
+        readable = {row: found for row in rows if (found := _read(history, row)) is not None}
+    latest = {found.id or str(row): row for row, found in readable.items()}
+    # An edit is a later row of the same message: it stands where the message first stood.
+    first = {found.id or str(row): row for row, found in reversed(readable.items())}
+    messages = [readable[latest[key]] for key in sorted(latest, key=lambda key: first[key])]
+    with saver.database.write() as connection:
+        session_rows.disturb(connection, session)
+        for table in (pending, checkpoint, message, value):
+            of_session = (table.c.thread == session.thread, table.c.session == session.number)
+            connection.execute(delete(table).where(*of_session))
+    version = saver.get_next_version(None, None)
+    saver.put(
+        {"configurable": {"thread_id": session.thread, "session_id": session_id, "checkpoint_ns": ""}},
+        {
+            **empty_checkpoint(),
+            "id": str(uuid6(clock_seq=-1)),
+            "channel_values": {_CHANNEL: messages},
+            "channel_versions": {_CHANNEL: version},
+        },
+        {"source": "update", "step": -1, "parents": {}},
+        {_CHANNEL: version},
+    )
+    return len(messages), len(rows) - len(readable)
+
+
+def _errors_in(history: History) -> Iterator[tuple[str, DamagedSession]]:
+    """(checkpoint id, why it cannot be read)."""
+    for namespace, checkpoint_id in history.ids(None, None):
+        try:
+            stored = history.load(namespace, checkpoint_id)
+            if stored is not None:
+                history.values(stored)
+                codec.load(history.serde, stored.metadata)
+            history.pending(namespace, checkpoint_id)
+        except DamagedSession as error:
+            yield checkpoint_id, error
+
+
+def _message_rows(history: History, session: Session) -> list[int]:
+    query = select(message.c.row).where(message.c.thread == session.thread, message.c.session == session.number)
+    return list(history.connection.execute(query.order_by(message.c.row)).scalars())
+
+
+def _read(history: History, row: int) -> BaseMessage | None:
+    try:
+        return history.rows.messages(RowNumbers.of([-row if _is_unnamed(history, row) else row]))[0]
+    except DamagedSession:
+        return None
+
+
+def _is_unnamed(history: History, row: int) -> bool:
+    query = select(message.c.message_id).where(
+        message.c.thread == history.session.thread,
+        message.c.session == history.session.number,
+        message.c.row == row,
+    )
+    return history.connection.execute(query).scalar() is None

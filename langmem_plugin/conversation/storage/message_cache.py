@@ -1,0 +1,251 @@
+"""Messages as read from their rows: decoded once, compared quickly, handed out as copies."""
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from itertools import islice
+from operator import attrgetter, eq, is_
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
+from pydantic import BaseModel
+
+from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
+from langmem_plugin.errors import NotSerializable
+from langmem_plugin.lru import LruCache
+
+Conversation = tuple[str, int]
+"""A thread and the number of its session. The number alone is not unique: two phones may begin at one instant."""
+
+
+@dataclass(slots=True)
+class Version:
+    """One row, decoded and `lean`. `written` is what the graph handed over where decoding gives something else."""
+
+    row: int
+    message: BaseMessage
+    written: BaseMessage | None
+    size: int
+
+    def is_version_of(self, message: BaseMessage) -> bool:
+        return same(self.message, message) or (self.written is not None and same(self.written, message))
+
+
+class Template:
+    """Makes copies of a message that share nothing that can change, with it or with each other.
+
+    What of it can change is found out once, and most of that is empty: a copy takes a microsecond or two.
+    """
+
+    __slots__ = ("_dicts", "_extra", "_fields", "_kind", "_lists", "_others", "_private", "_set")
+
+    def __init__(self, message: BaseMessage) -> None:
+        self._kind = type(message)
+        self._fields = message.__dict__
+        self._dicts = tuple(name for name, value in self._fields.items() if type(value) is dict and not value)
+        self._lists = tuple(name for name, value in self._fields.items() if type(value) is list and not value)
+        empty = {*self._dicts, *self._lists}
+        self._others = tuple(
+            (name, value)
+            for name, value in self._fields.items()
+            if type(value) not in _UNCHANGING and name not in empty
+        )
+        self._extra = message.__pydantic_extra__
+        self._set = message.__pydantic_fields_set__
+        self._private = message.__pydantic_private__
+
+    def copy(self) -> BaseMessage:
+        fields = self._fields.copy()
+        for name in self._dicts:
+            fields[name] = {}
+        for name in self._lists:
+            fields[name] = []
+        for name, value in self._others:
+            fields[name] = _fresh(value)
+        twin: BaseMessage = object.__new__(self._kind)
+        _PUT_FIELDS(twin, fields)
+        _PUT_EXTRA(twin, _fresh(self._extra))
+        _PUT_SET(twin, self._set.copy())
+        _PUT_PRIVATE(twin, _fresh(self._private))
+        return twin
+
+
+class Known:
+    """What is known of each message of lines that grow out of one another, which share it."""
+
+    __slots__ = ("extras", "fields", "ids", "kinds", "messages", "templates", "versions")
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.messages: list[BaseMessage] = []  # as listed: without an id where the row is negative
+        self.fields: list[dict[str, Any]] = []  # theirs
+        self.extras: list[dict[str, Any] | None] = []
+        self.kinds: list[type] = []
+        self.ids: list[str | None] = []
+        self.templates: list[Template] = []
+
+    def add(self, rows: Iterable[int], versions: Iterable[Version]) -> None:
+        for row, version in zip(rows, versions, strict=True):
+            named = row > 0 or version.message.id is None
+            message = version.message if named else lean(unnamed(version.message))
+            self.versions.append(version)
+            self.messages.append(message)
+            self.fields.append(message.__dict__)
+            self.extras.append(message.__pydantic_extra__)
+            self.kinds.append(type(message))
+            self.ids.append(message.id)
+            self.templates.append(Template(message))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
+
+    rows: RowNumbers
+    known: Known
+    size: int = 0  # of its versions
+
+    def extended(self, rows: RowNumbers, versions: Sequence[Version]) -> "Line":
+        """The line with more at its end."""
+        known = self.known
+        if not self.rows or len(known.versions) != len(self.rows):  # it has grown in another way already
+            known = Known()
+            known.add(self.rows, self.known.versions[: len(self.rows)])
+        known.add(rows, versions)
+        return Line(self.rows + rows, known, self.size + sum(version.size for version in versions))
+
+    def copies(self) -> list[BaseMessage]:
+        """The messages for a reader, who may change them."""
+        return [template.copy() for template in self.known.templates[: len(self.rows)]]
+
+    def find(self, message: BaseMessage) -> Version | None:
+        """The version in this line, wherever it stands, that is the message."""
+        size, known, at = len(self.rows), self.known, -1
+        for _ in range(known.ids[:size].count(message.id)):
+            at = known.ids.index(message.id, at + 1)
+            if same(known.messages[at], message) or known.versions[at].is_version_of(message):
+                return known.versions[at]
+        return None
+
+    def begins(self, messages: Sequence[BaseMessage]) -> bool:
+        """Whether `messages` starts with this whole line, nothing changed.
+
+        Compared in C and without copies of the lists, because it is done at every step of a run.
+        """
+        count, known = len(self.rows), self.known
+        try:
+            return (
+                count <= len(messages)
+                and all(map(eq, map(_FIELDS, messages), islice(known.fields, count)))
+                and all(map(eq, map(_EXTRAS, messages), islice(known.extras, count)))
+                and all(map(is_, map(type, messages), islice(known.kinds, count)))
+            )
+        except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
+            return False
+
+
+_FIELDS = attrgetter("__dict__")
+_EXTRAS = attrgetter("__pydantic_extra__")
+
+NOTHING = Line(NO_ROWS, Known())
+
+
+class VersionCache:
+    """Decoded rows and lists of all sessions. Each may take half of `limit` bytes; the least recently used go."""
+
+    def __init__(self, limit: int) -> None:
+        self._versions: LruCache[tuple[Conversation, int], Version] = LruCache(limit // 2)
+        self._lines: LruCache[tuple[Conversation, RowNumbers], Line] = LruCache(limit // 2)
+
+    def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
+        """Those of `rows` that are here, in their order."""
+        found = ((row, self._versions.get((session, row))) for row in rows)
+        return {row: version for row, version in found if version is not None}
+
+    def put(self, session: Conversation, versions: Iterable[Version]) -> None:
+        for version in versions:
+            self._versions.put((session, version.row), version, version.size)
+
+    def line(self, session: Conversation, rows: RowNumbers) -> Line | None:
+        return self._lines.get((session, rows))
+
+    def put_line(self, session: Conversation, line: Line, before: Line = NOTHING) -> None:
+        """Keeps the line, in place of the one it grew out of."""
+        if before.known is line.known:
+            self._lines.drop((session, before.rows))
+        self._lines.put((session, line.rows), line, line.size)
+
+
+def same(left: BaseMessage, right: BaseMessage) -> bool:
+    """Whether two messages are equal in every field, their ids included."""
+    if type(left) is not type(right):
+        return False
+    try:
+        return left.__dict__ == right.__dict__ and left.__pydantic_extra__ == right.__pydantic_extra__
+    except (TypeError, ValueError, ArithmeticError):  # such as an array, or a signalling NaN
+        return _same_bytes(left, right)
+
+
+def _same_bytes(left: BaseMessage, right: BaseMessage) -> bool:
+    try:
+        return _PLAIN.dumps_typed(left.__dict__) == _PLAIN.dumps_typed(right.__dict__)
+    except (TypeError, ValueError, RecursionError):  # it cannot be stored either: left to the serializer to refuse
+        return False
+
+
+_PLAIN = JsonPlusSerializer()
+
+
+def copied(message: BaseMessage) -> BaseMessage:
+    return Template(message).copy()
+
+
+def lean(message: BaseMessage) -> BaseMessage:
+    """The message itself, its empty lists and dicts those that all kept messages share: it must never change again.
+
+    What is compared with a whole conversation at every step then stays small enough for the processor's cache.
+    """
+    fields = message.__dict__
+    for key, value in fields.items():
+        if (kind := type(value)) in _EMPTY and not value:
+            fields[key] = _EMPTY[kind]
+    if message.__pydantic_extra__ == {}:
+        object.__setattr__(message, "__pydantic_extra__", _EMPTY[dict])
+    return message
+
+
+def unnamed(message: BaseMessage) -> BaseMessage:
+    twin = copied(message)
+    twin.id = None
+    return twin
+
+
+def _fresh(value: Any) -> Any:
+    kind = type(value)
+    if kind in _UNCHANGING:
+        return value
+    if kind is dict:
+        return {key: _fresh(part) for key, part in value.items()}
+    if kind is list:
+        return [_fresh(part) for part in value]
+    try:
+        return deepcopy(value)
+    except (TypeError, RecursionError) as error:
+        raise NotSerializable(
+            f"a message holds something that cannot be stored ({error}): keep it out of its artifact"
+        ) from error
+
+
+_EMPTY: dict[type, Any] = {dict: {}, list: []}
+_UNCHANGING = {str, int, float, bool, bytes, type(None)}
+# The setters of pydantic's slots themselves: through `object.__setattr__` a copy takes a quarter longer.
+_PUT_FIELDS, _PUT_EXTRA, _PUT_SET, _PUT_PRIVATE = (
+    vars(BaseModel)[slot].__set__
+    for slot in ("__dict__", "__pydantic_extra__", "__pydantic_fields_set__", "__pydantic_private__")
+)
+
+
+def weight(payload: bytes) -> int:
+    """A decoded message takes about this many bytes of memory."""
+    return 3 * len(payload) + 2_000

@@ -1,0 +1,1 @@
+"""One turn at a time per conversation, across threads, processes and machines."""

@@ -1,0 +1,312 @@
+"""One turn at a time per conversation, first come first served, across threads, tasks and processes.
+
+A turn takes a ticket in the database and runs when no older one is left. Its process keeps renewing the ticket, so
+a killed process frees its conversations within seconds. A process that was only frozen finds its ticket outrun: the
+ticket is the epoch of the session from the turn's begin, and every write of the turn's run is conditional on it.
+"""
+
+import asyncio
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Protocol, TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langchain_core.runnables.config import var_child_runnable_config
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from langmem_plugin import forks
+from langmem_plugin.conversation.sessions.session_rows import Session, one_at_a_time
+from langmem_plugin.conversation.turns.ticket_watch import Ticket, Watch
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, TurnTimeout
+
+_Result = TypeVar("_Result")
+
+TURN_KEY = "langmem_turn"
+"""Where the config of a turn carries its ticket, for every write of its run."""
+
+_RENEW_SECONDS = 1.0
+_FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The config of a turn that has its place, and whether its conversation waits for the person's answer."""
+
+    config: RunnableConfig
+    awaits_answer: bool = False
+
+
+class Conversations(Protocol):
+    """Opens the session that a turn goes on in."""
+
+    def look(self, thread: str) -> Session | None:
+        """What can be found out before the place is taken, without holding up other writers."""
+        ...
+
+    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+        """In the transaction that makes the ticket the first; from then on only its run may write."""
+        ...
+
+    def settle(self, config: RunnableConfig) -> None:
+        """Before the ticket is given back: writes what the turn's runs left to be written."""
+        ...
+
+
+@dataclass(slots=True)
+class _Place:
+    """A ticket of this process; `thread_id` is that of the thread that waits or holds, none for a task."""
+
+    thread: str
+    thread_id: int | None
+    begun: bool = False
+
+
+class Turns:
+    """Holds conversations; `timeout` is the longest wait for a place."""
+
+    def __init__(
+        self, database: Database, conversations: Conversations, timeout: timedelta, executor: Executor
+    ) -> None:
+        self._database = database
+        self._conversations = conversations
+        self._timeout = timeout.total_seconds()
+        self._executor = executor
+        self.reset()
+        forks.register(after_in_child=self.reset)
+
+    def reset(self) -> None:
+        """As a process starts that holds nothing: tickets, locks and threads of a parent process are not its own."""
+        self._places: dict[int, _Place] = {}
+        self._changed = threading.Condition()
+        self._closing = False
+        self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
+        self._renewing: threading.Thread | None = None
+
+    def turn(self, thread: str) -> "Turn":
+        return Turn(self._hold(thread), self._ahold(thread))
+
+    def close(self) -> None:
+        """Takes no more turns, and waits for those that run here, up to the longest wait for a place."""
+        mine = threading.get_ident()
+        with self._changed:
+            self._closing = True
+            self._changed.wait_for(
+                lambda: not any(place.begun and place.thread_id != mine for place in self._places.values()),
+                self._timeout,
+            )
+        self._stopped.set()
+        if self._renewing:
+            self._renewing.join()
+
+    @contextmanager
+    def _hold(self, thread: str) -> Iterator[Opened]:
+        """Waits for its place, then holds the conversation until the block ends."""
+        self._refuse_own(thread, threading.get_ident())
+        ticket, opened = self._take(thread, threading.get_ident())
+        try:
+            for pause in self._pauses(opened):
+                time.sleep(pause)
+                if opened := self._claim(thread, ticket):
+                    break
+            assert opened is not None  # noqa: S101 - the pauses end no other way
+            try:
+                yield opened
+            finally:
+                self._conversations.settle(opened.config)
+        finally:
+            self._give_back(thread, ticket)
+
+    @asynccontextmanager
+    async def _ahold(self, thread: str) -> AsyncIterator[Opened]:
+        """The same for a task; a waiting task holds no thread."""
+        self._refuse_own(thread, None)
+        drawing = self._executor.submit(self._take, thread)
+        try:
+            ticket, opened = await asyncio.wrap_future(drawing)
+        except asyncio.CancelledError:
+            # A thread that draws a ticket cannot be stopped, and nobody else would give that ticket back.
+            self._executor.submit(self._give_back_drawn, thread, drawing)
+            raise
+        try:
+            for pause in self._pauses(opened):
+                await asyncio.sleep(pause)
+                if opened := await self._in_thread(self._claim, thread, ticket):
+                    break
+            assert opened is not None  # noqa: S101 - the pauses end no other way
+            try:
+                yield opened
+            finally:
+                await asyncio.shield(self._in_thread(self._conversations.settle, opened.config))
+        finally:
+            await asyncio.shield(self._in_thread(self._give_back, thread, ticket))
+
+    def _pauses(self, opened: Opened | None) -> Iterator[float]:
+        """How long to sleep before looking again; nothing to wait for if the place is the first."""
+        deadline, pause = time.monotonic() + self._timeout, _FIRST_POLL_SECONDS
+        while opened is None:
+            self._refuse_closed()
+            if time.monotonic() >= deadline:
+                raise TurnTimeout(
+                    f"the turn before this one did not end within {self._timeout} s: try again, or raise turn_timeout"
+                )
+            yield pause
+            pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
+
+    def _take(self, thread: str, thread_id: int | None = None) -> tuple[int, Opened | None]:
+        """A ticket, and the turn if the ticket is the first in line."""
+        self._refuse_closed()
+        seen = self._conversations.look(thread)
+        with self._database.write(durable=False) as connection:
+            one_at_a_time(connection, thread)
+            (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
+            opened = None
+            if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
+                opened = self._conversations.open(connection, thread, ticket, seen)
+        with self._changed:
+            self._places[ticket] = _Place(thread, thread_id, opened is not None)
+            if self._renewing is None:
+                arguments = (weakref.ref(self), self._stopped)
+                self._renewing = threading.Thread(target=_renew, args=arguments, name="langmem-turns", daemon=True)
+                self._renewing.start()
+        return ticket, opened
+
+    def _claim(self, thread: str, ticket: int) -> Opened | None:
+        """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
+        mine = {"of_thread": thread, "of_ticket": ticket}
+        with self._database.read() as connection:
+            if _AHEAD.first(connection, mine) is not None:
+                return None
+        seen = self._conversations.look(thread)
+        with self._database.write(durable=False) as connection:
+            one_at_a_time(connection, thread)
+            if not holds(connection, thread, ticket):
+                raise TurnLost("this process stood still and lost its place in the line: send the message again")
+            opened = self._conversations.open(connection, thread, ticket, seen)
+        with self._changed:
+            self._places[ticket].begun = True
+        return opened
+
+    def _give_back(self, thread: str, ticket: int) -> None:
+        try:
+            with self._database.write(durable=False) as connection:
+                _GIVE_BACK.run(connection, {"of_thread": thread, "of_ticket": ticket})
+        finally:
+            with self._changed:
+                self._places.pop(ticket, None)
+                self._changed.notify_all()
+
+    def _give_back_drawn(self, thread: str, drawing: Future[tuple[int, Opened | None]]) -> None:
+        if not drawing.cancelled() and drawing.exception() is None:
+            self._give_back(thread, drawing.result()[0])
+
+    def runs_here(self, config: RunnableConfig) -> bool:
+        """Whether the config is that of a turn which this process holds."""
+        place = self._places.get((config.get("configurable") or {}).get(TURN_KEY, 0))
+        return place is not None and place.begun
+
+    def _refuse_own(self, thread: str, thread_id: int | None) -> None:
+        """A turn that waits for the one it runs in waits in vain."""
+        run = var_child_runnable_config.get() or {}
+        of_run = self._places.get((run.get("configurable") or {}).get(TURN_KEY, 0))
+        of_thread = [each for each in list(self._places.values()) if thread_id and each.thread_id == thread_id]
+        if any(place.begun and place.thread == thread for place in (of_run, *of_thread) if place):
+            raise InvalidInput(
+                "this conversation's turn is running right here: return messages from the node, or write after the turn"
+            )
+
+    def _refuse_closed(self) -> None:
+        if self._closing:
+            raise StoreUnavailable("the checkpointer is closed: open another")
+
+    def renew(self, watch: Watch) -> None:
+        """One round: this process's tickets are renewed, and those of processes that are gone taken away."""
+        with self._changed:
+            own = {(place.thread, ticket) for ticket, place in self._places.items()}
+        if not own:
+            return
+        with self._database.write(durable=False) as connection:
+            _RENEW.run_each(connection, [{"of_thread": thread, "of_ticket": ticket} for thread, ticket in sorted(own)])
+            line = {(thread, ticket): renewals for thread, ticket, renewals in _LINE.all(connection, {})}
+        others: dict[Ticket, int] = {ticket: renewals for ticket, renewals in line.items() if ticket not in own}
+        gone = [
+            {"of_thread": thread, "of_ticket": ticket, "of_renewals": renewals}
+            for (thread, ticket), renewals in watch.gone(others, time.monotonic())
+            if any(waiting > ticket for of_thread, waiting in line if of_thread == thread)
+        ]
+        if gone:
+            with self._database.write(durable=False) as connection:
+                _TAKE_AWAY.run_each(connection, gone)
+
+    async def _in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(self._executor, function, *arguments)
+
+
+def holds(connection: Connection, thread: str, ticket: int) -> bool:
+    """Whether the ticket is still in the line."""
+    return _HELD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is not None
+
+
+def _renew(turns: "weakref.ref[Turns]", stopped: threading.Event) -> None:
+    """The thread that renews; it keeps no object alive."""
+    watch = Watch()
+    while (found := turns()) is not None:
+        with contextlib.suppress(StoreUnavailable):  # the next round may reach it
+            found.renew(watch)
+        del found
+        if stopped.wait(_RENEW_SECONDS):
+            return
+
+
+class Turn(AbstractContextManager[RunnableConfig], AbstractAsyncContextManager[RunnableConfig]):
+    """One turn, used once, with `with` or `async with`; gives the config to run the graph with."""
+
+    def __init__(self, held: AbstractContextManager[Opened], held_by_task: AbstractAsyncContextManager[Opened]) -> None:
+        self._held = held
+        self._held_by_task = held_by_task
+        self._used = False
+        self.awaits_answer = False
+        """Whether the conversation's last run stopped to ask the person something; known once the turn has begun."""
+
+    def __enter__(self) -> RunnableConfig:
+        self._use()
+        return self._begun(self._held.__enter__())
+
+    def __exit__(self, *raised: object) -> bool | None:
+        return self._held.__exit__(*raised)  # type: ignore[arg-type]
+
+    async def __aenter__(self) -> RunnableConfig:
+        self._use()
+        return self._begun(await self._held_by_task.__aenter__())
+
+    async def __aexit__(self, *raised: object) -> bool | None:
+        return await self._held_by_task.__aexit__(*raised)  # type: ignore[arg-type]
+
+    def _use(self) -> None:
+        if self._used:
+            raise InvalidInput("a turn is used once: ask for another with turn(phone)")
+        self._used = True
+
+    def _begun(self, opened: Opened) -> RunnableConfig:
+        self.awaits_answer = opened.awaits_answer
+        return opened.config
+
+
+_OF_THREAD = turn.c.thread == bindparam("of_thread")
+_MINE = (_OF_THREAD, turn.c.ticket == bindparam("of_ticket"))
+_TAKE = Prepared(insert(turn).values(thread=bindparam("of_thread"), renewals=0).returning(turn.c.ticket))
+_AHEAD = Prepared(select(turn.c.ticket).where(_OF_THREAD, turn.c.ticket < bindparam("of_ticket")).limit(1))
+_HELD = Prepared(select(turn.c.ticket).where(*_MINE))
+_LINE = Prepared(select(turn.c.thread, turn.c.ticket, turn.c.renewals))
+_RENEW = Prepared(update(turn).where(*_MINE).values(renewals=turn.c.renewals + 1))
+_GIVE_BACK = Prepared(delete(turn).where(*_MINE))
+_TAKE_AWAY = Prepared(delete(turn).where(*_MINE, turn.c.renewals == bindparam("of_renewals")))

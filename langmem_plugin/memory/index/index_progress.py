@@ -1,0 +1,196 @@
+"""What an owner's vector index has yet to learn: read from the changes in the database, one follower at a time."""
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from filelock import FileLock
+from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, union, update
+
+from langmem_plugin import forks
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.memory.damaged_rows import AnyRow
+from langmem_plugin.memory.embedding.vectors import Vector, from_bytes
+from langmem_plugin.memory.repository import MemoryRepository
+
+BATCH = 500
+_VECTOR = (memory_vector.c.vector, memory_vector.c.checksum)
+_KEPT = and_(memory.c.status == "active", ~memory.c.private)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An owner's changes, and how far the index has followed them."""
+
+    change: int
+    rebuild: int
+    salt: bytes
+    mark: int  # the change it has followed to; negative while it is made from scratch
+    generation: int  # a rebuilt index is another collection; 0: there was never one
+
+    @property
+    def followed(self) -> int:
+        return abs(self.mark)
+
+    @property
+    def whole(self) -> bool:
+        return self.mark > 0 and self.mark >= self.rebuild
+
+    @property
+    def unfinished(self) -> bool:
+        return self.mark <= 0 < self.generation
+
+
+class Change(NamedTuple):
+    memory_id: str
+    change: int
+    vector: Vector | None  # None for what is private or not active
+
+
+class Outbox:
+    """Reads the changes of the repository's model and notes how far they were followed."""
+
+    def __init__(self, database: Database, repository: MemoryRepository) -> None:
+        self._database = database
+        self._repository = repository
+        self._one_thread = forks.Lock()
+        self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
+
+    @contextlib.contextmanager
+    def alone(self, owner: str) -> Iterator[None]:
+        """Nobody else, in any process, changes the owner's index inside the block. Not re-entrant."""
+        with self._one_thread, contextlib.ExitStack() as held:
+            if self._one_process is not None:
+                held.enter_context(self._one_process)
+            elif not self._database.is_sqlite:
+                held.enter_context(self._database.alone("vector index of " + owner))
+            yield
+
+    def standing(self, connection: Connection, owner: str) -> Standing | None:
+        row = connection.execute(
+            select(
+                memory_owner.c.change,
+                memory_owner.c.rebuild,
+                memory_owner.c.salt,
+                func.coalesce(memory_index.c.change, 0).label("mark"),
+                func.coalesce(memory_index.c.generation, 0).label("generation"),
+            )
+            .outerjoin(
+                memory_index,
+                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._repository.model),
+            )
+            .where(memory_owner.c.owner == owner)
+        ).first()
+        return None if row is None else Standing(*row)
+
+    def generations(self, owner: str) -> list[tuple[str, int]]:
+        """(model, newest generation) of every index that was ever begun for the owner."""
+        with self._database.read() as connection:
+            rows = connection.execute(
+                select(memory_index.c.model, memory_index.c.generation).where(memory_index.c.owner == owner)
+            )
+            return [(row.model, row.generation) for row in rows]
+
+    def indexed_owners(self) -> list[str]:
+        """Those for whom an index was ever begun."""
+        with self._database.read() as connection:
+            return list(connection.execute(select(memory_index.c.owner).distinct()).scalars())
+
+    def forget(self, owner: str, model: str) -> None:
+        """That there was an index of this model."""
+        with self._database.write() as connection:
+            connection.execute(delete(memory_index).where(memory_index.c.owner == owner, memory_index.c.model == model))
+
+    def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
+        """The next batch in the order of (change, id)."""
+        statement = (
+            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), *_VECTOR))
+            .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
+            .order_by(memory.c.change, memory.c.memory_id)
+            .limit(BATCH)
+        )
+        return [
+            Change(row.memory_id, row.change, self._vector(owner, row) if row.kept else None)
+            for row in connection.execute(statement)
+        ]
+
+    def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
+        """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
+        mine = select(memory.c.memory_id).where(memory.c.owner == owner)
+        unseen = union(mine.where(memory.c.change > indexed), mine.where(memory.c.private))  # each by its own index
+        return list(connection.execute(unseen).scalars())
+
+    def waiting(self, owner: str) -> int:
+        """How many memories have changes that were not followed."""
+        with self._database.read() as connection:
+            standing = self.standing(connection, owner)
+            if standing is None:
+                return 0
+            counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
+            return int(connection.execute(counted.where(memory.c.change > standing.followed)).scalar_one())
+
+    def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
+        """The next page, by id, of what the index holds if it has followed to `indexed`, but for damaged vectors."""
+        statement = (
+            self._held(select(memory.c.memory_id, *_VECTOR), owner, indexed)
+            .where(memory.c.memory_id > after)
+            .order_by(memory.c.memory_id)
+            .limit(BATCH)
+        )
+        page = [(row.memory_id, self._vector(owner, row)) for row in connection.execute(statement)]
+        return [(memory_id, vector) for memory_id, vector in page if vector is not None]
+
+    def size(self, owner: str) -> int:
+        """How many vectors the index holds."""
+        with self._database.read() as connection:
+            standing = self.standing(connection, owner)
+            if standing is None:
+                return 0
+            return int(connection.execute(self._held(select(func.count()), owner, standing.followed)).scalar_one())
+
+    def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
+        """The next page of the ids of all the owner's memories, in any state."""
+        statement = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id > after)
+        return list(connection.execute(statement.order_by(memory.c.memory_id).limit(BATCH)).scalars())
+
+    def mark(self, owner: str, change: int, generation: int) -> None:
+        """Notes how far the index has followed; negative while it is made from scratch."""
+        with self._database.write() as connection:
+            self._repository.mark_index(connection, owner, change=change, generation=generation)
+
+    def skip_removal(self, owner: str) -> None:
+        """Marks all changes as followed if the newest ones were but rows that are gone, of which the index knows."""
+        newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner).scalar_subquery()
+        other = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > memory_index.c.change)
+        with self._database.write() as connection:
+            connection.execute(
+                update(memory_index)
+                .where(
+                    memory_index.c.owner == owner,
+                    memory_index.c.model == self._repository.model,
+                    memory_index.c.change > 0,
+                    ~other.exists(),
+                )
+                .values(change=newest)
+            )
+
+    def _vector(self, owner: str, row: AnyRow) -> Vector | None:
+        stored = self._repository.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
+        return None if stored is None else from_bytes(stored)
+
+    def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
+        return self._with_vectors(columns).where(
+            memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory_vector.c.vector.is_not(None)
+        )
+
+    def _with_vectors(self, columns: Select[Any]) -> Select[Any]:
+        return columns.select_from(memory).outerjoin(
+            memory_vector,
+            and_(
+                memory_vector.c.owner == memory.c.owner,
+                memory_vector.c.memory_id == memory.c.memory_id,
+                memory_vector.c.model == self._repository.model,
+            ),
+        )

@@ -1,0 +1,138 @@
+"""Vector collections in PostgreSQL: one table each, with an HNSW index by cosine."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Self
+
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import VectorStore
+from sqlalchemy import Column, Index, MetaData, Table, Text, delete, func, inspect, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateSchema
+
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.index.vector_stores import StoredVectors
+
+try:
+    from pgvector.sqlalchemy import HALFVEC
+except ImportError as error:
+    raise ImportError("the index pgvector needs more: pip install 'langmem-plugin[postgres]'") from error
+
+_SCHEMA = "langmem_index"
+_LARGEST_SEARCH = 1_000  # of hnsw.ef_search
+
+
+class PgVectorCollections:
+    """Opens collections. Raises ConfigurationError where the server has no pgvector or keeps it from us."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        try:
+            with database.write() as connection:
+                connection.execute(text("SELECT pg_advisory_xact_lock(7203512)"))  # two that create at once: one fails
+                connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+                connection.execute(CreateSchema(_SCHEMA, if_not_exists=True))
+        except DBAPIError as error:
+            raise ConfigurationError(
+                f"this PostgreSQL cannot index vectors ({error.orig}): install pgvector, or have its owner run "
+                f"CREATE EXTENSION vector; CREATE SCHEMA {_SCHEMA}"
+            ) from error
+
+    def __call__(self, name: str, embeddings: StoredVectors) -> VectorStore:
+        return PgVectorStore(self._database, name, embeddings)
+
+
+class PgVectorStore(VectorStore):
+    """Texts are ids. Vectors are kept in half precision: who searches compares the candidates exactly anyway.
+
+    Raises ConfigurationError where a table of this name holds something else.
+    """
+
+    def __init__(self, database: Database, name: str, embeddings: StoredVectors) -> None:
+        self._database = database
+        self._embeddings = embeddings
+        self._table = Table(
+            name,
+            MetaData(schema=_SCHEMA),
+            Column("id", Text, primary_key=True),
+            Column("embedding", HALFVEC(embeddings.dimension), nullable=False),
+        )
+        Index(
+            f"{name}_nearest",
+            self._table.c.embedding,
+            postgresql_using="hnsw",
+            postgresql_ops={"embedding": "halfvec_cosine_ops"},
+        )
+        with database.read() as connection:
+            found = inspect(connection)
+            known = found.has_table(name, schema=_SCHEMA)
+            columns = {each["name"]: str(each["type"]) for each in found.get_columns(name, _SCHEMA)} if known else {}
+        if not known:
+            with database.write() as connection:
+                connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
+                self._table.create(connection, checkfirst=True)
+        elif embeddings.strict and columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
+            raise ConfigurationError(
+                f"the table {_SCHEMA}.{name} holds {columns}, not vectors of {embeddings.dimension} dimensions: "
+                "drop it or choose another name"
+            )
+
+    @property
+    def embeddings(self) -> Embeddings:
+        return self._embeddings
+
+    def add_texts(
+        self,
+        texts: Iterable[str],
+        metadatas: list[dict[str, Any]] | None = None,  # noqa: ARG002 - nothing is kept of them
+        *,
+        ids: list[str] | None = None,  # noqa: ARG002 - the texts are the ids
+        **_: Any,
+    ) -> list[str]:
+        added = list(texts)
+        vectors = self._embeddings.embed_documents(added)
+        statement = insert(self._table)
+        new = statement.excluded.embedding
+        with self._database.write(patience=BULK_WORK) as connection:
+            connection.execute(
+                statement.on_conflict_do_update(
+                    index_elements=["id"], set_={"embedding": new}, where=self._table.c.embedding != new
+                ),
+                [{"id": memory_id, "embedding": vector} for memory_id, vector in zip(added, vectors, strict=True)],
+            )
+        return added
+
+    def delete(self, ids: list[str] | None = None, **_: Any) -> bool:
+        with self._database.write() as connection:
+            connection.execute(delete(self._table).where(self._table.c.id.in_(ids or [])))
+        return True
+
+    def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
+        with self._database.read() as connection:
+            found = connection.execute(select(self._table.c.id).where(self._table.c.id.in_(ids))).scalars()
+            return [Document(page_content=memory_id, id=memory_id) for memory_id in found]
+
+    def similarity_search(self, query: str, k: int = 4, **_: Any) -> list[Document]:
+        return self.similarity_search_by_vector(self._embeddings.embed_query(query), k)
+
+    def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:
+        nearest = select(self._table.c.id).order_by(self._table.c.embedding.cosine_distance(embedding)).limit(k)
+        with self._database.read() as connection:
+            connection.execute(
+                select(
+                    func.set_config("hnsw.ef_search", str(min(k, _LARGEST_SEARCH)), True),
+                    func.set_config("hnsw.iterative_scan", "relaxed_order", True),
+                )
+            )
+            return [Document(page_content=each, id=each) for each in connection.execute(nearest).scalars()]
+
+    def delete_collection(self) -> None:
+        with self._database.write() as connection:
+            self._table.drop(connection, checkfirst=True)
+
+    @classmethod
+    def from_texts(cls, texts: list[str], embedding: Embeddings, metadatas: Any = None, **kwargs: Any) -> Self:
+        """Not possible: the database has to be given."""
+        raise NotImplementedError

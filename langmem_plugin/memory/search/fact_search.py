@@ -1,0 +1,135 @@
+"""Searches one owner's memories: exactly, or through the vector index of an owner who has very many."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from sqlalchemy import Connection
+
+from langmem_plugin.database import Database
+from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
+from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.search.corpus import Corpus
+from langmem_plugin.memory.search.corpus_cache import CorpusCache
+from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
+
+_CANDIDATES = 100  # of a search through an index
+
+
+@dataclass(frozen=True)
+class Ask:
+    """One question to one owner's memories, embedded, with what the index answered."""
+
+    owner: str
+    query: Query
+    nearest: Nearest | None
+    weight: float = 1.0  # of its answers among those of others
+
+
+class FactSearch:
+    """Asks the index outside of any transaction, and the database within the caller's.
+
+    A vector store may be slow or hang, and whoever holds a transaction keeps others waiting.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        index: VectorIndex | None,
+        *,
+        index_after: int,
+        cache_bytes: int,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._index = index
+        self._index_after = index_after
+        self._now = now
+        self._corpora = CorpusCache(self._new_corpus, repository.changed, limit=cache_bytes)
+
+    @property
+    def size(self) -> int:
+        """Bytes held, roughly."""
+        return self._corpora.size
+
+    def ask(self, owner: str, query: Query, *, weight: float = 1.0) -> Ask:
+        """Call this outside of a transaction."""
+        return Ask(owner, query, self._nearest(owner, query), weight)
+
+    def found(self, connection: Connection, ask: Ask) -> list[Found]:
+        """Best first."""
+
+        def rank(corpus: Corpus) -> dict[str, Hit]:
+            return {hit.id: hit for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus))}
+
+        return [
+            Found(memory, hit.score, hit.similarity, hit.match_type, hit.signals)
+            for hit, memory in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
+        ]
+
+    def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
+        """What answers several questions, best first by weighed score; each memory once."""
+        best: dict[str, Found] = {}
+        for ask in asks:
+            for each in self.found(connection, ask):
+                weighed = replace(each, score=ask.weight * each.score)
+                held = best.get(each.memory.id)
+                if held is None or held.score < weighed.score:
+                    best[each.memory.id] = weighed
+        return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+
+    def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
+        """The memories used or told lately, used often and held to be sure."""
+
+        def rank(corpus: Corpus) -> dict[str, None]:
+            return dict.fromkeys(foremost(corpus, where, self._now(), limit))
+
+        found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        return [memory for _, memory in found]
+
+    def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
+        return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
+
+    def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
+        indexed = (
+            self._index is not None
+            and self._repository.count(connection, owner, valid_at=None) > self._index_after
+            and self._index.stands(connection, owner)
+        )
+        return Corpus(hold_vectors=not indexed)
+
+    def _nearest(self, owner: str, query: Query) -> Nearest | None:
+        """Not asked for few memories, nor with a filter: applied after the nearest were chosen it loses some."""
+        if self._index is None or query.meaning is None or query.where != EVERYTHING:
+            return None
+        held = self._corpora.held(owner)
+        if held is None:
+            with self._database.read() as connection:
+                held = self._repository.count(connection, owner, valid_at=None)
+        if held <= self._index_after:
+            return None
+        return self._index.nearest(owner, query.meaning.vector, _candidates(query))
+
+    def _cosines(self, connection: Connection, ask: Ask, corpus: Corpus) -> list[tuple[str, float]]:
+        """The exact cosines that are known, by id; empty where the corpus holds the vectors itself."""
+        query = ask.query
+        if query.meaning is None:
+            return []
+        if ask.nearest is not None and self._index is not None and corpus.live > self._index_after:
+            memory_ids = self._index.brought_up_to_date(connection, ask.owner, ask.nearest)
+            if memory_ids is not None:
+                corpus.release_vectors()
+                return self._repository.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
+        if corpus.holds_vectors:
+            return []
+        found = self._repository.query_similar_by_embedding(
+            connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)
+        )
+        return [(each.id, cosine) for each, cosine in found]
+
+
+def _candidates(query: Query) -> int:
+    return max(_CANDIDATES, 10 * query.limit)

@@ -1,0 +1,157 @@
+"""One question against what was said: messages gain from neighbours, session, speaker and the day they were said."""
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.search import score_fusion
+from langmem_plugin.memory.search.corpus import Corpus, best
+from langmem_plugin.memory.search.dates import nearness, without_days
+from langmem_plugin.memory.search.fact_ranking import Hit, Query, match_type
+from langmem_plugin.memory.search.score_fusion import Scores
+from langmem_plugin.memory.search.tokenizer import asked, terms
+
+_WORDS = 2.0
+_SESSION = 1.0
+_NEIGHBOUR = 0.5
+_REACH = 2  # messages before and after
+_SPEAKER = 1.4
+_DAY = 3.0
+_NEAREST = 1.5
+
+_SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
+_PERSONS = {
+    "user": re.compile(
+        rf"\b(i|did i|have i|i have|i had) (ever )?({_SAYING})\b|\b(dije|conté|pedí|mencioné|pregunté|escribí)\b"
+        r"|\b(אמרתי|סיפרתי|ביקשתי|כתבתי|שאלתי|הזכרתי)\b"
+    ),
+    "assistant": re.compile(
+        rf"\b(you|did you|have you|you have|you had) (ever )?({_SAYING})\b"
+        r"|\b(dijiste|contaste|recomendaste|sugeriste|propusiste|escribiste)\b"
+        r"|\b(אמרת|סיפרת|הצעת|המלצת|כתבת|הזכרת)\b"
+    ),
+}
+_TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
+
+
+def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
+    """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
+    to two, by how much of the question its whole session covers, more if the one speaker who is named said it,
+    and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
+    they address them. The best message of a session stands for all of it, and gains what the session's message
+    of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
+    """
+    columns = corpus.columns
+    live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
+    fits = corpus.fitting(query.where, query.now)
+    names = corpus.kinds
+    wanted = _without_names(corpus.words.known(asked(query.text)), names)
+    groups, group_of = np.unique(sessions, return_inverse=True)
+    said: dict[str, Scores] = {}
+    spread = None
+    score = np.zeros(len(corpus.ids), dtype=np.float32)
+    if query.meaning is not None:
+        said["semantic"], spread = score_fusion.semantic(
+            corpus.compared(query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
+        )
+        score += spread
+    if query.mode != "semantic":
+        words, ceiling = corpus.words.scores(wanted)
+        said["text"] = words / max(ceiling, 1e-6)
+        score += _WORDS * said["text"]
+    score *= live
+    # Where only one speaks, neighbours are notes one after the other and no answers to each other.
+    score = np.where(_talks(kinds, group_of), _with_neighbours(score, sessions, columns["created"]), score)
+    if query.mode != "semantic":
+        whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
+        said["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
+        score += _SESSION * said["session"]
+    speaker = _one_meant(query.text, names)
+    if speaker is not None:
+        score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
+    near = nearness(query.text, query.now.date(), columns["created"])
+    if near is not None:
+        said["day"] = near
+        score += _DAY * near
+    if spread is not None:
+        score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
+    similarity = score_fusion.similarity(said.get("semantic"), said.get("text"), len(score))
+    if near is not None and _asks_only_for_days(query.text):
+        similarity = np.where(near >= 1.0, near, similarity)  # on the very days
+    fits &= similarity >= query.min_relevance
+    return [
+        Hit(
+            corpus.ids[row],
+            float(score[row]),
+            float(similarity[row]),
+            match_type(signals),
+            signals,
+        )
+        for row in best(score, fits, query.limit)
+        for signals in [{name: round(float(signal[row]), 4) for name, signal in said.items()}]
+    ]
+
+
+def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
+    """Adds half of the better neighbour at distance 1 and a quarter at distance 2, within one session."""
+    order = np.lexsort((np.arange(len(score)), said_at, sessions))
+    sorted_score, sorted_sessions = score[order], sessions[order]
+    added = np.zeros_like(sorted_score)
+    for distance in range(1, min(_REACH, len(score) - 1) + 1):
+        same = sorted_sessions[distance:] == sorted_sessions[:-distance]
+        before, after = np.zeros_like(sorted_score), np.zeros_like(sorted_score)
+        before[distance:] = sorted_score[:-distance] * same
+        after[:-distance] = sorted_score[distance:] * same
+        added += np.maximum(before, after) / distance
+    gained = np.empty_like(score)
+    gained[order] = sorted_score + _NEIGHBOUR * added
+    return gained
+
+
+def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether more than one speaks in the session of each message."""
+    lowest = np.full(int(group_of.max(initial=0)) + 1, np.iinfo(np.int32).max)
+    highest = np.full(len(lowest), np.iinfo(np.int32).min)
+    np.minimum.at(lowest, group_of, speakers)
+    np.maximum.at(highest, group_of, speakers)
+    several: NDArray[np.bool_] = (lowest != highest)[group_of]
+    return several
+
+
+def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
+    """What the best message of each session gains; 0 for the others."""
+    gains = np.zeros_like(score)
+    rows = np.flatnonzero(fits)
+    if len(rows):
+        nearest = np.full(int(group_of.max()) + 1, -np.inf, dtype=np.float32)
+        np.maximum.at(nearest, group_of[rows], spread[rows])
+        by_session = rows[np.lexsort((-score[rows], group_of[rows]))]
+        best_rows = by_session[np.unique(group_of[by_session], return_index=True)[1]]
+        nearest_of = nearest[group_of[best_rows]]
+        gains[best_rows] = _NEAREST * (nearest_of - nearest_of.mean())
+    return gains
+
+
+def _without_names(wanted: list[str], names: Sequence[str]) -> list[str]:
+    of_names = {term for name in names for term in terms(name)}
+    return [term for term in wanted if term not in of_names] or wanted
+
+
+def _asks_only_for_days(text: str) -> bool:
+    """As "what did we talk about last week?" does: whatever was said then answers it."""
+    rest = without_days(plain(text))
+    for saying in (*_PERSONS.values(), _TALKING):
+        rest = saying.sub(" ", rest)
+    return not asked(rest)
+
+
+def _one_meant(text: str, names: Sequence[str]) -> str | None:
+    """The one speaker the question is about: by name, or as "I" and "you" of who asks the bot."""
+    question = plain(text)
+    named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question)]
+    if not named:
+        named = [role for role, said in _PERSONS.items() if role in names and said.search(question)]
+    return named[0] if len(named) == 1 else None

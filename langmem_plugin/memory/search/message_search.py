@@ -1,0 +1,329 @@
+"""Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TypeVar
+
+from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import history_message as table
+from langmem_plugin.database.memory_tables import history_vector, memory_owner
+from langmem_plugin.memory import checksums
+from langmem_plugin.memory.damaged_rows import AnyRow, all_rows, each_row
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.vectors import Vector, to_bytes
+from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
+from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.search.corpus import Corpus, Entry
+from langmem_plugin.memory.search.corpus_cache import CorpusCache
+from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.message_ranking import ranked_messages
+from langmem_plugin.memory.vector_rows import parts
+
+# The owner, the fields of Said, of_session and the checksum, as they are stored.
+STORED = [
+    *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
+    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.checksum),
+]
+Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
+Written = TypeVar("Written")
+
+
+@dataclass(frozen=True)
+class Said:
+    """One message of a person or of the bot; `speaker` is a name or a role."""
+
+    message_id: str
+    session_id: str
+    speaker: str
+    text: str
+    said_at: datetime
+
+
+@dataclass(frozen=True)
+class FoundMessage:
+    """A message that answers a question; the other fields as in Found."""
+
+    message: Said
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float]
+
+
+class MessageHistory:
+    """The messages of every owner, apart from their memories: another corpus, ranked in another way.
+
+    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        repository: MemoryRepository,
+        *,
+        now: Callable[[], datetime],
+        cache_bytes: int,
+        owner_limit: int = 100_000,
+    ) -> None:
+        self.owner_limit = owner_limit
+        self._database = database
+        self._embedder = embedder
+        self._repository = repository
+        self._now = now
+        self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
+
+    def add(self, owner: str, messages: Sequence[Said]) -> int:
+        """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        worded = {each.message_id: each for each in _worded(messages)}
+        with self._database.read() as connection:
+            known = self._known(connection, owner, list(worded))
+
+        def write(vectors: Vectors) -> int:
+            with self._database.write() as connection:
+                known = self._known(connection, owner, list(worded))  # by another process, meanwhile
+                fresh = {key: each for key, each in worded.items() if key not in known}
+                self._store(connection, owner, fresh, vectors, of_session=None)
+            return len(fresh)
+
+        new = [each.text for each in worded.values() if each.message_id not in known]
+        return self._embedding(new, write) if new else 0
+
+    def follow(
+        self, owner: str | None, session_id: str, messages: Sequence[Said], may_write: Callable[[Connection], bool]
+    ) -> int | None:
+        """Makes what is searchable of a session of this database equal to `messages`: added, changed, taken away.
+
+        Searchable for `owner` alone, or, with None, for nobody. From then on whatever deletes the session deletes
+        them too. `may_write` is asked inside the transaction: when it says no, nothing is written and the answer
+        is None, else how many messages were new.
+        """
+        worded = _worded(messages) if owner is not None else []
+        with self._database.read() as connection:
+            held = self._held(connection, session_id)
+        known = {text for (whose, _), text in held.items() if whose == owner}
+
+        def write(vectors: Vectors) -> int | None:
+            with self._database.write() as connection:
+                if not may_write(connection):
+                    return None
+                held = self._held(connection, session_id)
+                wanted = self._keyed(connection, owner, session_id, worded) if owner is not None else {}
+                stale = [key for key, text in held.items() if key[0] != owner or _text(wanted.get(key[1])) != text]
+                self._remove(connection, stale)
+                kept = {message_id for whose, message_id in held.keys() - set(stale) if whose == owner}
+                fresh = {key: each for key, each in wanted.items() if key not in kept}
+                if owner is not None:
+                    self._store(connection, owner, fresh, vectors, of_session=session_id)
+            return len(fresh)
+
+        return self._embedding([each.text for each in worded if each.text not in known], write)
+
+    def search(
+        self,
+        owner: str,
+        question: str,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        min_relevance: float = 0.0,
+        where: Filter = EVERYTHING,
+    ) -> list[FoundMessage]:
+        """The messages most likely to answer, best first. Of the filter, sessions and dates apply."""
+        if not question.strip():
+            return []
+        asked = Query.of(
+            self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
+        )
+        with self._database.read() as connection:
+            found = self._messages.answers(
+                connection,
+                owner,
+                lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
+                lambda message_ids: self._by_ids(connection, owner, message_ids),
+            )
+        return [FoundMessage(said, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, said in found]
+
+    def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
+        """Deletes every message of these sessions for good, and returns how many there were."""
+        with self._database.write() as connection:
+            number, _ = self._repository.begin_change(connection, owner)
+            removed = connection.execute(
+                delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
+            ).rowcount
+            connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+        return removed
+
+    def count(self, owner: str) -> int:
+        with self._database.read() as connection:
+            return self._count(connection, owner)
+
+    def _count(self, connection: Connection, owner: str) -> int:
+        counted = select(func.count()).select_from(table).where(table.c.owner == owner)
+        return int(connection.execute(counted).scalar_one())
+
+    def _store(
+        self,
+        connection: Connection,
+        owner: str,
+        messages: Mapping[str, Said],
+        vectors: Vectors,
+        *,
+        of_session: str | None,
+    ) -> None:
+        """Under the keys given. Raises _NotEmbedded for texts that are not among `vectors`."""
+        if missing := [each.text for each in messages.values() if each.text not in vectors]:
+            raise _NotEmbedded(missing)
+        if not messages:
+            return
+        number, _ = self._repository.begin_change(connection, owner, len(messages))
+        rows = [
+            {
+                "owner": owner,
+                "message_id": key,
+                "change": change,
+                "session_id": each.session_id,
+                "speaker": each.speaker,
+                "text": each.text,
+                "said_at": each.said_at,
+                "of_session": of_session,
+                "checksum": _checksum(owner, replace(each, message_id=key), of_session),
+            }
+            for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
+        ]
+        connection.execute(insert(table), rows)
+        embedded = [
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            for key, each in messages.items()
+            if (vector := vectors[each.text]) is not None
+        ]
+        if embedded:
+            self._repository.put_vectors(connection, history_vector, "message_id", embedded)
+        above = self._count(connection, owner) - self.owner_limit
+        if above > self.owner_limit // 10:
+            mine = select(table.c.message_id).where(table.c.owner == owner)
+            oldest = connection.execute(mine.order_by(table.c.said_at, table.c.change).limit(above)).scalars()
+            self._remove(connection, [(owner, message_id) for message_id in oldest])
+
+    def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
+        """Deletes messages by (owner, message id); their owners' readers start again."""
+        for owner in {whose for whose, _ in keys}:
+            number, _ = self._repository.begin_change(connection, owner)
+            for part in parts([message_id for whose, message_id in keys if whose == owner]):
+                connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
+            connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
+
+    def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
+        """Writes with the vectors of `texts`, and of what the write finds to be needed too: it is done again then."""
+        vectors: dict[str, Vector | None] = {}
+        while True:
+            wanted = list(dict.fromkeys(texts))
+            vectors.update(zip(wanted, self._embedder.each(wanted), strict=True))
+            try:
+                return write(vectors)
+            except _NotEmbedded as missing:  # a model may be slow: nobody is to wait for it in a transaction
+                texts = missing.texts
+
+    def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
+        """(owner, message id) → text of what is searchable of a session of this database."""
+        held = select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
+        return {(owner, message_id): text for owner, message_id, text in all_rows(connection, held)}
+
+    def _keyed(self, connection: Connection, owner: str, session_id: str, messages: Sequence[Said]) -> dict[str, Said]:
+        """By message id; where the owner has that id from another session, a copy of it, by both ids."""
+        elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
+        return {
+            f"{session_id}/{each.message_id}" if each.message_id in elsewhere else each.message_id: each
+            for each in messages
+        }
+
+    def _known(
+        self, connection: Connection, owner: str, message_ids: Sequence[str], *, but: str | None = None
+    ) -> set[str]:
+        """Which of them the owner has, in any session but one."""
+        known: set[str] = set()
+        for part in parts(message_ids):
+            statement = select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
+            if but is not None:
+                statement = statement.where(table.c.of_session.is_distinct_from(but))
+            known.update(connection.execute(statement).scalars())
+        return known
+
+    def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
+        statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
+        found: dict[str, Said] = {}
+        for row in all_rows(connection, statement):
+            said = as_said(row)
+            if said is None:
+                self._repository.damages.report("message", owner, row.message_id)
+            else:
+                found[said.message_id] = said
+        return found
+
+    def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
+        statement = (
+            select(
+                table.c.message_id,
+                table.c.text,
+                history_vector.c.vector,
+                history_vector.c.checksum,
+                type_coerce(table.c.said_at, BigInteger),
+                table.c.session_id,
+                table.c.speaker,
+            )
+            .outerjoin(
+                history_vector,
+                and_(
+                    history_vector.c.owner == table.c.owner,
+                    history_vector.c.message_id == table.c.message_id,
+                    history_vector.c.model == self._embedder.model,
+                ),
+            )
+            .where(table.c.owner == owner, table.c.change > since)
+            .order_by(table.c.change)
+        )
+        for message_id, text, vector, checksum, *rest in each_row(connection, statement):
+            whole = self._repository.whole("message vector", owner, message_id, vector, checksum)
+            entry = Entry(message_id, text, whole, *rest)
+            if entry.can_be_searched:
+                yield message_id, entry
+            else:
+                self._repository.damages.report("message", owner, message_id)
+
+
+class _NotEmbedded(Exception):
+    """Ends a transaction, in which nothing is embedded."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(f"{len(texts)} texts")
+        self.texts = texts
+
+
+def as_said(row: AnyRow) -> Said | None:
+    """Of a row of STORED; None where it does not hold what was written."""
+    owner, message_id, session_id, speaker, text, said_at, of_session, written = row
+    try:
+        instant = checksums.instant(said_at)
+    except (TypeError, OverflowError):
+        return None
+    if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
+        return None
+    said = Said(message_id, session_id, speaker, text, instant)
+    return said if written in (None, _checksum(owner, said, of_session)) else None
+
+
+def _checksum(owner: str, said: Said, of_session: str | None) -> int:
+    return checksums.of_values(
+        owner, said.message_id, said.session_id, said.speaker, said.text, said.said_at, of_session
+    )
+
+
+def _worded(messages: Sequence[Said]) -> list[Said]:
+    return [replace(each, text=storable(each.text)) for each in messages if each.text.strip()]
+
+
+def _text(said: Said | None) -> str | None:
+    return None if said is None else said.text

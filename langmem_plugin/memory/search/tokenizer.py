@@ -1,0 +1,122 @@
+"""Words as they are searched: split, stop words dropped, stemmed; the same for a query and a memory."""
+
+import functools
+import re
+import threading
+import unicodedata
+from collections import Counter
+
+import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
+
+from langmem_plugin.memory.search.stop_words import STOP_WORDS
+
+_WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
+_DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
+_HEBREW_POINTS = re.compile(r"[\u0591-\u05c7]")
+_HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
+_HEBREW_ENDINGS = ("ימ", "ות")  # of plurals, written without final letters
+_HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
+_SHORTEST_HEBREW = 3
+_LONGEST_WORD = 100  # letters; what is longer is no word of a language, and is kept by its beginning
+
+_LATIN = tuple(language for language in STOP_WORDS if language not in ("russian", "hebrew"))
+_STOPS_IN: dict[str, list[str]] = {}  # stop word -> the languages in Latin letters that have it
+for _language in _LATIN:
+    for _word in STOP_WORDS[_language]:
+        _STOPS_IN.setdefault(_word, []).append(_language)
+_FIRST_NOT_LATIN = "\u0370"
+_SCRIPTS = (  # first and last letter of the script, and how its words are stemmed
+    ("\u0400", "\u052f", "russian"),
+    ("\u0590", "\u05ff", "hebrew"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0370", "\u03ff", "greek"),
+)
+_of_thread = threading.local()  # a stemmer keeps state between words
+
+
+def terms(text: str) -> list[str]:
+    """The searchable words of `text` in order, repeated as often as they occur; stop words are left out."""
+    return [_stem(word, language) for word, language in _spoken(text) if word not in STOP_WORDS.get(language, ())]
+
+
+def asked(text: str) -> list[list[str]]:
+    """The same for a question: per word, its forms in the language it seems to be in and in the others.
+
+    A text of a few words may be taken for another language than the question about it.
+    """
+    return [
+        list(dict.fromkeys([_stem(word, language), *(_stem(word, other) for other in _others(language))]))
+        for word, language in _spoken(text)
+        if word not in STOP_WORDS.get(language, ())
+    ]
+
+
+def _others(language: str) -> tuple[str, ...]:
+    return _LATIN if language in _LATIN else ()
+
+
+def stems(text: str, *, like: str) -> list[str]:
+    """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
+    latin = _latin_language(words_of(like))
+    return [_stem(word, _script(word) or latin) for word in words_of(text)]
+
+
+def language_of(text: str) -> str:
+    """The language most words of `text` seem to be in; English where nothing tells."""
+    spoken = Counter(language for _, language in _spoken(text))
+    return max(spoken, key=spoken.__getitem__) if spoken else "english"
+
+
+def _spoken(text: str) -> list[tuple[str, str]]:
+    """(word, its language); Latin letters do not tell, so all words in them share one."""
+    words = words_of(text)
+    latin = _latin_language(words)
+    return [(word, _script(word) or latin) for word in words]
+
+
+def words_of(text: str) -> list[str]:
+    """Every word as it is spelled, in order, in small letters."""
+    text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
+    return _WORD.findall(_DIGIT_GROUPS.sub("", text))
+
+
+def _latin_language(words: list[str]) -> str:
+    """The language whose stop words occur most; English when that says nothing."""
+    hits = Counter(language for word in words for language in _STOPS_IN.get(word, ()))
+    return max(_LATIN, key=hits.__getitem__) if hits else "english"
+
+
+def _script(word: str) -> str | None:
+    if word[0] < _FIRST_NOT_LATIN:
+        return None
+    return next((language for first, last, language in _SCRIPTS if first <= word[0] <= last), None)
+
+
+def _stem(word: str, language: str) -> str:
+    return _stem_of_word(word, language) if len(word) <= _LONGEST_WORD else word[:_LONGEST_WORD]
+
+
+@functools.lru_cache(maxsize=65_536)
+def _stem_of_word(word: str, language: str) -> str:
+    if language == "hebrew":
+        return _hebrew_stem(word)
+    stemmers = vars(_of_thread)
+    if language not in stemmers:
+        stemmers[language] = Stemmer.Stemmer(language)
+    stem: str = stemmers[language].stemWord(word)
+    if stem.isascii():
+        return stem
+    stem = unicodedata.normalize("NFKD", stem)
+    return "".join(letter for letter in stem if not unicodedata.combining(letter))
+
+
+def _hebrew_stem(word: str) -> str:
+    """A word and the same word behind any prefixes give one stem, as long as three letters remain."""
+    word = "".join(letter for letter in word if letter.isalnum()).translate(_HEBREW_FINALS)
+    for ending in _HEBREW_ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_HEBREW:
+            word = word[: -len(ending)]
+            break
+    while len(word) > _SHORTEST_HEBREW and word[0] in _HEBREW_PREFIXES:
+        word = word[1:]
+    return word

@@ -1,0 +1,199 @@
+"""A chat model that needs no key and no network: it picks a tool by meaning, and knows nothing of its own."""
+
+import re
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from langchain_core.callbacks import CallbackManagerForLLMRun
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from langchain_core.tools import BaseTool
+from langchain_core.utils.function_calling import convert_to_openai_tool
+from pydantic import Field, PrivateAttr
+
+from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.offline.answers import answer
+from langmem_plugin.offline.argument_schema import PREPOSITIONS, Json
+from langmem_plugin.offline.tool_arguments import fill
+from langmem_plugin.offline.tool_choice import Choice, Chooser, acts_on_question, is_question
+from langmem_plugin.references import Resolution, resolve
+
+_QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
+_ANSWER_WORDS = 4  # a longer message may well be a new request
+_ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
+_ELLIPSIS = re.compile(
+    r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
+    r"|\binstead\W*$",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(rf"\b(?:{'|'.join(PREPOSITIONS)})\s+((?:that|this)(?: one)?|it)\b", re.IGNORECASE)
+
+
+@cache
+def _embeddings() -> OfflineEmbeddings:
+    return OfflineEmbeddings()
+
+
+class OfflineChatModel(BaseChatModel):
+    """Answers with tools only. Its whole rule:
+
+    One tool per message, the nearest in meaning by name and description, or none when all are far. Each argument
+    comes from the field of the same name of what the message refers to, else from the message, else from the call
+    before when the message only changes that ("what about next week?"). A required argument that none of them
+    gives is asked for. A tool's result is said as a numbered list. When no tool fits, a memory in the system
+    prompt that is near the question is quoted; otherwise it says that it cannot help.
+    """
+
+    embeddings: Embeddings = Field(default_factory=_embeddings, exclude=True)
+    _chooser: Chooser = PrivateAttr()
+
+    def model_post_init(self, context: Any, /) -> None:
+        super().model_post_init(context)
+        self._chooser = Chooser(self.embeddings)
+
+    @property
+    def _llm_type(self) -> str:
+        return "langmem-offline"
+
+    def bind_tools(
+        self,
+        tools: Sequence[Json | type | Callable[..., Any] | BaseTool],
+        *,
+        tool_choice: str | None = None,
+        **kwargs: Any,
+    ) -> Runnable[LanguageModelInput, AIMessage]:
+        """`tool_choice` is accepted for the sake of callers and changes nothing: the rule chooses."""
+        del tool_choice
+        return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools], **kwargs)
+
+    def _generate(
+        self,
+        messages: list[BaseMessage],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> ChatResult:
+        del stop, run_manager
+        tools = [tool["function"] for tool in kwargs.get("tools", [])]
+        return ChatResult(generations=[ChatGeneration(message=self._reply(messages, tools))])
+
+    def _reply(self, messages: list[BaseMessage], tools: list[Json]) -> AIMessage:
+        results = _trailing_results(messages)
+        if results:
+            return AIMessage(answer(results))
+        last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
+        if last is None:
+            return AIMessage(_cannot(tools))
+        said = str(messages[last].text).strip()
+        history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
+        meant = _resolved(said, history)
+        choice = (
+            self._completed(said, meant, tools, history)
+            or self._repeated(said, meant, tools, history)
+            or self._chooser.nearest(said, meant.references, tools)
+        )
+        if choice is None:
+            return AIMessage(self._quoted(said, messages) or meant.question or _cannot(tools))
+        if choice.filled.missing:
+            return _question(choice, meant)
+        calls = [
+            {"name": choice.tool["name"], "args": arguments, "id": f"call_{uuid.uuid4().hex}"}
+            for arguments in choice.filled.calls()
+        ]
+        return AIMessage("", tool_calls=calls)
+
+    def _completed(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
+        """The call that was asked about, when the message gives what was missing."""
+        asked = history[-1].additional_kwargs.get(_ASKED) if history else None
+        tool = next((tool for tool in tools if asked and tool["name"] == asked["tool"]), None)
+        if asked is None or tool is None:
+            return None
+        filled = fill(tool, said, meant.references, asked["arguments"])
+        if filled.missing or not set(asked["missing"]) & (filled.referred | filled.said):
+            return None
+        if len(said.split()) > _ANSWER_WORDS or is_question(said):
+            nearest = self._chooser.nearest(said, meant.references, tools)
+            if nearest is not None and nearest.tool != tool:
+                return None
+        return Choice(tool, filled)
+
+    def _repeated(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
+        """The latest call that the message changes something in, when it names no action of its own."""
+        if not _ELLIPSIS.search(said):
+            return None
+        known = {tool["name"]: tool for tool in tools}
+        for before in _calls_backwards(history):
+            tool = known.get(before["name"])
+            if tool is None or acts_on_question(said, tool):
+                continue
+            filled = fill(tool, said, meant.references, before["args"])
+            if not filled.missing and any(call != before["args"] for call in filled.calls()):
+                return Choice(tool, filled)
+        return None
+
+    def _quoted(self, said: str, messages: list[BaseMessage]) -> str:
+        """The stated memory that is nearest to the question, with its citation; "" if none is near."""
+        stated = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
+        block = re.search(r"<memories>\n(.*?)\n</memories>", stated, re.DOTALL)
+        question = self._chooser.vector(said)
+        near = [
+            (float(self._chooser.vector(memory[2]) @ question), f"{memory[2]} [Memory: {memory[1]}]")
+            for memory in re.finditer(r"^(\d+)\. (.+)$", block[1] if block else "", re.MULTILINE)
+        ]
+        return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
+
+
+def _calls_backwards(history: Sequence[BaseMessage]) -> Iterator[ToolCall]:
+    for message in reversed(history):
+        if isinstance(message, AIMessage):
+            yield from reversed(message.tool_calls)
+
+
+def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:
+    results: list[ToolMessage] = []
+    for message in reversed(messages):
+        if not isinstance(message, ToolMessage):
+            break
+        results.insert(0, message)
+    return results
+
+
+def _resolved(said: str, history: Sequence[BaseMessage]) -> Resolution:
+    """What is meant, and beside it what a pronoun means that stands with a name: "from that to Savings"."""
+    meant = resolve(said, history)
+    open_pronouns = [
+        found[1] for found in _PRONOUN.finditer(said) if all(found[1] not in each.words for each in meant.references)
+    ]
+    alone = resolve("that one", history).references if open_pronouns else ()
+    pointed = [replace(each, words=pronoun) for pronoun in open_pronouns for each in alone]
+    return replace(meant, references=(*meant.references, *pointed))
+
+
+def _question(choice: Choice, meant: Resolution) -> AIMessage:
+    missing = choice.filled.missing[0]
+    if meant.question:
+        question = meant.question
+    elif missing.is_id:
+        question = f"Which {missing.spoken.removesuffix(' id')} do you mean?"
+    else:
+        described = missing.schema.get("description")
+        question = f"What is the {missing.spoken}?" + (f" ({described})" if described else "")
+    asked = {
+        "tool": choice.tool["name"],
+        "missing": [argument.name for argument in choice.filled.missing],
+        "arguments": choice.filled.calls()[0],
+    }
+    return AIMessage(question, additional_kwargs={_ASKED: asked})
+
+
+def _cannot(tools: list[Json]) -> str:
+    can = ", ".join(tool["name"].replace("_", " ") for tool in tools)
+    return "I work without a language model here, so I can only use my tools" + (
+        f": {can}. Ask for one of these in a few words." if can else ", and I have none."
+    )

@@ -1,0 +1,1 @@
+"""What is meant: phrases against what was shown."""

@@ -1,0 +1,192 @@
+"""The answer to "do you mean A or B?": which of the few just named an indirect description fits better."""
+# ruff: noqa: E501 - a pattern stays in one piece
+# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
+
+import re
+from collections.abc import Callable, Sequence
+
+from langmem_plugin.references.meant.comparing import extreme, year_of
+from langmem_plugin.references.said.lexicon import Mark
+from langmem_plugin.references.said.text import is_stop, normal, stem, typed_atoms, words_of
+from langmem_plugin.references.shown.entries import Entry, leaves
+from langmem_plugin.references.shown.ledger import Ledger, View
+from langmem_plugin.references.words import Comparison
+from langmem_plugin.references.words.nouns import GROUPS, NO_TYPE
+
+Closeness = Callable[[str, Sequence[str]], Sequence[float]]
+"""How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by
+whoever has one.
+"""
+
+_FRAME = re.compile(
+    r"^\W*(?:no[,.]? )?(?:it'?s |it is |its |it isn'?t )?(?:definitely )?(?:not )?(?:(?:i (?:didn|don|wasn)['`’]?t (?:mean|talking about) ))?(?:the one |the |one )?",
+    re.IGNORECASE,
+)
+_CHOICE = re.compile(r"\?\s*\W*$")
+_OR = re.compile(r"\b(?:or|which|o|cual)\b|\bאו\b|\bאיזה\b")
+_NEGATION = re.compile(
+    r"\b(?:not|isn'?t|n't|didn'?t|don'?t|wasn'?t|doesn'?t|never|neither|no|other than|opposite of|unlike)\b|n[`'’]t\b|\bno es\b|\bלא\b"
+)
+_PERIOD = re.compile(r"\b(before|after|since|prior to|until|earlier than|later than)\s+(?:the\s+)?(?:year\s+)?(\d{4})")
+_DECADE = re.compile(r"\b(?:19|20)?(\d)0'?s\b|\b(\d{4})'?s\b")
+_ALIKE = (
+    "he him his man male boy guy husband father actor king son brother",
+    "she her woman female girl lady wife mother actress queen daughter sister",
+    "singer sing sung vocal vocalist artist",
+    "author writer written write wrote novelist",
+    "movie film cinema",
+    "sweet sugar dessert candy cake honey syrup",
+    "band group duo trio",
+    "fry fried deep-fried",
+    "child children kid young",
+    "war military army soldier battle",
+    "sad ballad melancholy",
+    "dance disco electronic club house edm",
+    "spicy chili pepper hot",
+    "bread dough flour bun",
+    "soup broth stew",
+    "drink beverage juice",
+    "meat beef pork lamb chicken",
+    "sea ocean fish seafood",
+    "murder kill crime detective mystery",
+    "love romance romantic",
+    "funny comedy humor",
+    "scary horror ghost",
+    "magic fantasy wizard dragon",
+    "space alien science-fiction sci-fi",
+    "rap hip-hop hip hop rapper",
+    "rock guitar metal",
+    "religious church god christian",
+    "wedding marry married marriage bride",
+    "school college university student",
+    "british english england uk britain",
+    "american america us usa",
+    "live concert performance",
+    "duet featuring collaboration feature two",
+    "morning breakfast",
+    "rhyme poem poetry verse",
+)
+_SYNONYMS: dict[str, frozenset[str]] = {}
+for _line in _ALIKE:
+    _group = frozenset(_line.split())
+    for _word in _group:
+        _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _group
+
+
+def choices(ledger: Ledger) -> View | None:
+    """The two to four items that the assistant's last sentence offered to choose from."""
+    if not ledger.views or not _CHOICE.search(ledger.reply):
+        return None
+    view = ledger.views[-1]
+    last = re.split(r"[.!?\n]\s", ledger.reply.strip())[-1]
+    if not 2 <= len(view.entries) <= 4 or view.turn != ledger.turn or not _OR.search(normal(last)):
+        return None
+    return view
+
+
+def turned_down(utterance: str) -> bool:
+    """Whether a description says what is not meant."""
+    return bool(_NEGATION.search(normal(utterance)))
+
+
+def best_fit(
+    utterance: str, view: View, marks: Sequence[Mark], closeness: Closeness | None = None
+) -> tuple[Entry, float, list[str]] | None:
+    """The entry that fits a description best, by how much (0..1), and the words that told; None when
+    nothing tells.
+    """
+    for mark in marks:
+        value = mark.values.get("comparison")
+        if isinstance(value, Comparison):
+            found = extreme(view.entries, value)
+            if found is not None:
+                return found[0][0], 0.8, [mark.text]
+    told = [_score(utterance, entry, view) for entry in view.entries]
+    near = _near(utterance, view.entries, closeness) if closeness is not None else [0.0] * len(told)
+    scored = sorted(
+        (
+            (score + 8 * close, words, entry)
+            for (score, words), close, entry in zip(told, near, view.entries, strict=True)
+        ),
+        key=lambda row: -row[0],
+    )
+    (first, words, entry), (second, _, _) = scored[0], scored[1]
+    if first <= second:
+        return None
+    return entry, min(1.0, (first - second) / (abs(first - second) + 0.5)), words or ["in meaning"]
+
+
+def _near(utterance: str, entries: Sequence[Entry], closeness: Closeness) -> list[float]:
+    """Closeness of the description to each entry: three parts the whole, one part its closest sentence or
+    field.
+    """
+    said = _FRAME.sub("", utterance) or utterance
+    found = []
+    for entry in entries:
+        whole = " ".join(str(value) for _, value in leaves(entry.item))[:600]
+        parts = [
+            part for _, value in leaves(entry.item) for part in re.split(r"(?<=[.!?])\s+", str(value)) if len(part) > 15
+        ]
+        near = list(closeness(said, [whole, *(part[:300] for part in parts[:12])]))
+        found.append(0.75 * near[0] + 0.25 * max(near[1:], default=near[0]))
+    return found
+
+
+def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
+    others = [other for other in view.entries if other is not entry]
+    text = normal(" ".join(str(value) for _, value in leaves(entry.item))[:3000])
+    held = set(words_of(text)) | entry.atoms
+    heads = {_head(word) for word in held}
+    total, told = 0.0, []
+    names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
+    for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance)))):
+        if (is_stop(word) and word not in _SYNONYMS) or word.isdigit():
+            continue
+        weight = _weight(word, held, heads)
+        rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
+        if weight > rival:
+            typed = 0.4 if word in GROUPS or word in NO_TYPE else 1.0
+            total += (
+                (weight - rival)
+                * (1.3 if word in names else 1.0)
+                * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6)
+                * typed
+            )
+            told.append(word)
+    for relation, year in _PERIOD.findall(normal(utterance)):
+        own = year_of(entry)
+        if own is not None and (own < int(year)) == (relation in ("before", "prior to", "until", "earlier than")):
+            total += 1.5
+            told.append(f"{relation} {year}")
+    for match in _DECADE.finditer(normal(utterance)):
+        own = year_of(entry)
+        digit = match[1] or match[2][2]
+        if own is not None and own // 10 % 10 == int(digit):
+            total += 1.5
+            told.append(match[0])
+    return total, told
+
+
+def _words(entry: Entry) -> tuple[set[str], set[str]]:
+    held = set(words_of(" ".join(str(value) for _, value in leaves(entry.item))[:3000])) | entry.atoms
+    return held, {_head(word) for word in held}
+
+
+def _weight(word: str, held: set[str] | frozenset[str], heads: set[str]) -> float:
+    if word in held:
+        return 1.0
+    alike = _SYNONYMS.get(word) or _SYNONYMS.get(stem(word))
+    if alike and alike & held:
+        return 0.5
+    if len(word) >= 4 and word.isalpha() and _head(word) in heads:
+        return 0.7
+    return 0.0
+
+
+def _head(word: str) -> str:
+    """The first letters of a word, enough to see caramelised in caramel."""
+    for ending in ("ing", "ed", "ly", "er", "ish", "ian", "an", "es"):
+        if len(word) - len(ending) >= 4 and word.endswith(ending):
+            word = word[: -len(ending)]
+            break
+    return word[:6].rstrip("ei")

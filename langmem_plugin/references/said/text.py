@@ -1,0 +1,229 @@
+"""Plain text to tokens and comparable atoms: how people write words, numbers, times and dates."""
+# ruff: noqa: C901, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from datetime import date
+
+from langmem_plugin.lru import cached_if_short
+from langmem_plugin.references.words import LANGUAGES
+
+_TOKEN = re.compile(
+    r"""[#№]\s?\d+(?!\w)                       # 3 as in "#3"
+      | \d\uFE0F?\u20E3 | \U0001F51F            # keycap digits, ten
+      | \d{4}-\d\d?-\d\d?                       # ISO date
+      | \d\d?[/.]\d\d?[/.]\d{2,4}               # 9/15/2023
+      | \d\d?:\d\d(?::\d\d)?                    # clock
+      | \d+(?:,\d{3})*(?:\.\d+)?(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa])?(?![^\W\d_])
+      | [$€£₪%&]
+      | [^\W\d_]+(?:['’׳״"&-][^\W\d_]+)*\.?(?:(?<=\bno\.)|(?<!\.))['׳]?
+      | \d+ | [^\W_] | [-–,;:?!.()/…+*=]
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_MARKS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u200e\u200f\u202a-\u202e\ufe0f]")
+_PLURAL = re.compile(r"(?:(?<=ss)es|(?<=sh)es|(?<=ch)es|(?<=x)es|(?<=[^s'us])s)$")
+
+
+@cached_if_short(32768)
+def normal(text: str) -> str:
+    """Lower case, one apostrophe, no accents or vowel points; two spellings of a word compare equal."""
+    text = text.translate(_QUOTES)
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFC", _MARKS.sub("", unicodedata.normalize("NFKD", text.lower())))
+
+
+_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "׳": "'", "״": '"'})
+
+
+@dataclass(frozen=True)
+class Token:
+    """One word, number or mark of a text; `start` and `end` are offsets into that text."""
+
+    text: str
+    start: int
+    end: int
+
+    @property
+    def word(self) -> bool:
+        return self.text[:1].isalpha()
+
+
+def tokens(text: str) -> list[Token]:
+    """In order, in normal form. Keycap digits read as `#n`."""
+    found = []
+    for match in _TOKEN.finditer(text):
+        raw = match.group()
+        if "\u20e3" in raw:
+            value = "#" + raw[0]
+        elif raw == "\U0001f51f":
+            value = "#10"
+        else:
+            value = normal(raw).replace("№", "#").replace("# ", "#")
+        found.append(Token(value, match.start(), match.end()))
+    return found
+
+
+@cached_if_short(32768)
+def stem(word: str) -> str:
+    """A light English and Spanish plural and possessive cut: enough to compare, not to print."""
+    word = word.removesuffix("'s")
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3:
+        word = _PLURAL.sub("", word)
+    return word
+
+
+_PREFIXES = "".join(language.prefixes for language in LANGUAGES)
+_STOP = frozenset().union(*(language.stop for language in LANGUAGES))
+_ENGLISH_STOP = LANGUAGES[0].stop
+_WEEKDAYS = {form: number for language in LANGUAGES for form, number in language.weekdays.items()}
+_MONTHS = {form: number for language in LANGUAGES for form, number in language.months.items()}
+_CLOCK = re.compile(
+    r"(?<![\d:])(\d{1,2})(?:[:.](\d{2}))?(?::\d{2})?\s?(am|pm|a\.m\.?|p\.m\.?)(?![a-z])|(?<![\d:])(\d{1,2}):(\d{2})(?::\d{2})?(?!\d)",
+    re.IGNORECASE,
+)
+_ISO = re.compile(r"(?<!\d)(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_SLASHED = re.compile(r"(?<![\d/])(\d{1,2})/(\d{1,2})(?:/(\d{2,4}))?(?![\d/])")
+_DAY_MONTH = re.compile(
+    r"(?<![\w])(?:(\d{1,2})(?:st|nd|rd|th)?(?: of| de|) +(?:ב|ל)?({months})\b|({months})\.? +(?:the +)?(\d{1,2})"
+    r"(?:st|nd|rd|th)?\b)".replace(
+        "{months}", "|".join(sorted((re.escape(month) for month in _MONTHS), key=len, reverse=True))
+    )
+)
+_HALF = re.compile(r"half past (\d{1,2})")
+_NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
+_WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_HEBREW = re.compile(r"[\u05d0-\u05ea]")
+
+
+def number_text(value: float) -> str:
+    """One spelling for a number: 12, not 12.0."""
+    return str(int(value)) if value.is_integer() else f"{value:g}"
+
+
+def words_of(text: str) -> list[str]:
+    """Stemmed words in order, numbers included, function words too."""
+    return [stem(word) for word in _WORD.findall(normal(text))]
+
+
+def is_stop(word: str) -> bool:
+    """Function words of every language, which name nothing."""
+    return word in _STOP
+
+
+@cached_if_short(4096)
+def key_words(key: str) -> tuple[str, ...]:
+    """`restaurantName`, `restaurant_name` and `restaurant-name` all read restaurant, name."""
+    return tuple(words_of(_CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")))
+
+
+def typed_atoms(text: str) -> set[str]:
+    """Clock times (`t:minutes`), dates (`d:month-day`), weekdays (`w:0` is Monday) and numbers (`n:12`)
+    said in a text.
+    """
+    low = normal(text)
+    found = _weekday_atoms(low)
+    if not _DIGIT.search(low):
+        return found
+    for month_day in _ISO.finditer(low):
+        year, month, day = (int(part) for part in month_day.groups())
+        found |= _date_atoms(year, month, day)
+    if found:
+        low = _ISO.sub(" ", low)
+    if ":" in low or "m" in low:
+        for hour, minute, half, hour24, minute24 in _CLOCK.findall(low):
+            clock = int(hour24 or hour)
+            if half:
+                clock = clock % 12 + (12 if half.startswith("p") else 0)
+            if clock < 25:
+                found.add(f"t:{clock * 60 + int(minute24 or minute or 0)}")
+        for hour in _HALF.findall(low):
+            found.update((f"t:{int(hour) * 60 + 30}", f"t:{(int(hour) + 12) * 60 + 30}"))
+        low = _CLOCK.sub(" ", low)
+    if "/" in low:
+        for first, second, year in _SLASHED.findall(low):
+            found |= _date_atoms(int(year) if len(year) == 4 else 0, int(first), int(second))
+            if int(first) > 12:
+                found |= _date_atoms(int(year) if len(year) == 4 else 0, int(second), int(first))
+        low = _SLASHED.sub(" ", low)
+    for day, month, month_first, day_last in _DAY_MONTH.findall(low) if len(low) > 4 else ():
+        found |= _date_atoms(0, _MONTHS[month or month_first], int(day or day_last))
+    for match in _NUMBER.findall(low):
+        found.add("n:" + number_text(float(match.replace(",", ""))))
+    return found
+
+
+_DIGIT = re.compile(r"\d")
+_SINGLE_WEEKDAYS = {form: number for form, number in _WEEKDAYS.items() if " " not in form}
+_WEEKDAY_PHRASES = {form: number for form, number in _WEEKDAYS.items() if " " in form}
+
+
+def _weekday_atoms(low: str) -> set[str]:
+    found: set[str] = set()
+    for word in _LETTERS.findall(low):
+        number = _SINGLE_WEEKDAYS.get(word)
+        if number is None and word[-1] == "s":
+            number = _SINGLE_WEEKDAYS.get(word[:-1])
+        if number is None and word[0] in _PREFIXES:
+            number = _SINGLE_WEEKDAYS.get(word[1:])
+        if number is not None:
+            found.add(f"w:{number}")
+    for form, number in _WEEKDAY_PHRASES.items():
+        if form in low:
+            found.add(f"w:{number}")
+    return found
+
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+def _date_atoms(year: int, month: int, day: int) -> set[str]:
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return set()
+    found = {f"d:{month}-{day}"}
+    if year:
+        try:
+            found.add(f"w:{date(year, month, day).weekday()}")
+        except ValueError:
+            return set()
+    return found
+
+
+def word_atoms(text: str) -> set[str]:
+    """Stemmed content words; a Hebrew word is given with and without its prefix letters, and with its
+    concept in English.
+    """
+    found: set[str] = set()
+    hebrew = bool(_HEBREW.search(text))
+    low = normal(text)
+    for word in _WORD.findall(low):
+        if word in _STOP and (hebrew or word in _ENGLISH_STOP or word not in _CONCEPTS):
+            continue
+        cut = stem(word)
+        found.add(cut)
+        found.update(_CONCEPTS.get(word, ()))
+        if hebrew:
+            for length in (1, 2):
+                bare = word[length:]
+                if len(bare) >= 2 and all(letter in _PREFIXES for letter in word[:length]):
+                    found.add(bare)
+                    found.update(_CONCEPTS.get(bare, ()))
+    return found
+
+
+_CONCEPTS = {
+    form: tuple(dict.fromkeys(stem(word) for word in english))
+    for language in LANGUAGES
+    for forms, english in language.concepts.items()
+    for form in forms.split("|")
+}
+
+
+def atoms(text: str) -> frozenset[str]:
+    """Everything in a text that can be compared with another text: words and typed values."""
+    return frozenset(word_atoms(text) | typed_atoms(text))

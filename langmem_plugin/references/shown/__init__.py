@@ -1,0 +1,1 @@
+"""What the conversation has shown: lists of items from tools and replies."""

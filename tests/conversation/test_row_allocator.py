@@ -1,0 +1,95 @@
+"""What a process relies on without asking the database: never for longer than it is so, never in two processes."""
+
+import multiprocessing
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage
+from langgraph.graph import START, MessagesState, StateGraph
+
+from langmem_plugin import ConversationSaver
+from langmem_plugin.conversation.storage.doctor import examine, rebuild
+from langmem_plugin.conversation.storage.row_allocator import Standing, Standings
+
+MOM = "+972501234567"
+HERE = {"configurable": {"thread_id": MOM}}
+SESSION = (MOM, 1)
+
+
+def chatting(saver):
+    def agent(state):
+        return {"messages": [AIMessage(f"to {state['messages'][-1].text}")]}
+
+    return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
+
+
+@pytest.fixture
+def pair(database_url):
+    with ConversationSaver(database_url) as one, ConversationSaver(database_url) as other:
+        yield one, other
+
+
+def said(saver):
+    return [message.text for message in chatting(saver).get_state(HERE).values["messages"]]
+
+
+@pytest.mark.spec("C-9", "C-5")
+def test_two_processes_that_write_one_session_by_turns_lose_and_mix_up_nothing(pair):
+    expected = []
+    for number in range(30):
+        chatting(pair[number % 2]).invoke({"messages": [HumanMessage(f"{number}")]}, HERE)
+        expected += [f"{number}", f"to {number}"]
+    assert said(pair[0]) == expected
+    assert said(pair[1]) == expected
+
+
+@pytest.mark.spec("C-5")
+def test_what_another_process_deletes_is_not_continued_from(pair):
+    one, other = pair
+    for number in range(3):
+        chatting(one).invoke({"messages": [HumanMessage(f"{number}")]}, HERE)
+    other.prune([MOM])
+    chatting(one).invoke({"messages": [HumanMessage("after")]}, HERE)
+    kept = ["0", "to 0", "1", "to 1", "2", "to 2", "after", "to after"]
+    assert said(one) == kept
+    assert said(other) == kept
+    assert [len(each.values["messages"]) for each in chatting(other).get_state_history(HERE)] == [8, 7, 6, 6]
+
+
+@pytest.mark.spec("C-5")
+def test_nothing_is_relied_on_once_the_session_was_disturbed_but_reserved_numbers_stay():
+    standings = Standings()
+    standings.wrote(SESSION, 1, Standing(17, range(3, 17), (1, 2)))
+    standings.expect(SESSION, 17, [9])
+    assert standings.of(SESSION, 17) == Standing(17, range(3, 17), (1, 2, 9))
+    assert standings.of(SESSION, 18) == Standing(18, range(3, 17))
+    standings.expect(SESSION, 1, [5])  # read before the others wrote
+    assert standings.of(SESSION, 17).expected == (1, 2, 9)
+
+
+@pytest.mark.spec("C-5")
+def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
+    standings = Standings()
+    standings.wrote(SESSION, 1, Standing(17, range(3, 17)))
+    fork = multiprocessing.get_context("fork")
+    mine, its = fork.Pipe()
+    child = fork.Process(target=lambda: its.send(standings.of(SESSION, 17)))
+    child.start()
+    assert mine.poll(20)
+    assert mine.recv() == Standing(17)
+    child.join()
+    assert standings.of(SESSION, 17).free == range(3, 17)
+
+
+@pytest.mark.spec("C-15")
+def test_a_session_is_rebuilt_by_the_very_process_that_remembers_it(pair):
+    one, other = pair
+    for number in range(3):
+        chatting(one).invoke({"messages": [HumanMessage(f"{number}")]}, HERE)
+    with one.database.write() as connection:
+        connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+    [session] = {damage.session_id for damage in examine(one)}
+    assert rebuild(one, session) == (6, 0)
+    kept = ["0", "to 0", "1", "to 1", "2", "to 2"]
+    assert said(one) == said(other) == kept
+    chatting(one).invoke({"messages": [HumanMessage("on")]}, HERE)
+    assert said(other) == [*kept, "on", "to on"]
