@@ -90,7 +90,7 @@ def payloads(folder):
         for number, graph in enumerate(graphs(saver)):
             graph.invoke({"messages": [HumanMessage("")]}, {"configurable": {"thread_id": f"sample {number}"}})
     connection = sqlite3.connect(f"{folder}/sample.db")
-    rows = connection.execute("SELECT payload FROM pending UNION ALL SELECT payload FROM checkpoint")
+    rows = connection.execute("SELECT payload FROM langmem_pending UNION ALL SELECT payload FROM langmem_checkpoint")
     return [codec.decompress(payload) for (payload,) in rows]
 
 

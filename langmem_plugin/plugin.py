@@ -70,8 +70,10 @@ class PhoneMemory:
         self.settings = settings or Settings()
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
-            url = url or self.settings.database if self.settings.enable_memory_system else "sqlite://"
-            self.database = opened.enter_context(Database(url, timeout=self.settings.database_timeout))
+            kept = self.settings.enable_memory_system
+            self.database = opened.enter_context(
+                Database.from_settings(self.settings, url) if kept else Database("sqlite://")
+            )
             self._executor = opened.enter_context(forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(

@@ -17,7 +17,8 @@ _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
 
-    `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`. `session_timeout` is the
+    `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there, `database_schema` holds our
+    tables, made if need be, instead of the one a connection finds itself in. `session_timeout` is the
     silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
     one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
     database for `database_timeout`; then the person is answered without memory, or told to try again.
@@ -43,6 +44,7 @@ class Settings(BaseSettings):
     enable_memory_system: bool = True
     longterm: bool = True
     database: str = "sqlite:///data/langmem.db"
+    database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,62}$")
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()

@@ -70,5 +70,5 @@ def _rows(url: str) -> Iterator[None]:
     import psycopg
 
     with psycopg.connect(url) as connection:
-        connection.execute("SELECT 1 FROM session FOR UPDATE")
+        connection.execute("SELECT 1 FROM langmem_session FOR UPDATE")
         yield

@@ -21,7 +21,7 @@ from langmem_plugin.database.schema import GivenName, Instant, Name, metadata
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 session = Table(
-    "session",
+    "langmem_session",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("number", _Number, primary_key=True, autoincrement=False),  # microseconds of its birth, made unique
@@ -37,7 +37,7 @@ session = Table(
     sqlite_with_rowid=False,
 )
 Index(
-    "one_current_session",
+    "langmem_one_current_session",
     session.c.thread,
     unique=True,
     sqlite_where=session.c.ended_at.is_(None),
@@ -45,7 +45,7 @@ Index(
 )
 
 message = Table(  # one immutable version of a message; an edit is a new row
-    "message",
+    "langmem_message",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
@@ -54,12 +54,14 @@ message = Table(  # one immutable version of a message; an edit is a new row
     Column("tokens", Integer, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 checkpoint = Table(
-    "checkpoint",
+    "langmem_checkpoint",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
@@ -69,40 +71,46 @@ checkpoint = Table(
     Column("run_id", Name),
     Column("position", Integer, nullable=False),  # in the order the database took them: ids tell a writer's time
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
-Index("checkpoint_order", checkpoint.c.thread, checkpoint.c.session, checkpoint.c.position)
+Index("langmem_checkpoint_order", checkpoint.c.thread, checkpoint.c.session, checkpoint.c.position)
 Index(
-    "checkpoint_of_run",
+    "langmem_checkpoint_of_run",
     checkpoint.c.run_id,
     sqlite_where=checkpoint.c.run_id.is_not(None),
     postgresql_where=checkpoint.c.run_id.is_not(None),
 )
 
 value = Table(  # a large channel value, stored once for all the checkpoints that hold it; numbered like messages
-    "value",
+    "langmem_value",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("row", Integer, primary_key=True),
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 media = Table(  # which files of the media folder a session refers to
-    "media",
+    "langmem_media",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("sha256", Name, primary_key=True),
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 pending = Table(  # what one task wrote on top of a checkpoint
-    "pending",
+    "langmem_pending",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
@@ -111,22 +119,26 @@ pending = Table(  # what one task wrote on top of a checkpoint
     Column("task_id", Name, primary_key=True),
     Column("interrupt", Boolean, nullable=False),  # the task waits for a person's answer
     Column("payload", LargeBinary, nullable=False),
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 searchable = Table(  # which sessions' messages can be searched for, as of when; without a row they cannot
-    "searchable",
+    "langmem_searchable",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("checkpoint_id", Name),  # the newest of the root graph when its messages were taken
-    ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 thread_owner = Table(  # whose a thread is whose key does not say it; noted before its first session is there
-    "thread_owner",
+    "langmem_thread_owner",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("owner", Name),  # null: runs named two, so what is said there is nobody's
@@ -135,7 +147,7 @@ thread_owner = Table(  # whose a thread is whose key does not say it; noted befo
 )
 
 turn = Table(  # who waits for or holds a thread, first come first served; gone when the turn is over
-    "turn",
+    "langmem_turn",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, also after it is gone

@@ -22,6 +22,7 @@ from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.settings import Settings
 
 FIVE_SECONDS = timedelta(seconds=5)
 BULK_WORK = timedelta(minutes=10)
@@ -53,17 +54,19 @@ class Database:
     """One SQLite file or one PostgreSQL database, its tables created and migrated.
 
     `url` is `sqlite:///path/to/file.db`, `sqlite://` (in memory, gone at close) or `postgresql://…`.
+    `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
     together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
     Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
     cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
     """
 
-    def __init__(self, url: str, *, timeout: timedelta = FIVE_SECONDS) -> None:
+    def __init__(self, url: str, *, schema: str | None = None, timeout: timedelta = FIVE_SECONDS) -> None:
         self.url = _parse(url)
+        self.schema = schema
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
         self._seconds = timeout.total_seconds()
-        self._backend = _backend(self.url, self._seconds)
+        self._backend = _backend(self.url, schema, self._seconds)
         self.path = self._backend.path
         self._in_memory = self.is_sqlite and self.path is None
         self._refusal: str | None = None
@@ -78,10 +81,15 @@ class Database:
         try:
             # Other processes may be at it already.
             migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
-            upgrade(self.read, functools.partial(self._transaction, migrating))
+            upgrade(self.read, functools.partial(self._transaction, migrating), schema=schema)
         except BaseException:
             self.close()
             raise
+
+    @classmethod
+    def from_settings(cls, settings: Settings, url: str | None = None) -> Self:
+        """As the settings say, but for the URL if one is given."""
+        return cls(url or settings.database, schema=settings.database_schema, timeout=settings.database_timeout)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
@@ -265,25 +273,30 @@ class Database:
 def _parse(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
+    except (ArgumentError, ValueError):
+        # The URL may hold a password: neither it nor the error that quotes it is shown.
         raise ConfigurationError(
-            f"{url!r} is no database URL: use sqlite:///path/to/file.db or postgresql://user@host/name"
-        ) from error
+            "this is no database URL: use sqlite:///path/to/file.db or postgresql://user@host/name"
+        ) from None
     match parsed.get_backend_name():
         case "sqlite":
             return parsed.set(drivername="sqlite")
         case "postgresql" | "postgres":
+            if "@" in (parsed.host or ""):
+                raise ConfigurationError("the password in the database URL holds an @: write %40 for it")
             return parsed.set(drivername="postgresql+psycopg")
         case other:
             raise ConfigurationError(f"{other!r} is not supported: use sqlite:/// or postgresql://")
 
 
-def _backend(url: URL, seconds: float) -> _Backend:
+def _backend(url: URL, schema: str | None, seconds: float) -> _Backend:
     if url.get_backend_name() == "sqlite":
+        if schema is not None:
+            raise ConfigurationError(f"SQLite has no schemas: leave out {schema!r}, or use postgresql://…")
         return SQLite(url)
     from langmem_plugin.database.postgresql import PostgreSQL  # noqa: PLC0415 - of the extra `postgres`
 
-    return PostgreSQL(url, seconds)
+    return PostgreSQL(url, schema, seconds)
 
 
 def _seconds_to_connect(otherwise: float) -> float:

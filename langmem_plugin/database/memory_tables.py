@@ -52,7 +52,7 @@ def _checksum() -> Column[int]:
 
 
 memory_owner = Table(  # one row; deleted by a purge when nothing is left
-    "memory_owner",
+    "langmem_memory_owner",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("change", _Number, nullable=False, default=0),  # of the newest write
@@ -62,7 +62,7 @@ memory_owner = Table(  # one row; deleted by a purge when nothing is left
 )
 
 memory = Table(  # `owner_limit` active, as many pending, and as many and a tenth that are neither
-    "memory",
+    "langmem_memory",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("memory_id", Name, primary_key=True),
@@ -90,40 +90,44 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
     _checksum(),
-    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
-    Index("memory_changes", "owner", "change"),
-    Index("memory_digest", "owner", "text_digest"),
-    Index("memory_key", "owner", "key"),
-    Index("memory_session", "session_id"),
-    Index("memory_state", "owner", "status", "created_at"),
-    Index("memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
+    Index("langmem_memory_changes", "owner", "change"),
+    Index("langmem_memory_digest", "owner", "text_digest"),
+    Index("langmem_memory_key", "owner", "key"),
+    Index("langmem_memory_session", "session_id"),
+    Index("langmem_memory_state", "owner", "status", "created_at"),
+    Index(
+        "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
+    ),
     sqlite_with_rowid=False,
 )
 
 memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two models can be there at once
-    "memory_vector",
+    "langmem_memory_vector",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("model", Name, primary_key=True),
     Column("memory_id", Name, primary_key=True),
     Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
     _checksum(),
-    ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+    ForeignKeyConstraint(
+        ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 
 memory_collection = Table(  # a session whose memories were dropped together: the last 1,000
-    "memory_collection",
+    "langmem_memory_collection",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("session_id", Name, primary_key=True),
     Column("dropped_at", Instant, nullable=False),
-    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
 
 memory_access = Table(  # the last 100 uses of each memory, and up to 20 more
-    "memory_access",
+    "langmem_memory_access",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("access_id", Name, primary_key=True),
@@ -132,13 +136,15 @@ memory_access = Table(  # the last 100 uses of each memory, and up to 20 more
     Column("session_id", Name),
     Column("relevance", Float),
     Column("at", Instant, nullable=False),
-    ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
-    Index("memory_access_of", "owner", "memory_id", "at"),
+    ForeignKeyConstraint(
+        ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
+    ),
+    Index("langmem_memory_access_of", "owner", "memory_id", "at"),
     sqlite_with_rowid=False,
 )
 
 standing_instruction = Table(  # 200 at most
-    "standing_instruction",
+    "langmem_standing_instruction",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("instruction_id", Name, primary_key=True),
@@ -156,7 +162,7 @@ standing_instruction = Table(  # 200 at most
 )
 
 history_message = Table(  # what was said, by whom: 110,000 at most; numbered by the same changes as the memories
-    "history_message",
+    "langmem_history_message",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("message_id", Name, primary_key=True),
@@ -168,15 +174,15 @@ history_message = Table(  # what was said, by whom: 110,000 at most; numbered by
     # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
     Column("of_session", Name, ForeignKey(session.c.session_id, ondelete="CASCADE")),
     _checksum(),
-    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
-    Index("history_changes", "owner", "change"),
-    Index("history_session", "owner", "session_id"),
-    Index("history_of_session", "of_session"),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
+    Index("langmem_history_changes", "owner", "change"),
+    Index("langmem_history_session", "owner", "session_id"),
+    Index("langmem_history_of_session", "of_session"),
     sqlite_with_rowid=False,
 )
 
 history_vector = Table(
-    "history_vector",
+    "langmem_history_vector",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("model", Name, primary_key=True),
@@ -184,18 +190,20 @@ history_vector = Table(
     Column("vector", LargeBinary, nullable=False),
     _checksum(),
     ForeignKeyConstraint(
-        ["owner", "message_id"], ["history_message.owner", "history_message.message_id"], ondelete="CASCADE"
+        ["owner", "message_id"],
+        ["langmem_history_message.owner", "langmem_history_message.message_id"],
+        ondelete="CASCADE",
     ),
     sqlite_with_rowid=False,
 )
 
 memory_index = Table(  # how far the index of an owner and a model has followed; without a row there is none to trust
-    "memory_index",
+    "langmem_memory_index",
     metadata,
     Column("owner", Owner, primary_key=True),
     Column("model", Name, primary_key=True),
     Column("change", _Number, nullable=False),
     Column("generation", Integer, nullable=False),  # a rebuilt index is another collection
-    ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )

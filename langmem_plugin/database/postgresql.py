@@ -24,6 +24,11 @@ _KEPT_CONNECTIONS = 16
 _LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
+_SEARCH_SCHEMA_FIRST = """
+    SELECT set_config(
+        'search_path', concat_ws(', ', quote_ident(%s), nullif(current_setting('search_path'), '')), false
+    )
+"""
 _CONSTRAINT = "23"
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
@@ -68,13 +73,17 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 class PostgreSQL:
-    """`patience` is how many seconds the server has for an answer, unless a transaction has another."""
+    """`schema` goes before all others of a connection; None leaves them as they are.
+
+    `patience` is how many seconds the server has for an answer, unless a transaction has another.
+    """
 
     path: Path | None = None
     most_at_once: float = 32
 
-    def __init__(self, url: URL, patience: float) -> None:
+    def __init__(self, url: URL, schema: str | None, patience: float) -> None:
         self._url = url
+        self._schema = schema
         self._patience = patience
 
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine:
@@ -89,7 +98,7 @@ class PostgreSQL:
             max_overflow=-1,
             connect_args={"autocommit": True},  # transactions begin where `read` and `write` say
         )
-        patience = self._patience
+        patience, schema = self._patience, self._schema
 
         def connect(
             _dialect: object, _record: object, arguments: list[Any], named: dict[str, Any]
@@ -113,6 +122,8 @@ class PostgreSQL:
             if made.info.server_version >= _CHECKS_CLIENTS:
                 wanted["client_connection_check_interval"] = "1s"
             made.execute("; ".join(f"SET {name} = '{value}'" for name, value in wanted.items()))
+            if schema is not None:
+                made.execute(_SEARCH_SCHEMA_FIRST, [schema])
 
         event.listen(engine, "do_connect", connect)
         event.listen(engine, "connect", configure)

@@ -50,10 +50,10 @@ class MemoryService(SessionCollections, Retention):
     cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
-    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such. It follows the database in
-    the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
-    owners who shall have one from the start, however few their memories: they exist once this is constructed,
-    which raises ConfigurationError where one of that name has another distance or dimension.
+    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such. It follows
+    the database in the background, and until it has, everything is compared exactly. `always_indexed` names the
+    collections of owners who shall have one from the start, however few their memories: they exist once this is
+    constructed, which raises ConfigurationError where one of that name has another distance or dimension.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
     `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.

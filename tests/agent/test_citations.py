@@ -65,8 +65,8 @@ def test_what_is_forgotten_in_mid_turn_does_not_count_for_another(memory, graph_
 
     with memory.database.read() as connection:
         logged = connection.exec_driver_sql(
-            "SELECT memory.text, memory_access.kind FROM memory_access JOIN memory"
-            " ON memory.memory_id = memory_access.memory_id"
+            "SELECT memory.text, access.kind FROM langmem_memory_access AS access JOIN langmem_memory AS memory"
+            " ON memory.memory_id = access.memory_id"
         ).all()
     assert sorted((shown.index(next(line for line in shown if text in line)) + 1, kind) for text, kind in logged) == [
         (2, "cited"),

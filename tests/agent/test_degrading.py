@@ -280,9 +280,9 @@ def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answe
     opened.reply(graph, ERIN, QUESTION)
     assert "TestCorp owes me ₪5000" in model.system
     with opened.database.write() as connection:
-        connection.execute(text("UPDATE memory SET text = 'TestCorp owes me ₪9000' WHERE text LIKE '%5000'"))
-        connection.execute(text("UPDATE standing_instruction SET text = 'Take 9 mg' WHERE text LIKE '%5 mg'"))
-        connection.execute(text("UPDATE memory_owner SET change = change + 1"))
+        connection.execute(text("UPDATE langmem_memory SET text = 'TestCorp owes me ₪9000' WHERE text LIKE '%5000'"))
+        connection.execute(text("UPDATE langmem_standing_instruction SET text = 'Take 9 mg' WHERE text LIKE '%5 mg'"))
+        connection.execute(text("UPDATE langmem_memory_owner SET change = change + 1"))
 
     assert opened.reply(graph, ERIN, QUESTION) == "heard 4"
 

@@ -272,7 +272,7 @@ def test_it_can_be_switched_off(database_url, clock, offline_model, graph_of, sc
 def test_a_damaged_session_does_not_keep_the_others_waiting(quiet, clock, caplog, database_url):
     _talk(quiet, ERIN, "The boiler leaks again")
     with quiet.database.write() as connection:
-        connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+        connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
     _talk(quiet, JASON, "My boiler is fine")
     clock.forward(hours=1)
 

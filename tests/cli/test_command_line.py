@@ -61,7 +61,7 @@ def test_an_utterance_is_explained_against_a_session(run, session_id):
 def test_a_damaged_session_is_reported_and_rebuilt_from_its_messages(run, session_id, database_url):
     assert "every session can be read" in run("doctor")
     with ConversationSaver(database_url) as saver, saver.database.write() as connection:
-        connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+        connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
 
     report = run("doctor", exit_code=1)
     assert session_id in report
@@ -76,7 +76,7 @@ def test_a_damaged_session_is_reported_and_rebuilt_from_its_messages(run, sessio
 def test_a_damaged_memory_is_reported_without_its_text(run, database_url):
     run("say", ERIN, "/remember the dose is 5 mg")
     with ConversationSaver(database_url) as saver, saver.database.write() as connection:
-        connection.exec_driver_sql("UPDATE memory SET text = 'the dose is 9 mg'")
+        connection.exec_driver_sql("UPDATE langmem_memory SET text = 'the dose is 9 mg'")
 
     report = run("doctor", exit_code=1)
 
@@ -88,7 +88,7 @@ def test_a_damaged_memory_is_reported_without_its_text(run, database_url):
 @pytest.mark.spec("C-15")
 def test_a_lost_message_costs_that_message_and_nothing_else(run, session_id, database_url):
     with ConversationSaver(database_url) as saver, saver.database.write() as connection:
-        connection.exec_driver_sql("UPDATE message SET payload = substr(payload, 1, 20) WHERE row = 1")
+        connection.exec_driver_sql("UPDATE langmem_message SET payload = substr(payload, 1, 20) WHERE row = 1")
 
     assert "1 messages kept, 1 lost" in run("doctor", "--rebuild")
     assert "2. Chicken soup" in run("sessions", "show", session_id)
@@ -98,14 +98,14 @@ def test_a_lost_message_costs_that_message_and_nothing_else(run, session_id, dat
 def test_a_person_whose_session_is_damaged_is_answered_in_a_fresh_one(session_id, database_url):
     with ConversationSaver(database_url) as saver:
         with saver.database.write() as connection:
-            connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+            connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
         manager = SessionManager(saver)
 
         manager.add_message(ERIN, "user", "hello?")
 
         assert manager.get_conversation_history(ERIN) == [{"role": "user", "content": "hello?"}]
         with saver.database.read() as connection:
-            assert len(connection.exec_driver_sql("SELECT session_id FROM session").all()) == 2
+            assert len(connection.exec_driver_sql("SELECT session_id FROM langmem_session").all()) == 2
 
 
 @pytest.mark.spec("U-5", "U-2")

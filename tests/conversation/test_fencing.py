@@ -250,9 +250,9 @@ def test_a_row_number_given_away_behind_the_back_of_a_process_is_found_out(saver
     plain = {"configurable": {"thread_id": MOM}}
     say(graph, "before", plain)
     with database.write() as connection:
-        taken = connection.exec_driver_sql("SELECT max(row) FROM message").scalar()
+        taken = connection.exec_driver_sql("SELECT max(row) FROM langmem_message").scalar()
         connection.exec_driver_sql(
-            "INSERT INTO message SELECT thread, session, row + 1, 'stolen', tokens, created_at, payload FROM message "
+            "INSERT INTO langmem_message SELECT thread, session, row + 1, 'stolen', tokens, created_at, payload FROM langmem_message "
             f"WHERE row = {taken}"
         )
 

@@ -122,7 +122,7 @@ def shop(saver: Any) -> Any:
 
 def poison(saver: ConversationSaver, phone: str, where: str, harm: Typed) -> None:
     """Writes the payload in place of every one of its kind, with a checksum that fits."""
-    table = metadata.tables[where.partition(".")[0]]
+    table = metadata.tables["langmem_" + where.partition(".")[0]]
     with saver.database.write() as connection:
         for row in connection.execute(select(table).where(table.c.thread == phone)).mappings().all():
             name, stored = codec.decompress(row["payload"])

@@ -202,7 +202,7 @@ def payloads(database) -> list[bytes]:
     with database.read() as connection:
         for table in metadata.tables.values():
             binary = [column for column in table.columns if isinstance(column.type, LargeBinary)]
-            if binary and table.name in ("message", "value", "checkpoint", "pending"):
+            if binary and table.name in ("langmem_message", "langmem_value", "langmem_checkpoint", "langmem_pending"):
                 rows = connection.execute(select(*binary)).all()
                 found += [b"".join(codec.decompress(bytes(part))[1] for part in row) for row in rows]
     return found
@@ -351,7 +351,7 @@ def test_a_message_with_a_picture_is_one_row_in_a_turn_of_many_steps(database, s
     graph.invoke({"messages": "and now?"}, CONFIG)
 
     with database.read() as connection:
-        rows = connection.execute(select(metadata.tables["message"].c.row)).all()
+        rows = connection.execute(select(metadata.tables["langmem_message"].c.row)).all()
     assert len(rows) == len(graph.get_state(CONFIG).values["messages"]) == 10
 
 

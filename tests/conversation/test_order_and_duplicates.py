@@ -223,7 +223,7 @@ def no_writing(database):
     """Whoever writes a checkpoint or a task's result waits until the block ends."""
     with database.write() as connection:
         if connection.dialect.name == "postgresql":
-            connection.execute(text("LOCK TABLE checkpoint, pending IN EXCLUSIVE MODE"))
+            connection.execute(text("LOCK TABLE langmem_checkpoint, langmem_pending IN EXCLUSIVE MODE"))
         yield
 
 

@@ -53,7 +53,7 @@ def raw_bytes(saver) -> bytes:
     if saver.database.path:
         return b"".join(path.read_bytes() for path in saver.database.path.parent.iterdir() if path.is_file())
     with saver.database.read() as connection:
-        tables = ("session", "message", "value", "checkpoint", "pending")
+        tables = ("langmem_session", "langmem_message", "langmem_value", "langmem_checkpoint", "langmem_pending")
         found = [connection.exec_driver_sql(f"SELECT * FROM {table}").all() for table in tables]
     return b"".join(
         part if isinstance(part, bytes) else str(part).encode() for table in found for row in table for part in row

@@ -86,7 +86,7 @@ def test_a_session_is_rebuilt_by_the_very_process_that_remembers_it(pair):
     for number in range(3):
         chatting(one).invoke({"messages": [HumanMessage(f"{number}")]}, HERE)
     with one.database.write() as connection:
-        connection.exec_driver_sql("UPDATE checkpoint SET payload = substr(payload, 1, 20)")
+        connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
     [session] = {damage.session_id for damage in examine(one)}
     assert rebuild(one, session) == (6, 0)
     kept = ["0", "to 0", "1", "to 1", "2", "to 2"]

@@ -168,7 +168,7 @@ def test_purging_deletes_every_row_of_a_session_and_no_other(manager, saver):
     with saver.database.read() as connection:
         counts = [
             connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
-            for table in ("session", "message", "checkpoint")
+            for table in ("langmem_session", "langmem_message", "langmem_checkpoint")
         ]
     assert counts == [1, 1, 1]
 

@@ -230,7 +230,7 @@ def test_first_messages_that_come_at_once_to_several_processes_begin_one_session
         assert all("You said hello." in heard for heard in pool.map(hello, graphs))
 
     with graphs[0].checkpointer.database.read() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM session").scalar() == 1
+        assert connection.exec_driver_sql("SELECT count(*) FROM langmem_session").scalar() == 1
 
 
 # Turns
@@ -289,7 +289,7 @@ def test_a_subgraph_belongs_to_the_session_of_its_run(saver, clock, durability, 
     assert texts(fresh) == ["third", "Done."]
     assert fresh["seen"] == [1]
     with saver.database.read() as connection:
-        assert connection.exec_driver_sql("SELECT count(*) FROM session").scalar() == 2
+        assert connection.exec_driver_sql("SELECT count(*) FROM langmem_session").scalar() == 2
 
 
 @pytest.mark.spec("C-3")

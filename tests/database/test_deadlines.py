@@ -129,11 +129,11 @@ def test_a_database_that_does_not_answer_cannot_be_opened_and_says_so_in_time(po
 def test_a_row_that_another_holds_is_waited_for_no_longer_than_the_timeout(on_postgresql):
     with Database(on_postgresql, timeout=TIMEOUT) as database, Database(on_postgresql) as other:
         with other.write() as connection:
-            connection.execute(text("LOCK TABLE session"))
+            connection.execute(text("LOCK TABLE langmem_session"))
 
             def write():
                 with pytest.raises(StoreUnavailable), database.write() as refused:
-                    refused.execute(text("DELETE FROM session"))
+                    refused.execute(text("DELETE FROM langmem_session"))
 
             assert seconds_of(write) < LATEST
         assert refused_nothing(database) == 1

@@ -26,7 +26,7 @@ def test_a_second_object_on_the_file_loses_nothing_when_another_process_comes_an
         server.says(MOM, "before")
         with another(url, **named):
             elsewhere(
-                f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM session'); c.close()"
+                f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM langmem_session'); c.close()"
             )
             assert path.with_name("langmem.db-wal").exists()
             for number in range(5):
@@ -57,7 +57,9 @@ def test_many_that_make_the_file_at_once_keep_their_locks(tmp_path, elsewhere):
         thread.start()
     for thread in threads:
         thread.join()
-    elsewhere(f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM session'); c.close()")
+    elsewhere(
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM langmem_session'); c.close()"
+    )
     assert path.with_name("langmem.db-wal").exists()
     assert path.stat().st_mode & 0o777 == 0o600
     for database in opened:

@@ -84,7 +84,9 @@ def test_a_child_goes_on_when_its_parent_has_closed_and_others_come_and_go(tmp_p
     child = forked(serve)
     os.read(said[0], 1)
     memory.close()
-    elsewhere(f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM session'); c.close()")
+    elsewhere(
+        f"import sqlite3; c = sqlite3.connect({str(path)!r}); c.execute('SELECT * FROM langmem_session'); c.close()"
+    )
     os.write(go_on[1], b".")
 
     assert child.result()
@@ -163,11 +165,11 @@ def test_a_database_in_memory_is_refused_in_a_child_and_goes_on_in_the_parent(fo
             with pytest.raises(StoreUnavailable, match="in memory"), database.read():
                 pass
             with Database("sqlite://") as own, own.read() as connection:
-                return connection.execute(text("SELECT count(*) FROM session")).scalar()
+                return connection.execute(text("SELECT count(*) FROM langmem_session")).scalar()
 
         assert forked(read).result() == 0
         with database.read() as connection:
-            assert connection.execute(text("SELECT count(*) FROM session")).scalar() == 0
+            assert connection.execute(text("SELECT count(*) FROM langmem_session")).scalar() == 0
 
 
 @pytest.mark.spec("C-24")

@@ -26,10 +26,14 @@ FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 def test_the_migrations_make_exactly_the_tables_the_code_uses(database_url):
     assert conversation_tables.session.metadata is memory_tables.memory.metadata is metadata
     with Database(database_url) as database, database.engine.connect() as connection:
-        compared = MigrationContext.configure(connection, opts={"include_object": _is_readable_back})
+        compared = MigrationContext.configure(
+            connection, opts={"include_object": _is_readable_back, "version_table": "langmem_version"}
+        )
         differences = compare_metadata(compared, metadata)
         [on_delete] = [
-            each["on_delete"] for each in _foreign_keys(connection, "history_message") if each["from"] == "of_session"
+            each["on_delete"]
+            for each in _foreign_keys(connection, "langmem_history_message")
+            if each["from"] == "of_session"
         ]
 
     assert differences == []
@@ -106,7 +110,7 @@ def test_what_was_shared_under_a_persons_name_moves_to_a_key_that_no_person_can_
     engine = create_engine(make_url(before_scopes).set(drivername=_DRIVER[before_scopes.partition(":")[0]]))
     with engine.begin() as connection:
         connection.execute(
-            text("INSERT INTO memory_owner VALUES ('shared', 3, 0, :salt)"), {"salt": b"0123456789abcdef"}
+            text("INSERT INTO langmem_memory_owner VALUES ('shared', 3, 0, :salt)"), {"salt": b"0123456789abcdef"}
         )
         for number, (memory_id, told, source, tags) in enumerate(
             [
@@ -126,10 +130,12 @@ def test_what_was_shared_under_a_persons_name_moves_to_a_key_that_no_person_can_
             }
             connection.execute(text(_OLD_MEMORY), row)
             connection.execute(
-                text("INSERT INTO memory_vector VALUES ('shared', :model, :id, :vector)"),
+                text("INSERT INTO langmem_memory_vector VALUES ('shared', :model, :id, :vector)"),
                 {"model": model, "id": memory_id, "vector": to_bytes(vector)},
             )
-        connection.execute(text("INSERT INTO memory_access VALUES ('shared', 'a1', 'm1', 'cited', NULL, 0.9, 1)"))
+        connection.execute(
+            text("INSERT INTO langmem_memory_access VALUES ('shared', 'a1', 'm1', 'cited', NULL, 0.9, 1)")
+        )
     engine.dispose()
 
     with MemoryService(before_scopes, embeddings=offline_model) as service:
@@ -144,15 +150,17 @@ def test_what_was_shared_under_a_persons_name_moves_to_a_key_that_no_person_can_
     assert own == ["m3"]
     assert moved.owner == SHARED
     with Database(before_scopes) as database, database.read() as connection:
-        accesses = connection.execute(text("SELECT owner, memory_id FROM memory_access")).all()
-        vectors = connection.execute(text("SELECT owner, memory_id FROM memory_vector ORDER BY memory_id")).all()
+        accesses = connection.execute(text("SELECT owner, memory_id FROM langmem_memory_access")).all()
+        vectors = connection.execute(
+            text("SELECT owner, memory_id FROM langmem_memory_vector ORDER BY memory_id")
+        ).all()
     assert accesses == [(SHARED, "m1")]
     assert vectors == [(SHARED, "m1"), (SHARED, "m2"), ("shared", "m3")]
 
 
 _DRIVER = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
 _OLD_MEMORY = """
-    INSERT INTO memory (owner, memory_id, change, position, revision, status, text, text_digest, fact_type, confidence,
+    INSERT INTO langmem_memory (owner, memory_id, change, position, revision, status, text, text_digest, fact_type, confidence,
         source_type, tags, metadata, private, access_count, created_at, updated_at)
     VALUES ('shared', :id, :n, :n, 1, 'active', :text, :digest, 'fact', 1, :source, :tags, '{}', false, 0, :n, :n)
 """
@@ -164,7 +172,7 @@ def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
 
     def opened(_):
         with Database(url) as database, database.read() as connection:
-            return connection.execute(text("SELECT version_num FROM alembic_version")).scalars().all()
+            return connection.execute(text("SELECT version_num FROM langmem_version")).scalars().all()
 
     with ThreadPoolExecutor(6) as pool:
         assert {tuple(found) for found in pool.map(opened, range(6))} == {(HEAD,)}
@@ -173,7 +181,7 @@ def test_many_that_open_an_empty_database_at_once_migrate_it_once(tmp_path):
 @pytest.mark.spec("A-4")
 def test_a_database_of_a_newer_version_is_refused_in_one_line(database_url):
     with Database(database_url) as database, database.write() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+        connection.execute(text("UPDATE langmem_version SET version_num = '9999'"))
 
     with pytest.raises(ConfigurationError, match="newer than this program") as raised:
         ConversationSaver(database_url)

@@ -80,7 +80,7 @@ def test_no_way_to_name_anna_shows_ben_anything_of_hers(user, folder):
     recalled = anna.client.threads.get_state(annas)["values"]["recalled"]
     assert recalled
     with sqlite3.connect(folder / "langmem.db") as rows:
-        [(session_id,)] = rows.execute("SELECT session_id FROM session WHERE thread = ?", [annas])
+        [(session_id,)] = rows.execute("SELECT session_id FROM langmem_session WHERE thread = ?", [annas])
 
     def with_assistant(**made):
         return lambda: ben(assistant=ben.client.assistants.create("told", **made)["assistant_id"])

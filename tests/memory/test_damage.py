@@ -45,26 +45,26 @@ def texts(found):
 
 
 ANYWHERE = {
-    "a digit of the text": "UPDATE memory SET text = 'the dose is 9 mg at 8 pm' WHERE memory_id = :id",
-    "no text": "UPDATE memory SET text = '' WHERE memory_id = :id",
-    "summary": "UPDATE memory SET summary_text = 'a nose' WHERE memory_id = :id",
-    "key": "UPDATE memory SET key = 'nose' WHERE memory_id = :id",
-    "no key": "UPDATE memory SET key = NULL WHERE memory_id = :id",
-    "category": "UPDATE memory SET category = 'wealth' WHERE memory_id = :id",
-    "tags": "UPDATE memory SET tags = '\nwealth\n' WHERE memory_id = :id",
-    "type": "UPDATE memory SET fact_type = 'fect' WHERE memory_id = :id",
-    "metadata": """UPDATE memory SET metadata = '{"mg": 9}' WHERE memory_id = :id""",
-    "confidence": "UPDATE memory SET confidence = 2 WHERE memory_id = :id",
-    "creation": "UPDATE memory SET created_at = created_at + 1 WHERE memory_id = :id",
-    "an impossible instant": "UPDATE memory SET last_accessed = 9223372036854775807 WHERE memory_id = :id",
+    "a digit of the text": "UPDATE langmem_memory SET text = 'the dose is 9 mg at 8 pm' WHERE memory_id = :id",
+    "no text": "UPDATE langmem_memory SET text = '' WHERE memory_id = :id",
+    "summary": "UPDATE langmem_memory SET summary_text = 'a nose' WHERE memory_id = :id",
+    "key": "UPDATE langmem_memory SET key = 'nose' WHERE memory_id = :id",
+    "no key": "UPDATE langmem_memory SET key = NULL WHERE memory_id = :id",
+    "category": "UPDATE langmem_memory SET category = 'wealth' WHERE memory_id = :id",
+    "tags": "UPDATE langmem_memory SET tags = '\nwealth\n' WHERE memory_id = :id",
+    "type": "UPDATE langmem_memory SET fact_type = 'fect' WHERE memory_id = :id",
+    "metadata": """UPDATE langmem_memory SET metadata = '{"mg": 9}' WHERE memory_id = :id""",
+    "confidence": "UPDATE langmem_memory SET confidence = 2 WHERE memory_id = :id",
+    "creation": "UPDATE langmem_memory SET created_at = created_at + 1 WHERE memory_id = :id",
+    "an impossible instant": "UPDATE langmem_memory SET last_accessed = 9223372036854775807 WHERE memory_id = :id",
 }
 IN_SQLITE = {
-    "bytes that are no text": "UPDATE memory SET text = CAST(x'746865ff20646f7365' AS TEXT) WHERE memory_id = :id",
-    "a number for a text": "UPDATE memory SET text = 5 WHERE memory_id = :id",
-    "a text for an instant": "UPDATE memory SET created_at = 'yesterday' WHERE memory_id = :id",
-    "a text for a count": "UPDATE memory SET access_count = 'often' WHERE memory_id = :id",
-    "metadata that is no JSON": "UPDATE memory SET metadata = '{' WHERE memory_id = :id",
-    "tags that are no text": "UPDATE memory SET tags = x'00' WHERE memory_id = :id",
+    "bytes that are no text": "UPDATE langmem_memory SET text = CAST(x'746865ff20646f7365' AS TEXT) WHERE memory_id = :id",
+    "a number for a text": "UPDATE langmem_memory SET text = 5 WHERE memory_id = :id",
+    "a text for an instant": "UPDATE langmem_memory SET created_at = 'yesterday' WHERE memory_id = :id",
+    "a text for a count": "UPDATE langmem_memory SET access_count = 'often' WHERE memory_id = :id",
+    "metadata that is no JSON": "UPDATE langmem_memory SET metadata = '{' WHERE memory_id = :id",
+    "tags that are no text": "UPDATE langmem_memory SET tags = x'00' WHERE memory_id = :id",
 }
 
 
@@ -139,18 +139,18 @@ def test_bits_that_flip_in_the_file_are_noticed(tmp_path, clock, offline_model):
 
 
 @pytest.mark.spec("M-18", "M-4")
-@pytest.mark.parametrize("table", ["memory_vector", "history_vector"])
+@pytest.mark.parametrize("table", ["langmem_memory_vector", "langmem_history_vector"])
 def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock, table, caplog):
     memory.history.add(ANNA, [Said("m1", "s1", "user", DOSE, clock())])
-    row_id = facts[0].id if table == "memory_vector" else "m1"
-    name = "memory_id" if table == "memory_vector" else "message_id"
+    row_id = facts[0].id if table == "langmem_memory_vector" else "m1"
+    name = "memory_id" if table == "langmem_memory_vector" else "message_id"
     with memory.database.read() as connection:
         stored = connection.execute(text(f"SELECT vector FROM {table} WHERE {name} = :id"), {"id": row_id}).scalar_one()
     turned = bytes([stored[0] ^ 1]) + stored[1:]
     damage(memory, f"UPDATE {table} SET vector = :vector WHERE {name} = :id", vector=turned, id=row_id)
 
     def found(mode):
-        if table == "memory_vector":
+        if table == "langmem_memory_vector":
             return texts(fresh.search(ANNA, "how much medicine do I take?", mode=mode, min_relevance=0.3))
         found = fresh.history.search(ANNA, "how much medicine do I take?", mode=mode, min_relevance=0.3)
         return [each.message.text for each in found]
@@ -174,7 +174,9 @@ def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock
 def test_a_damaged_instruction_is_not_followed(memory, fresh, caplog):
     made = memory.instructions.add(ANNA, "Give me 5 mg", priority=2)
     memory.instructions.add(ANNA, "Be brief")
-    damage(memory, "UPDATE standing_instruction SET text = 'Give me 9 mg' WHERE instruction_id = :id", id=made.id)
+    damage(
+        memory, "UPDATE langmem_standing_instruction SET text = 'Give me 9 mg' WHERE instruction_id = :id", id=made.id
+    )
     for _ in range(2):
         assert texts(fresh.instructions.list_instructions(ANNA)) == ["Be brief"]
         assert texts(Reminders(fresh).told(ANNA, "client", []).instructions) == ["Be brief"]
@@ -189,7 +191,7 @@ def test_a_damaged_instruction_is_not_followed(memory, fresh, caplog):
 def test_a_damaged_message_of_a_past_session_is_not_found_and_taken_anew_when_the_session_is(memory, fresh, clock):
     said = [Said("m1", "s1", "user", DOSE, clock()), Said("m2", "s1", "user", PARKING, clock())]
     memory.history.add(ANNA, said)
-    damage(memory, "UPDATE history_message SET text = 'the dose is 9 mg at 8 pm' WHERE message_id = 'm1'")
+    damage(memory, "UPDATE langmem_history_message SET text = 'the dose is 9 mg at 8 pm' WHERE message_id = 'm1'")
     for _ in range(2):
         found = fresh.history.search(ANNA, "the dose and where I park", min_relevance=0.0)
         assert [each.message.text for each in found] == [PARKING]
@@ -201,10 +203,12 @@ def test_doctor_names_every_damaged_row_and_nothing_of_its_text(memory, facts, c
     memory.history.add(ANNA, [Said("m1", "s1", "user", DOSE, clock())])
     assert examine(memory.database) == []
     damage(memory, ANYWHERE["tags"], id=facts[0].id)
-    damage(memory, "UPDATE standing_instruction SET text = 'Give me 9 mg' WHERE instruction_id = :id", id=made.id)
-    damage(memory, "UPDATE history_message SET speaker = 'usar' WHERE message_id = 'm1'")
-    damage(memory, "UPDATE memory_vector SET checksum = 5 WHERE memory_id = :id", id=facts[1].id)
-    damage(memory, "UPDATE history_vector SET checksum = 5 WHERE message_id = 'm1'")
+    damage(
+        memory, "UPDATE langmem_standing_instruction SET text = 'Give me 9 mg' WHERE instruction_id = :id", id=made.id
+    )
+    damage(memory, "UPDATE langmem_history_message SET speaker = 'usar' WHERE message_id = 'm1'")
+    damage(memory, "UPDATE langmem_memory_vector SET checksum = 5 WHERE memory_id = :id", id=facts[1].id)
+    damage(memory, "UPDATE langmem_history_vector SET checksum = 5 WHERE message_id = 'm1'")
     assert {(each.kind, each.row_id) for each in examine(memory.database)} == {
         ("memory", facts[0].id),
         ("instruction", made.id),

@@ -92,7 +92,7 @@ class SessionKeeper(BaseCheckpointSaver[str]):
         """As the settings say, on their database unless another is given."""
         given = database if isinstance(database, Database) else None
         made = cls(
-            given or Database(str(database or settings.database), timeout=settings.database_timeout),
+            given or Database.from_settings(settings, cast("str | None", database)),
             serde=serde or StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             region=settings.default_region,

@@ -1,29 +1,48 @@
-"""Brings a database to the current tables, forward only, one process at a time."""
+"""Brings a database to the current tables, forward only, one process at a time.
 
+All of it is named `langmem_…`, Alembic's own table too, so that an application may keep its tables, and its Alembic,
+in the same database.
+"""
+
+import re
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.schema import CreateSchema
 
+from langmem_plugin.database.migrations import first_release
 from langmem_plugin.errors import ConfigurationError
 
 HEAD = "0006"
 """The revision this code needs: the newest file in versions/."""
+VERSION_TABLE = "langmem_version"
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
+_SCHEMA_IS_MISSING = "SELECT to_regnamespace(quote_ident(:schema)) IS NULL"
 _ADVISORY_LOCK = 7_203_511
 _REVISIONS = Path(__file__).with_name("versions")
+_IS_THERE = {
+    "sqlite": "SELECT 1 FROM sqlite_master WHERE name = :name AND type IN ('table', 'view')",
+    "postgresql": "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(current_schema())",
+}
+# A server says it in its own language, with its own state and the name in quotes.
+_TAKEN_IN_SQLITE = re.compile(r"(\w+) already exists|there is already .*\b(\w+)$")
+_TAKEN_IN_POSTGRESQL = ("42P07", "42710")  # duplicate_table, which an index is too, and duplicate_object
+_QUOTED = re.compile(r"\W(langmem_\w+)\W")
 
 
-def upgrade(read: Transaction, write: Transaction) -> None:
-    """Runs what is missing. Costs one small query when nothing is.
+def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None) -> None:
+    """Runs what is missing, all or nothing. Costs one small query when nothing is.
 
-    Raises ConfigurationError for a database that a newer version of this code has written.
+    `schema`, of PostgreSQL, is made if it is not there. Raises ConfigurationError for a database that a newer
+    version of this code has written, or that has tables of our names which are not ours.
     """
     with read() as connection:
-        found = _revision(connection)
+        found = _revision(connection, schema)
     if found == HEAD:
         return
     if found is not None and not any(file.name.startswith(f"{found}_") for file in _REVISIONS.iterdir()):
@@ -33,14 +52,27 @@ def upgrade(read: Transaction, write: Transaction) -> None:
     with write() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
-        if _revision(connection) != HEAD:
+        if schema is not None:
+            connection.execute(CreateSchema(schema, if_not_exists=True))
+        if _revision(connection, schema) != HEAD:
             _run(connection)
 
 
-def _revision(connection: Connection) -> str | None:
-    if not inspect(connection).has_table("alembic_version"):
+def _revision(connection: Connection, schema: str | None) -> str | None:
+    """None where nothing with our prefix is there yet."""
+    if schema is not None and connection.execute(text(_SCHEMA_IS_MISSING), {"schema": schema}).scalar():
         return None
-    return connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    if not _has_version_table(connection):
+        return None
+    rows = connection.execute(text(f"SELECT * FROM {VERSION_TABLE}"))  # noqa: S608 - a constant
+    columns, found = list(rows.keys()), rows.scalars().all()
+    if columns != ["version_num"] or len(found) != 1:
+        raise _not_ours(VERSION_TABLE)
+    return str(found[0])
+
+
+def _has_version_table(connection: Connection) -> bool:
+    return connection.execute(text(_IS_THERE[connection.dialect.name]), {"name": VERSION_TABLE}).first() is not None
 
 
 def _run(connection: Connection) -> None:
@@ -50,4 +82,29 @@ def _run(connection: Connection) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.attributes["connection"] = connection
-    command.upgrade(config, HEAD)
+    try:
+        if not _has_version_table(connection) and (before := first_release.revision(connection)):
+            first_release.adopt(connection, before, VERSION_TABLE)
+        command.upgrade(config, HEAD)
+    except DBAPIError as error:
+        taken = _taken(error.orig)
+        if taken is None:
+            raise
+        raise _not_ours(taken) from error
+
+
+def _taken(error: BaseException | None) -> str | None:
+    """The name that was to be made and is there already; None if the error is another."""
+    state = getattr(error, "sqlstate", None)
+    if state is not None:
+        quoted = _QUOTED.search(str(error)) if state in _TAKEN_IN_POSTGRESQL else None
+        return quoted and quoted[1]
+    found = _TAKEN_IN_SQLITE.search(str(error))
+    return found and (found[1] or found[2])
+
+
+def _not_ours(name: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"{name!r} is in the database already, and langmem-plugin did not make it: "
+        "rename it, or use another database, or another schema of PostgreSQL"
+    )

@@ -2,8 +2,15 @@
 
 from alembic import context
 
+from langmem_plugin.database.migrations import VERSION_TABLE
+from langmem_plugin.database.migrations.first_release import current_schema
+
+connection = context.config.attributes["connection"]
+
 context.configure(
-    connection=context.config.attributes["connection"],
+    connection=connection,
+    version_table=VERSION_TABLE,
+    version_table_schema=current_schema(connection),  # else one of another schema would be found
     transaction_per_migration=False,
     transactional_ddl=False,  # the caller's transaction holds them all
 )

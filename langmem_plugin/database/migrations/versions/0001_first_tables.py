@@ -13,7 +13,7 @@ _Number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     op.create_table(
-        "memory_owner",
+        "langmem_memory_owner",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("change", _Number, nullable=False),
         sa.Column("rebuild", _Number, nullable=False),
@@ -22,7 +22,7 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "session",
+        "langmem_session",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("number", _Number, autoincrement=False, nullable=False),
         sa.Column("session_id", sa.String(), nullable=False),
@@ -37,15 +37,15 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index(
-        "one_current_session",
-        "session",
+        "langmem_one_current_session",
+        "langmem_session",
         ["thread"],
         unique=True,
         sqlite_where=sa.text("ended_at IS NULL"),
         postgresql_where=sa.text("ended_at IS NULL"),
     )
     op.create_table(
-        "standing_instruction",
+        "langmem_standing_instruction",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("instruction_id", sa.String(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
@@ -61,7 +61,7 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "turn",
+        "langmem_turn",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("ticket", _Number, autoincrement=False, nullable=False),
         sa.Column("lease_ends", sa.Float(), nullable=False),
@@ -69,7 +69,7 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "checkpoint",
+        "langmem_checkpoint",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("namespace", sa.String(), nullable=False),
@@ -77,20 +77,22 @@ def upgrade() -> None:
         sa.Column("parent_id", sa.String(), nullable=True),
         sa.Column("run_id", sa.String(), nullable=True),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session", "namespace", "checkpoint_id"),
         sqlite_with_rowid=False,
     )
     op.create_index(
-        "checkpoint_of_run",
-        "checkpoint",
+        "langmem_checkpoint_of_run",
+        "langmem_checkpoint",
         ["run_id"],
         unique=False,
         sqlite_where=sa.text("run_id IS NOT NULL"),
         postgresql_where=sa.text("run_id IS NOT NULL"),
     )
     op.create_table(
-        "history_message",
+        "langmem_history_message",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("message_id", sa.String(), nullable=False),
         sa.Column("change", _Number, nullable=False),
@@ -98,23 +100,25 @@ def upgrade() -> None:
         sa.Column("speaker", sa.String(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("said_at", Instant(), nullable=False),
-        sa.ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner", "message_id"),
         sqlite_with_rowid=False,
     )
-    op.create_index("history_changes", "history_message", ["owner", "change"], unique=False)
-    op.create_index("history_session", "history_message", ["owner", "session_id"], unique=False)
+    op.create_index("langmem_history_changes", "langmem_history_message", ["owner", "change"], unique=False)
+    op.create_index("langmem_history_session", "langmem_history_message", ["owner", "session_id"], unique=False)
     op.create_table(
-        "media",
+        "langmem_media",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("sha256", sa.String(), nullable=False),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session", "sha256"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "memory",
+        "langmem_memory",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("memory_id", sa.String(), nullable=False),
         sa.Column("change", _Number, nullable=False),
@@ -140,36 +144,36 @@ def upgrade() -> None:
         sa.Column("last_accessed", Instant(), nullable=True),
         sa.Column("created_at", Instant(), nullable=False),
         sa.Column("updated_at", Instant(), nullable=False),
-        sa.ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner", "memory_id"),
         sqlite_with_rowid=False,
     )
-    op.create_index("memory_changes", "memory", ["owner", "change"], unique=False)
-    op.create_index("memory_digest", "memory", ["owner", "text_digest"], unique=False)
-    op.create_index("memory_key", "memory", ["owner", "key"], unique=False)
-    op.create_index("memory_session", "memory", ["session_id"], unique=False)
-    op.create_index("memory_state", "memory", ["owner", "status", "created_at"], unique=False)
+    op.create_index("langmem_memory_changes", "langmem_memory", ["owner", "change"], unique=False)
+    op.create_index("langmem_memory_digest", "langmem_memory", ["owner", "text_digest"], unique=False)
+    op.create_index("langmem_memory_key", "langmem_memory", ["owner", "key"], unique=False)
+    op.create_index("langmem_memory_session", "langmem_memory", ["session_id"], unique=False)
+    op.create_index("langmem_memory_state", "langmem_memory", ["owner", "status", "created_at"], unique=False)
     op.create_table(
-        "memory_collection",
+        "langmem_memory_collection",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("session_id", sa.String(), nullable=False),
         sa.Column("dropped_at", Instant(), nullable=False),
-        sa.ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner", "session_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "memory_index",
+        "langmem_memory_index",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("model", sa.String(), nullable=False),
         sa.Column("change", _Number, nullable=False),
         sa.Column("generation", sa.Integer(), nullable=False),
-        sa.ForeignKeyConstraint(["owner"], ["memory_owner.owner"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("owner", "model"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "message",
+        "langmem_message",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("row", sa.Integer(), nullable=False),
@@ -177,12 +181,14 @@ def upgrade() -> None:
         sa.Column("tokens", sa.Integer(), nullable=False),
         sa.Column("created_at", Instant(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session", "row"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "pending",
+        "langmem_pending",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("namespace", sa.String(), nullable=False),
@@ -190,34 +196,40 @@ def upgrade() -> None:
         sa.Column("task_id", sa.String(), nullable=False),
         sa.Column("interrupt", sa.Boolean(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session", "namespace", "checkpoint_id", "task_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "value",
+        "langmem_value",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("row", sa.Integer(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session", "row"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "history_vector",
+        "langmem_history_vector",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("model", sa.String(), nullable=False),
         sa.Column("message_id", sa.String(), nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["owner", "message_id"], ["history_message.owner", "history_message.message_id"], ondelete="CASCADE"
+            ["owner", "message_id"],
+            ["langmem_history_message.owner", "langmem_history_message.message_id"],
+            ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("owner", "model", "message_id"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "memory_access",
+        "langmem_memory_access",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("access_id", sa.String(), nullable=False),
         sa.Column("memory_id", sa.String(), nullable=False),
@@ -225,18 +237,22 @@ def upgrade() -> None:
         sa.Column("session_id", sa.String(), nullable=True),
         sa.Column("relevance", sa.Float(), nullable=True),
         sa.Column("at", Instant(), nullable=False),
-        sa.ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("owner", "access_id"),
         sqlite_with_rowid=False,
     )
-    op.create_index("memory_access_of", "memory_access", ["owner", "memory_id", "at"], unique=False)
+    op.create_index("langmem_memory_access_of", "langmem_memory_access", ["owner", "memory_id", "at"], unique=False)
     op.create_table(
-        "memory_vector",
+        "langmem_memory_vector",
         sa.Column("owner", sa.String(), nullable=False),
         sa.Column("model", sa.String(), nullable=False),
         sa.Column("memory_id", sa.String(), nullable=False),
         sa.Column("vector", sa.LargeBinary(), nullable=False),
-        sa.ForeignKeyConstraint(["owner", "memory_id"], ["memory.owner", "memory.memory_id"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("owner", "model", "memory_id"),
         sqlite_with_rowid=False,
     )

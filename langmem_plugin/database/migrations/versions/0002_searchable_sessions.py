@@ -13,16 +13,18 @@ _Number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 def upgrade() -> None:
     op.create_table(
-        "searchable",
+        "langmem_searchable",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("session", _Number, nullable=False),
         sa.Column("checkpoint_id", sa.String(), nullable=True),
-        sa.ForeignKeyConstraint(["thread", "session"], ["session.thread", "session.number"], ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
         sa.PrimaryKeyConstraint("thread", "session"),
         sqlite_with_rowid=False,
     )
     op.create_table(
-        "thread_owner",
+        "langmem_thread_owner",
         sa.Column("thread", sa.String(), nullable=False),
         sa.Column("owner", sa.String(), nullable=True),
         sa.Column("noted_at", Instant(), nullable=False),
@@ -31,6 +33,7 @@ def upgrade() -> None:
     )
     # In one piece, as both engines take it: Alembic would add the constraint apart, which SQLite cannot.
     op.execute(
-        "ALTER TABLE history_message ADD COLUMN of_session VARCHAR REFERENCES session (session_id) ON DELETE CASCADE"
+        "ALTER TABLE langmem_history_message ADD COLUMN of_session VARCHAR "
+        "REFERENCES langmem_session (session_id) ON DELETE CASCADE"
     )
-    op.create_index("history_of_session", "history_message", ["of_session"], unique=False)
+    op.create_index("langmem_history_of_session", "langmem_history_message", ["of_session"], unique=False)

@@ -9,8 +9,8 @@ down_revision = "0002"
 
 def upgrade() -> None:
     op.create_index(
-        "memory_private",
-        "memory",
+        "langmem_memory_private",
+        "langmem_memory",
         ["owner", "private"],
         sqlite_where=sa.text("private = 1"),
         postgresql_where=sa.text("private"),

@@ -15,7 +15,7 @@ def upgrade() -> None:
     connection = op.get_bind()
     owner, memory, vector, access = (
         sa.Table(name, sa.MetaData(), autoload_with=connection, resolve_fks=False)
-        for name in ("memory_owner", "memory", "memory_vector", "memory_access")
+        for name in ("langmem_memory_owner", "langmem_memory", "langmem_memory_vector", "langmem_memory_access")
     )
     shared = sa.select(memory.c.memory_id).where(
         memory.c.owner == _BEFORE, memory.c.source_type.not_in(_SAID_BY_A_PERSON)

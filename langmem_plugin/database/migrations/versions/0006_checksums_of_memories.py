@@ -125,19 +125,19 @@ _MEMORY = [
 ]
 
 _TABLES: list[tuple[str, list[str], list[str], Callable[[Values], int]]] = [
-    ("memory", ["owner", "memory_id"], _MEMORY, _of_memory),
+    ("langmem_memory", ["owner", "memory_id"], _MEMORY, _of_memory),
     (
-        "standing_instruction",
+        "langmem_standing_instruction",
         ["owner", "instruction_id"],
         ["text", "priority", "condition", "active", "expires_at", "created_at"],
         _of_instruction,
     ),
     (
-        "history_message",
+        "langmem_history_message",
         ["owner", "message_id"],
         ["session_id", "speaker", "text", "said_at", "of_session"],
         _of_message,
     ),
-    ("memory_vector", ["owner", "model", "memory_id"], ["vector"], _of_vector),
-    ("history_vector", ["owner", "model", "message_id"], ["vector"], _of_vector),
+    ("langmem_memory_vector", ["owner", "model", "memory_id"], ["vector"], _of_vector),
+    ("langmem_history_vector", ["owner", "model", "message_id"], ["vector"], _of_vector),
 ]
