@@ -2,24 +2,33 @@
 
 import json
 import random
+from typing import Annotated, TypedDict
 
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.channels import DeltaChannel
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph.message import _messages_delta_reducer
 from langgraph.prebuilt import ToolNode
 
 PHONE = "+972501234567"
 
 
+class DeltaState(TypedDict):
+    """As deepagents has it: a step stores what it wrote, and every hundredth a whole list."""
+
+    messages: Annotated[list[AnyMessage], DeltaChannel(_messages_delta_reducer, snapshot_frequency=100)]
+
+
 class Chatting:
     """A graph on a checkpointer, and texts to send it; the same ones for every checkpointer."""
 
-    def __init__(self, saver, *, seed=1):
+    def __init__(self, saver, *, seed=1, state=MessagesState):
         self._random = random.Random(seed)
         letters = "abcdefghijklmnopqrstuvwxyz"
         self._words = ["".join(self._random.choices(letters, k=self._random.randint(3, 9))) for _ in range(2_000)]
         self._calls = 0
         self.graph = (
-            StateGraph(MessagesState)
+            StateGraph(state)
             .add_node("agent", self._agent)
             .add_node("tools", ToolNode([self.search]))
             .add_edge(START, "agent")

@@ -18,8 +18,9 @@ from pathlib import Path
 
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import MessagesState
 
-from benchmarks.chatting import PHONE, Chatting
+from benchmarks.chatting import PHONE, Chatting, DeltaState
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
 from langmem_plugin.conversation.sessions.session_store import quarter_of_length
 from langmem_plugin.conversation.window import window
@@ -44,10 +45,10 @@ def stock(folder):
 
 
 @contextmanager
-def playing(open_saver, folder):
+def playing(open_saver, folder, state=MessagesState):
     """Plays one turn per call."""
     with open_saver(folder) as saver:
-        yield Chatting(saver).turn
+        yield Chatting(saver, state=state).turn
 
 
 @contextmanager
@@ -64,6 +65,7 @@ def playing_asynchronously(folder):
 PLAYERS = {
     "ours": partial(playing, ours),
     "SqliteSaver": partial(playing, stock),
+    "SqliteSaver with DeltaChannel": partial(playing, stock, state=DeltaState),
     "AsyncSqliteSaver": playing_asynchronously,
     "InMemorySaver": partial(playing, lambda _: nullcontext(InMemorySaver())),
 }
@@ -73,13 +75,13 @@ def size(folder):
     return sum(file.stat().st_size for file in Path(folder).iterdir())
 
 
-def stored(open_saver, marks, durability):
+def stored(open_saver, marks, durability, state=MessagesState):
     """Bytes of all files, closed, after so many turns."""
     with tempfile.TemporaryDirectory() as folder:
         played, sizes, log = 0, {}, 0
         for mark in marks:
             with open_saver(folder) as saver:
-                chat = Chatting(saver, seed=mark)
+                chat = Chatting(saver, seed=mark, state=state)
                 for _ in range(mark - played):
                     chat.turn(durability=durability)
                 log = max(log, *(file.stat().st_size for file in Path(folder).glob("*-wal")), 0)
@@ -288,12 +290,15 @@ def main():
     line('bytes a turn, durability="exit"', f"{per_turn(sizes, 100, 200):,.0f}", "<= 4,000")
     sizes, _ = stored(stock, [100, 110], "async")
     line("  SqliteSaver, turn 100 to 110", f"{per_turn(sizes, 100, 110):,.0f}", "")
+    for name, open_saver in (("SqliteSaver", stock), ("ours", ours)):
+        sizes, _ = stored(open_saver, [100, 200], "async", DeltaState)
+        line(f"  {name} with DeltaChannel, turn 100 to 200", f"{per_turn(sizes, 100, 200):,.0f}", "")
     best, taken = timed((10, 200))
     mine = best["ours"]
     for name, at in best.items():
         target = "<= 1.3 x" if name == "ours" else ""
         line(f"turn 200 / turn 10: {name}", f"{at[200] / at[10]:.2f} x ({at[10]:.1f}, {at[200]:.1f} ms)", target)
-    for name in ("SqliteSaver", "AsyncSqliteSaver", "InMemorySaver"):
+    for name in ("SqliteSaver", "SqliteSaver with DeltaChannel", "AsyncSqliteSaver", "InMemorySaver"):
         target = "<= 0.5 x" if name == "SqliteSaver" else ""
         line(f"turn 200 against {name}", f"{mine[200] / best[name][200]:.2f} x", target)
     line("first turn of a process, 200 turns before", f"{first:.0f} ms", "<= 45 ms")
