@@ -54,6 +54,8 @@ def test_a_run_whose_turn_was_taken_over_stores_nothing_more(saver, fresh, datab
     other = fresh()
 
     def overtake(_):
+        while not other.get_tuple({"configurable": {"thread_id": MOM}}):  # a run is stored beside its first node
+            time.sleep(0.001)
         take_away(database)
         with other.turn(MOM) as config:
             say(echo(other), "my allergy is peanuts", config)

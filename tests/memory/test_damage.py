@@ -156,7 +156,7 @@ def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock
         return [each.message.text for each in found]
 
     assert DOSE not in found("semantic")
-    assert f"{table.replace('history', 'message')}.damaged" in caplog.messages
+    assert f"{table.removeprefix('langmem_').replace('history', 'message')}.damaged" in caplog.messages
     for _ in range(200):
         if examine(memory.database) == [] and found("semantic")[:1] == [DOSE]:
             break

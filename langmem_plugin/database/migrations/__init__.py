@@ -29,10 +29,8 @@ _IS_THERE = {
     "sqlite": "SELECT 1 FROM sqlite_master WHERE name = :name AND type IN ('table', 'view')",
     "postgresql": "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(current_schema())",
 }
-# A server says it in its own language, with its own state and the name in quotes.
-_TAKEN_IN_SQLITE = re.compile(r"(\w+) already exists|there is already .*\b(\w+)$")
-_TAKEN_IN_POSTGRESQL = ("42P07", "42710")  # duplicate_table, which an index is too, and duplicate_object
-_QUOTED = re.compile(r"\W(langmem_\w+)\W")
+_TAKEN = ("42P07", "42710")  # of a server, in whatever language: duplicate_table (an index too), duplicate_object
+_OUR_NAME = re.compile(r"\blangmem_\w+")
 
 
 def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None) -> None:
@@ -95,12 +93,9 @@ def _run(connection: Connection) -> None:
 
 def _taken(error: BaseException | None) -> str | None:
     """The name that was to be made and is there already; None if the error is another."""
-    state = getattr(error, "sqlstate", None)
-    if state is not None:
-        quoted = _QUOTED.search(str(error)) if state in _TAKEN_IN_POSTGRESQL else None
-        return quoted and quoted[1]
-    found = _TAKEN_IN_SQLITE.search(str(error))
-    return found and (found[1] or found[2])
+    state, name = getattr(error, "sqlstate", None), _OUR_NAME.search(str(error))
+    is_taken = " already " in str(error) if state is None else state in _TAKEN
+    return name[0] if is_taken and name else None
 
 
 def _not_ours(name: str) -> ConfigurationError:
