@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo chat dev test check bench
+.PHONY: demo chat dev test quick check bench
 .DEFAULT_GOAL := demo
 
 $(BIN)/python:
@@ -12,7 +12,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/installed: $(BIN)/python pyproject.toml
-	$(PIP) --editable '.[cli]'
+	$(PIP) --editable '.[chroma,cli]'
 	touch $@
 
 $(VENV)/installed-dev: $(BIN)/python pyproject.toml
@@ -28,14 +28,19 @@ chat: $(VENV)/installed  ## text the assistant yourself
 dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
-test: $(VENV)/installed-dev  ## all the tests
-	$(BIN)/python -m pytest
+test: $(VENV)/installed-dev  ## all the tests, on both engines, with the lines they run
+	$(BIN)/python -m pytest --numprocesses 2 --cov --cov-report=
 
-check: $(VENV)/installed-dev  ## lint, types, layers
+quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: under a minute
+	$(BIN)/python -m pytest --numprocesses 2 -m "not slow" -k "not postgresql"
+
+check: $(VENV)/installed-dev  ## lint, types, layers, and how much of the code the last `make test` ran
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@test -e .coverage || echo "no coverage yet: make test measures it"
+	@test ! -e .coverage || $(BIN)/coverage report
 
 bench: $(VENV)/installed-dev  ## the benchmarks that need no data from outside
 	$(BIN)/python -m benchmarks.imports
