@@ -22,8 +22,7 @@ from langgraph.graph import MessagesState
 
 from benchmarks.chatting import PHONE, Chatting, DeltaState
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
-from langmem_plugin.conversation.sessions.session_store import quarter_of_length
-from langmem_plugin.conversation.window import window
+from langmem_plugin.conversation.window import quarter_of_length, window
 
 _AROUND = 5  # turns before and after a mark
 _ROUNDS = 3

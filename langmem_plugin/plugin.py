@@ -15,7 +15,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.pregel import Pregel
 
 from langmem_plugin import forks
-from langmem_plugin.agent.channel import Channel, Incoming, without_trace
+from langmem_plugin.agent.channel import Channel, Incoming
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.documents import Documents
@@ -26,10 +26,11 @@ from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import Recalled, WorkingMemory, messages_of, recalled_of
 from langmem_plugin.config_file import settings_of
+from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.sessions.session_store import quarter_of_length
 from langmem_plugin.conversation.turns.turns import Opened, Turn
+from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores

@@ -16,6 +16,7 @@ from langmem_plugin.agent import outage
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.media.media_store import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns.turns import Turn
@@ -138,11 +139,6 @@ class Channel:
             return said.content
         blocks: list[Mapping[str, Any]] = self._saver.keep_media(config, list(said.content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
-
-
-def without_trace(owner: str) -> RunnableConfig:
-    """For a run of which nothing is read and nothing stored."""
-    return {"configurable": {"thread_id": owner, "automated": True}}
 
 
 def _told_instead(

@@ -8,6 +8,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.config import get_config
 from langgraph_sdk.auth.types import StudioUser
 
+from langmem_plugin.conversation.config_keys import PHONE, SESSION
 from langmem_plugin.errors import InvalidInput, NotAuthorized
 from langmem_plugin.phones import is_group, masked, normalised, thread_key, usable
 
@@ -36,7 +37,7 @@ def owner_of(config: RunnableConfig, region: str | None, trusted_callers: Collec
     caller = _authenticated(configurable)
     named = (
         _part(getattr(configurable.get("__pregel_runtime"), "context", None), "phone")
-        or configurable.get("phone")
+        or configurable.get(PHONE)
         or (config.get("metadata") or {}).get("phone")
     )
     if caller is None or caller in trusted_callers:
@@ -58,7 +59,7 @@ def thread_of_run() -> str:
 
 def session_of_run() -> str | None:
     """The session that a turn pinned for the current run."""
-    pinned: str | None = (run_config().get("configurable") or {}).get("session_id")
+    pinned: str | None = (run_config().get("configurable") or {}).get(SESSION)
     return pinned
 
 

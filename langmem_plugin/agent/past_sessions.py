@@ -17,7 +17,7 @@ from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
 from langmem_plugin.memory.search.message_search import MessageHistory, Said
-from langmem_plugin.phones import masked, thread_key
+from langmem_plugin.phones import masked
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class PastSessions:
         """Has the sessions of a thread looked at soon, because one of them may just have ended."""
         if self._worker is None or not self._worker.is_alive():  # the first time in a forked process
             self.start()
-        self._asked.put(thread_key(thread, self._saver.region))
+        self._asked.put(self._saver.sessions.thread(thread))
 
     def catch_up(self, thread: str | None = None) -> int:
         """Takes what waits, of one thread or of all, here and now; how many messages became searchable.
@@ -84,7 +84,7 @@ class PastSessions:
         """
         added = 0
         while True:
-            silent_since = self._saver.now() - self._saver.silence.timeout
+            silent_since = self._saver.sessions.silent_since()
             with self._saver.database.read() as connection:
                 found = searchable_sessions.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
             for each in found:
@@ -96,14 +96,14 @@ class PastSessions:
 
     def claim(self, thread_id: str, owner: str) -> None:
         """Notes whose a run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
-        thread = thread_key(thread_id, self._saver.region)
+        thread = self._saver.sessions.thread(thread_id)
         if not thread or owner == thread or names_its_owner(thread):
             return
         with self._saver.database.read() as connection:
             if searchable_sessions.is_claimed(connection, thread, owner):
                 return
         with self._saver.database.write() as connection:
-            searchable_sessions.claim(connection, thread, owner, self._saver.now())
+            searchable_sessions.claim(connection, thread, owner, self._saver.sessions.now())
 
     def _look(self, thread: str | None) -> bool:
         """At one thread or all; whether to go on with others."""
@@ -119,7 +119,7 @@ class PastSessions:
 
     def _forget_gone(self) -> None:
         with self._saver.database.write() as connection:
-            searchable_sessions.forget_gone(connection, self._saver.now() - _FIRST_SESSION_WITHIN)
+            searchable_sessions.forget_gone(connection, self._saver.sessions.now() - _FIRST_SESSION_WITHIN)
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)

@@ -189,7 +189,7 @@ class WorkingMemory:
     @contextmanager
     def fenced(self) -> Iterator[None]:
         """For what a tool writes: a run that lost its turn writes nothing. Raises TurnLost there."""
-        with self._saver.fenced(run_config()):
+        with self._saver.sessions.fenced(run_config()):
             yield
 
     def _recalled(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:

@@ -6,6 +6,7 @@ import typer
 
 from langmem_plugin.agent.resolving import resolve as resolve_utterance
 from langmem_plugin.cli.opening import Url, opened, plain_errors
+from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.terminal import visible
 
 
@@ -20,7 +21,7 @@ def resolve(
         raise typer.BadParameter("say where: --phone or --session")
     with opened(database) as (saver, manager):
         chat = phone if phone is not None else manager.session(session or "").whatsapp_chat
-        place = {"thread_id": chat, **({"session_id": session} if session else {})}
+        place = {"thread_id": chat, **({SESSION: session} if session else {})}
         found = saver.get_tuple({"configurable": place})
         messages = found.checkpoint["channel_values"].get("messages", []) if found else []
     meant = resolve_utterance(utterance, messages)

@@ -4,7 +4,7 @@ import logging
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -13,14 +13,13 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
-from langmem_plugin.conversation.media.media_store import files_of, references_in
+from langmem_plugin.conversation.media.file_references import files_of
+from langmem_plugin.conversation.media.media_store import references_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
-from langmem_plugin.conversation.storage.checkpoint_store import Listed
-from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.session_checkpoints import Listed
 from langmem_plugin.conversation.window import newest_within
-from langmem_plugin.database import BULK_WORK
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Role, Settings
@@ -120,7 +119,7 @@ class SessionManager:
             log.warning("message.image_missing", extra={"phone": masked(thread)})
         if len(content) // 4 > self._limit_of(user_role, thread):
             log.warning("message.oversized", extra={"phone": masked(thread)})
-        now = self._saver.now()
+        now = self._saver.sessions.now()
         notes = {
             "sender": sender or ("assistant" if role == "assistant" else thread),
             "recipient": recipient,
@@ -144,11 +143,11 @@ class SessionManager:
         """
         thread = self._thread(chat)
         current = self._saver.current_session(thread)
-        with self._saver.reading(current.session_id) as (history, _):
-            rows = history.listed(_CHANNEL)
+        with self._saver.checkpoints.reading(current.session_id) as checkpoints:
+            rows = checkpoints.listed(_CHANNEL)
             newest = rows[-max_messages:] if max_messages else rows
             shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)
-            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in shown))
+            messages = checkpoints.messages_of(shown)
         return [{"role": _role(message), "content": message.text} for message in messages if message.text]
 
     def clear_session(self, chat: str) -> None:
@@ -157,9 +156,10 @@ class SessionManager:
 
     def session(self, session_id: str) -> SessionRecord:
         """Raises UnknownSession."""
-        with self._saver.reading(session_id) as (history, found):
-            client = session_rows.client_of(history.connection, found)
-            rows = history.listed(_CHANNEL)
+        with self._saver.checkpoints.reading(session_id) as checkpoints:
+            found = checkpoints.session
+            client = session_rows.client_of(checkpoints.connection, found)
+            rows = checkpoints.listed(_CHANNEL)
         return SessionRecord(
             session_id=found.session_id,
             whatsapp_chat=found.thread,
@@ -181,10 +181,11 @@ class SessionManager:
 
     def messages(self, session_id: str) -> list[MessageRecord]:
         """The session's messages in order, whether it is current or archived. Raises UnknownSession."""
-        with self._saver.reading(session_id) as (history, found):
-            rows = history.listed(_CHANNEL)
-            messages = history.rows.messages(RowNumbers.of(row.row if row.message_id else -row.row for row in rows))
-            files = files_of(history.connection, found.thread)
+        with self._saver.checkpoints.reading(session_id) as checkpoints:
+            found = checkpoints.session
+            rows = checkpoints.listed(_CHANNEL)
+            messages = checkpoints.messages_of(rows)
+            files = files_of(checkpoints.connection, found.thread)
         return [
             _record(found, number, message, row, files)
             for number, (message, row) in enumerate(zip(messages, rows, strict=True), 1)
@@ -192,19 +193,20 @@ class SessionManager:
 
     def restore(self, session_id: str) -> SessionRecord:
         """Makes an archived session its chat's current one again; the one that was current is archived."""
-        with self._saver.database.write() as connection:
-            session_rows.restore(connection, session_rows.anywhere(connection, session_id), self._saver.now())
+        self._saver.sessions.restore(session_id)
         return self.session(session_id)
 
     def purge(self, session_id: str) -> None:
         """Deletes a session with everything that belongs to it, at once and for good. Raises UnknownSession."""
-        with self._saver.database.write(patience=BULK_WORK) as connection:
-            session_rows.remove_one(connection, session_rows.anywhere(connection, session_id))
-        self._saver.sweep_media()
+        self._saver.deletion.delete_session(session_id)
 
     def expire(self) -> tuple[int, int]:
         """Archives what fell silent and purges what was archived for `settings.archive_days`; how many of each."""
-        return self._saver.expire(self._settings.archive_days)
+        ended, purged = self._saver.sessions.end_silent(), 0
+        if self._settings.archive_days is not None:
+            ended_before = self._saver.sessions.now() - timedelta(days=self._settings.archive_days)
+            purged = self._saver.deletion.delete_archived(ended_before)
+        return ended, purged
 
     def _append(self, config: RunnableConfig, message: AnyMessage, client_name: str | None) -> None:
         found = self._saver.get_tuple(config)
@@ -213,7 +215,7 @@ class SessionManager:
         checkpoint: Checkpoint = {
             **before,
             "id": str(uuid6(clock_seq=-1)),
-            "ts": self._saver.now().isoformat(),
+            "ts": self._saver.sessions.now().isoformat(),
             "channel_values": {
                 **before["channel_values"],
                 _CHANNEL: [*before["channel_values"].get(_CHANNEL, []), message],
@@ -226,7 +228,7 @@ class SessionManager:
         if found:
             config["configurable"]["checkpoint_id"] = before["id"]
         self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
-        self._saver.touch(config, Client(client_name) if client_name else None)
+        self._saver.sessions.touch(config, Client(client_name) if client_name else None)
 
     def _limit_of(self, user_role: Role, thread: str) -> int:
         limits = self._settings.max_tokens
@@ -235,7 +237,7 @@ class SessionManager:
         return limits.get(user_role, limits["client"])
 
     def _thread(self, chat: str) -> str:
-        return normalised(chat, self._saver.region)
+        return normalised(chat, self._saver.sessions.region)
 
 
 def _is_there(path: str) -> bool:

@@ -47,6 +47,11 @@ def window(
     return shown
 
 
+def quarter_of_length(message: BaseMessage) -> int:
+    """The estimate used by default: a token is about four characters, and nothing is downloaded to know it."""
+    return len(message.text) // 4
+
+
 def newest_within(messages: Sequence[_One], max_tokens: int, count_tokens: Callable[[_One], int]) -> list[_One]:
     """The newest messages that fit, at least two: for plain transcripts, in which nothing is paired."""
     budget = max_tokens

@@ -1,8 +1,6 @@
 """A picture belongs to the conversation that brought it: whoever knows its reference gets a line of text."""
 
 import json
-import os
-import time
 from base64 import b64encode
 from hashlib import sha256
 
@@ -32,9 +30,6 @@ def _stored(memory, phone):
 
 
 def _purge(memory, phone):
-    """Deletes the person's session and, as an hour later, the files that nobody has any more."""
-    for file in memory.media.folder.iterdir():
-        os.utime(file, (time.time() - 7_200,) * 2)
     memory.sessions.purge(memory.sessions.get_session(phone).session_id)
 
 

@@ -8,7 +8,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.conversation.storage.doctor import examine, rebuild
-from langmem_plugin.conversation.storage.row_allocator import Standing, Standings
+from langmem_plugin.conversation.storage.row_allocator import Reservation, RowAllocator
 
 MOM = "+972501234567"
 HERE = {"configurable": {"thread_id": MOM}}
@@ -57,27 +57,27 @@ def test_what_another_process_deletes_is_not_continued_from(pair):
 
 @pytest.mark.spec("C-5")
 def test_nothing_is_relied_on_once_the_session_was_disturbed_but_reserved_numbers_stay():
-    standings = Standings()
-    standings.wrote(SESSION, 1, Standing(17, range(3, 17), (1, 2)))
-    standings.expect(SESSION, 17, [9])
-    assert standings.of(SESSION, 17) == Standing(17, range(3, 17), (1, 2, 9))
-    assert standings.of(SESSION, 18) == Standing(18, range(3, 17))
-    standings.expect(SESSION, 1, [5])  # read before the others wrote
-    assert standings.of(SESSION, 17).expected == (1, 2, 9)
+    allocator = RowAllocator()
+    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17), (1, 2)))
+    allocator.expect(SESSION, 17, [9])
+    assert allocator.of(SESSION, 17) == Reservation(17, range(3, 17), (1, 2, 9))
+    assert allocator.of(SESSION, 18) == Reservation(18, range(3, 17))
+    allocator.expect(SESSION, 1, [5])  # read before the others wrote
+    assert allocator.of(SESSION, 17).expected == (1, 2, 9)
 
 
 @pytest.mark.spec("C-5")
 def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
-    standings = Standings()
-    standings.wrote(SESSION, 1, Standing(17, range(3, 17)))
+    allocator = RowAllocator()
+    allocator.wrote(SESSION, 1, Reservation(17, range(3, 17)))
     fork = multiprocessing.get_context("fork")
     mine, its = fork.Pipe()
-    child = fork.Process(target=lambda: its.send(standings.of(SESSION, 17)))
+    child = fork.Process(target=lambda: its.send(allocator.of(SESSION, 17)))
     child.start()
     assert mine.poll(20)
-    assert mine.recv() == Standing(17)
+    assert mine.recv() == Reservation(17)
     child.join()
-    assert standings.of(SESSION, 17).free == range(3, 17)
+    assert allocator.of(SESSION, 17).free == range(3, 17)
 
 
 @pytest.mark.spec("C-15")

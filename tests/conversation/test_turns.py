@@ -29,7 +29,9 @@ class Phones:
         self.database = Database(url)
         self.executor = ThreadPoolExecutor(max_workers=4)
         self.saver = ConversationSaver(self.database, executor=self.executor)
-        self.turns = Turns(self.database, self.saver, timedelta(seconds=timeout), self.executor)
+        self.turns = Turns(
+            self.database, self.saver.sessions, lambda _: None, timedelta(seconds=timeout), self.executor
+        )
 
     def turn(self, phone: str):
         return self.turns.turn(phone)

@@ -7,15 +7,14 @@ import re
 import tempfile
 import time
 from base64 import b64encode
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 from langchain_core.messages import BaseMessage
-from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.media.inline_data import (
     KINDS,
@@ -28,7 +27,6 @@ from langmem_plugin.conversation.media.inline_data import (
     without_inline,
 )
 from langmem_plugin.database import Database
-from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
 from langmem_plugin.lru import LruCache
 
@@ -69,6 +67,16 @@ class MediaReference:
         return f"[{self.kind}{name}: {self.mime_type}, {self.size} bytes, {place}]"
 
 
+class Brought(Protocol):
+    """Is told of the files whose data a message holds."""
+
+    def announce(self) -> None:
+        """Before a file is looked for or written."""
+        ...
+
+    def add(self, sha256: str) -> None: ...
+
+
 class Media:
     """The files of a folder, each named by the SHA-256 of what is in it; with `folder` None nothing is kept.
 
@@ -94,14 +102,14 @@ class Media:
                 return cls(None)
         return cls(Path(setting))
 
-    def reduced(self, message: BaseMessage, brought: set[str] | None = None) -> BaseMessage:
+    def reduced(self, message: BaseMessage, brought: Brought | None = None) -> BaseMessage:
         """The message as it is to be stored: references in place of inline data. Itself if it has none.
 
-        `brought` gets the SHA-256 of each file whose data the message holds; what it only refers to is not among them.
+        `brought` is told of each file whose data the message holds; what it only refers to is not among them.
         """
         return message_without_inline(message, self._describing(brought))
 
-    def reduced_value(self, value: Any, brought: set[str] | None = None) -> Any:
+    def reduced_value(self, value: Any, brought: Brought | None = None) -> Any:
         """The same for what is no message, such as a message written as a dict; messages in it stay as they are."""
         return without_inline(value, self._describing(brought))
 
@@ -149,30 +157,37 @@ class Media:
         name = PurePosixPath(reference.path or "").name
         return self.folder / name if self.folder is not None and _FILE_NAME.fullmatch(name) else None
 
+    def delete(self, digests: Collection[str]) -> int:
+        """Deletes the files with these SHA-256; how many. Raises StoreUnavailable if a file resists."""
+        return self._delete(lambda file: file.name.partition(".")[0] in digests)
+
     def delete_unreferenced(self, referenced: Collection[str], *, grace: timedelta = timedelta(hours=1)) -> int:
         """Deletes the files whose SHA-256 is not among these; how many.
 
-        Files used within `grace` stay: a turn in progress may not have stored its message yet. With none, call it
-        when nobody else writes, as inside a write transaction of SQLite. Raises StoreUnavailable if a file resists.
+        Files used within `grace` stay: a turn in progress may not have stored its message yet. Raises as `delete`.
         """
-        if self.folder is None or not self.folder.is_dir():
-            return 0
         newest = time.time() - grace.total_seconds()
+        return self._delete(
+            lambda file: file.name.partition(".")[0] not in referenced and file.stat().st_mtime <= newest
+        )
+
+    def _delete(self, doomed: Callable[[Path], bool]) -> int:
         deleted = 0
-        for file in self.folder.iterdir():
-            if _OURS.fullmatch(file.name) and file.name.partition(".")[0] not in referenced:
-                try:
-                    if file.stat().st_mtime <= newest:
-                        file.unlink()
-                        deleted += 1
-                except FileNotFoundError:  # another process is at it too
-                    continue
-                except OSError as error:
-                    raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
+        for file in self.folder.iterdir() if self.folder is not None and self.folder.is_dir() else ():
+            try:
+                if _OURS.fullmatch(file.name) and doomed(file):
+                    file.unlink()
+                    deleted += 1
+            except FileNotFoundError:  # another process is at it too
+                continue
+            except OSError as error:
+                raise StoreUnavailable(f"{file} cannot be deleted ({error}): fix its folder's rights") from error
         return deleted
 
-    def _describing(self, brought: set[str] | None) -> Describe:
+    def _describing(self, brought: Brought | None) -> Describe:
         def describe(inline: Inline) -> str:
+            if brought is not None and self.folder is not None:
+                brought.announce()
             reference = self._reference(inline)
             if reference is None:
                 log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
@@ -197,11 +212,6 @@ class Media:
         reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
         self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
         return reference
-
-
-def files_of(connection: Connection, thread: str) -> set[str]:
-    """The SHA-256 of every file that this thread's messages brought."""
-    return set(connection.execute(select(media_table.c.sha256).where(media_table.c.thread == thread)).scalars())
 
 
 def references_in(value: BaseMessage | Any) -> list[MediaReference]:

@@ -1,17 +1,13 @@
 """Which session each run of a graph belongs to, from its first read to its last write."""
 
 from collections import OrderedDict
-from typing import Any
-
-from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import get_checkpoint_id
 
 from langmem_plugin import forks
 
 _MOST_RUNS = 4_096
 
 
-class Runs:
+class RunSessions:
     """Remembers a run's session by the run's control object: the one thing that reaches every call of it.
 
     A session of None means that the run starts a fresh one at its first write.
@@ -37,21 +33,3 @@ class Runs:
     def session_of(self, control: object | None) -> str | None:
         with self._lock:
             return self._runs[id(control)][2]
-
-
-def control_of(config: RunnableConfig) -> object | None:
-    """The control object of the run this call belongs to; None outside runs (`get_state`, `update_state`)."""
-    runtime: Any = config["configurable"].get("__pregel_runtime")
-    return getattr(runtime, "control", None)
-
-
-def starts_run(config: RunnableConfig) -> bool:
-    """Whether this read is the first of a root run: the one moment at which a session may end."""
-    configurable = config["configurable"]
-    return (
-        control_of(config) is not None
-        and get_checkpoint_id(config) is None
-        and not configurable.get("checkpoint_ns")
-        and "__pregel_task_id" not in configurable
-        and "session_id" not in configurable
-    )

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, insert, select, text, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, text, update
 
+from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import UnknownSession
@@ -41,37 +42,11 @@ class Client:
     phone: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
-    """How long a conversation may be quiet before it is over; longer while it waits for a person's answer."""
-
-    timeout: timedelta = timedelta(minutes=30)
-    while_interrupted: timedelta = timedelta(hours=24)
-
-
-HALF_AN_HOUR = Silence()
-
 _PRECISION = timedelta(milliseconds=500)
 """Activity is written down no more often than this: the steps of a quick turn are one sign of life."""
 
 _SKEW = timedelta(minutes=5)
 """Clocks of machines that work together differ by less."""
-
-
-def is_idle(last_active: datetime, now: datetime, timeout: timedelta) -> bool:
-    """Silence counts from the last write, whoever made it; the boundary itself is idle.
-
-    A time ahead of `now` comes from another clock, or one that was set back: it counts as just now, until the next
-    write puts it right.
-    """
-    return last_active + timeout <= now
-
-
-def is_silent(found: Session, now: datetime, timeout: timedelta) -> bool:
-    """As `is_idle`, whichever of two clocks was right: one that was set back for a while ends no conversation."""
-    if found.ahead is not None and found.ahead <= now and not is_idle(found.ahead, now, timeout):
-        return False
-    return is_idle(found.last_active, now, timeout)
 
 
 def newest(connection: Connection, thread: str, *, lock: bool = False) -> Session | None:
@@ -99,9 +74,10 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
     """Whether a new message belongs to a new session. Only a root run or a turn that begins may ask."""
     if found.ended_at is not None:
         return True
-    if not is_silent(found, now, silence.timeout):
+    if not is_silent(found.last_active, found.ahead, now, silence.timeout):
         return False
-    return is_silent(found, now, silence.while_interrupted) or not is_interrupted(connection, found)
+    silent_for_long = is_silent(found.last_active, found.ahead, now, silence.while_interrupted)
+    return silent_for_long or not is_interrupted(connection, found)
 
 
 def begin(connection: Connection, thread: str, now: datetime, *, over: Session | None = None) -> Session:
@@ -179,17 +155,6 @@ def none_ahead(connection: Connection, now: datetime) -> None:
     connection.execute(ahead.values(last_active=now, ahead=session.c.last_active))
 
 
-def purge(connection: Connection, ended_before: datetime, *, thread: str | None = None) -> int:
-    """Deletes archived sessions with everything that belongs to them; how many. Of one thread, or of all."""
-    doomed = delete(session).where(session.c.ended_at < ended_before)
-    if thread is not None:
-        doomed = doomed.where(session.c.thread == thread)
-    purged = connection.execute(doomed).rowcount
-    if purged:
-        log.info("session.purged", extra={"sessions": purged})
-    return purged
-
-
 def client_of(connection: Connection, found: Session) -> Client:
     row = connection.execute(
         select(session.c.client_name, session.c.client_phone).where(
@@ -237,13 +202,20 @@ def disturb(connection: Connection, found: Session) -> None:
     )
 
 
-def all_of(connection: Connection, thread: str | None, *, limit: int | None = None) -> Sequence[Session]:
-    """Every session of the thread, oldest first; or of all threads, the last active first."""
+def all_of(
+    connection: Connection, thread: str | None, *, limit: int | None = None, lock: bool = False
+) -> Sequence[Session]:
+    """Every session of the thread, oldest first; or of all threads, the last active first.
+
+    `lock` makes whoever writes to one of them or deletes it wait.
+    """
     query = select(*_COLUMNS).limit(limit)
     if thread is None:
         query = query.order_by(session.c.last_active.desc(), session.c.number.desc())
     else:
         query = query.where(session.c.thread == thread).order_by(session.c.number)
+    if lock:
+        query = query.with_for_update()
     return [Session(*row) for row in connection.execute(query)]
 
 
@@ -253,17 +225,6 @@ def anywhere(connection: Connection, session_id: str) -> Session:
     if row is None:
         raise UnknownSession(f"there is no session {session_id!r}: it may have been purged")
     return Session(*row)
-
-
-def remove(connection: Connection, thread: str) -> None:
-    """Deletes all sessions of the thread with everything that belongs to them."""
-    connection.execute(delete(session).where(session.c.thread == thread))
-
-
-def remove_one(connection: Connection, found: Session) -> None:
-    """Deletes a session with everything that belongs to it."""
-    connection.execute(delete(session).where(session.c.thread == found.thread, session.c.number == found.number))
-    _log("session.purged", found)
 
 
 def copy_of(source: Session, thread: str, offset: int) -> Session:

@@ -37,7 +37,7 @@ class MessageList:
 
 
 @dataclass(frozen=True, slots=True)
-class Inline:
+class InlineValue:
     """Bytes of the serializer; `marked` if messages were taken out of the value."""
 
     typed: Typed
@@ -45,50 +45,52 @@ class Inline:
 
 
 @dataclass(frozen=True, slots=True)
-class Large:
+class ValueRow:
     """A value row, for values too long to repeat in every checkpoint."""
 
     row: int
 
 
-Held = MessageList | Inline | Large
+StoredValue = MessageList | InlineValue | ValueRow
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredCheckpoint:
     """A checkpoint read but not decoded further than its lists."""
 
     checkpoint_id: str
     parent_id: str | None
     body: dict[str, Any]
     metadata: Typed
-    channels: dict[str, Held]
+    channels: dict[str, StoredValue]
 
 
 @dataclass(frozen=True, slots=True)
-class Write:
+class StoredWrite:
     """One write of a task. `path` and `index` give the order in which the graph applies them."""
 
     index: int
     channel: str
     path: str
-    held: Held
+    held: StoredValue
 
 
-def hold(serde: SerializerProtocol, value: Any, take_out: codec.TakeOut, add_value: Callable[[Typed], int]) -> Held:
+def hold(
+    serde: SerializerProtocol, value: Any, take_out: codec.TakeOut, add_value: Callable[[Typed], int]
+) -> StoredValue:
     """How a value is to be stored: its messages as rows, large bytes as a row, the rest inline."""
     if codec.is_message_list(value):
         return MessageList(take_out(value))
     taken = codec.take_out(value, take_out)
     typed = codec.dump(serde, taken)
     if taken is value and len(typed[1]) > _LARGE:
-        return Large(add_value(typed))
-    return Inline(typed, marked=taken is not value)
+        return ValueRow(add_value(typed))
+    return InlineValue(typed, marked=taken is not value)
 
 
 def encode(
-    body: Typed, metadata: Typed, channels: Mapping[str, Held], parent: Stored | None
-) -> tuple[bytes, dict[str, Held]]:
+    body: Typed, metadata: Typed, channels: Mapping[str, StoredValue], parent: StoredCheckpoint | None
+) -> tuple[bytes, dict[str, StoredValue]]:
     """The checkpoint's payload, and the channels as decoding it gives them."""
     before = parent.channels if parent else {}
     encoded = {name: _encode_held(held, before.get(name)) for name, held in channels.items()}
@@ -102,46 +104,46 @@ def decode(
     checkpoint_id: str,
     parent_id: str | None,
     payload: bytes,
-    parent: Callable[[], Stored | None],
-) -> Stored:
+    parent: Callable[[], StoredCheckpoint | None],
+) -> StoredCheckpoint:
     """The inverse of `encode`; `parent` is asked for only when a list is stored against it."""
     match codec.unpack(payload):
         case [[str(), bytes()] as body, [str(), bytes()] as metadata, dict(held)]:
             channels = {name: _decode_held(name, part, parent) for name, part in held.items()}
             facts = codec.load(serde, tuple(body))
             if isinstance(facts, dict):
-                return Stored(checkpoint_id, parent_id, facts, tuple(metadata), channels)
+                return StoredCheckpoint(checkpoint_id, parent_id, facts, tuple(metadata), channels)
     raise DamagedSession(f"damaged checkpoint {checkpoint_id}: it is stored in an unknown way")
 
 
-def encode_writes(writes: list[Write]) -> bytes:
+def encode_writes(writes: list[StoredWrite]) -> bytes:
     """The payload of what one task wrote."""
     packed = [[write.index, write.channel, write.path, _encode_held(write.held, None)[0]] for write in writes]
     return codec.compress("", ormsgpack.packb(packed))
 
 
-def decode_writes(payload: bytes) -> list[Write]:
+def decode_writes(payload: bytes) -> list[StoredWrite]:
     return [
-        Write(index, channel, path, _decode_held(channel, held, lambda: None))
+        StoredWrite(index, channel, path, _decode_held(channel, held, lambda: None))
         for index, channel, path, held in codec.unpack(payload)
     ]
 
 
-def rows_in(serde: SerializerProtocol, held: Held) -> list[int]:
+def rows_in(serde: SerializerProtocol, held: StoredValue) -> list[int]:
     """The message rows a channel refers to, without their sign."""
     if isinstance(held, MessageList):
         return [abs(row) for row in held.rows]
-    if isinstance(held, Inline) and held.marked:
+    if isinstance(held, InlineValue) and held.marked:
         return list(codec.referenced(codec.load(serde, held.typed)))
     return []
 
 
-def _encode_held(held: Held, parent: Held | None) -> tuple[list[Any], Held]:
+def _encode_held(held: StoredValue, parent: StoredValue | None) -> tuple[list[Any], StoredValue]:
     """How it is stored, and the same as read back."""
     match held:
-        case Inline(typed, marked):
+        case InlineValue(typed, marked):
             return ["s" if marked else "p", *typed], held
-        case Large(row):
+        case ValueRow(row):
             return ["b", row], held
         case MessageList(rows):
             if isinstance(parent, MessageList) and parent.size > _SHORT_LIST and parent.depth < _DEEPEST:
@@ -152,14 +154,14 @@ def _encode_held(held: Held, parent: Held | None) -> tuple[list[Any], Held]:
             return ["r", packed], MessageList(rows, 0, len(packed))
 
 
-def _decode_held(name: str, held: list[Any], parent: Callable[[], Stored | None]) -> Held:
+def _decode_held(name: str, held: list[Any], parent: Callable[[], StoredCheckpoint | None]) -> StoredValue:
     match held:
         case ["p", kind, payload]:
-            return Inline((kind, payload), marked=False)
+            return InlineValue((kind, payload), marked=False)
         case ["s", kind, payload]:
-            return Inline((kind, payload), marked=True)
+            return InlineValue((kind, payload), marked=True)
         case ["b", row]:
-            return Large(row)
+            return ValueRow(row)
         case ["r", packed]:
             return MessageList(RowNumbers.unpacked(packed), 0, len(packed))
         case ["d", depth, keep, packed]:

@@ -8,12 +8,12 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from sqlalchemy import delete, select
 
+from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
-from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec
-from langmem_plugin.conversation.storage.checkpoint_store import History
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 
@@ -35,10 +35,10 @@ def examine(saver: ConversationSaver) -> list[Damage]:
     with saver.database.read() as connection:
         everything = session_rows.all_of(connection, None)
     for session in everything:
-        with saver.reading(session.session_id, fresh=True) as (history, _):
+        with saver.checkpoints.reading(session.session_id, fresh=True) as checkpoints:
             found += [
                 Damage(session.session_id, f"checkpoint {checkpoint_id}", str(error))
-                for checkpoint_id, error in _errors_in(history)
+                for checkpoint_id, error in _errors_in(checkpoints)
             ]
     return found
 
@@ -50,12 +50,13 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed without changing
     anything: what cannot be read for that is not damaged.
     """
-    with saver.reading(session_id, fresh=True) as (history, session):
-        for _, error in _errors_in(history):
+    with saver.checkpoints.reading(session_id, fresh=True) as checkpoints:
+        for _, error in _errors_in(checkpoints):
             if isinstance(error, TypeNotAllowed):
                 raise error
-        rows = _message_rows(history, session)
-        readable = {row: found for row in rows if (found := _read(history, row)) is not None}
+        session = checkpoints.session
+        rows = _message_rows(checkpoints)
+        readable = {row: found for row in rows if (found := _read(checkpoints, row)) is not None}
     latest = {found.id or str(row): row for row, found in readable.items()}
     # An edit is a later row of the same message: it stands where the message first stood.
     first = {found.id or str(row): row for row, found in reversed(readable.items())}
@@ -67,7 +68,7 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
             connection.execute(delete(table).where(*of_session))
     version = saver.get_next_version(None, None)
     saver.put(
-        {"configurable": {"thread_id": session.thread, "session_id": session_id, "checkpoint_ns": ""}},
+        {"configurable": {"thread_id": session.thread, SESSION: session_id, "checkpoint_ns": ""}},
         {
             **empty_checkpoint(),
             "id": str(uuid6(clock_seq=-1)),
@@ -80,35 +81,36 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     return len(messages), len(rows) - len(readable)
 
 
-def _errors_in(history: History) -> Iterator[tuple[str, DamagedSession]]:
+def _errors_in(checkpoints: SessionCheckpoints) -> Iterator[tuple[str, DamagedSession]]:
     """(checkpoint id, why it cannot be read)."""
-    for namespace, checkpoint_id in history.ids(None, None):
+    for namespace, checkpoint_id in checkpoints.ids(None, None):
         try:
-            stored = history.load(namespace, checkpoint_id)
+            stored = checkpoints.load(namespace, checkpoint_id)
             if stored is not None:
-                history.values(stored)
-                codec.load(history.serde, stored.metadata)
-            history.pending(namespace, checkpoint_id)
+                checkpoints.channel_values(stored)
+                codec.load(checkpoints.serde, stored.metadata)
+            checkpoints.pending.load(namespace, checkpoint_id)
         except DamagedSession as error:
             yield checkpoint_id, error
 
 
-def _message_rows(history: History, session: Session) -> list[int]:
+def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
+    session = checkpoints.session
     query = select(message.c.row).where(message.c.thread == session.thread, message.c.session == session.number)
-    return list(history.connection.execute(query.order_by(message.c.row)).scalars())
+    return list(checkpoints.connection.execute(query.order_by(message.c.row)).scalars())
 
 
-def _read(history: History, row: int) -> BaseMessage | None:
+def _read(checkpoints: SessionCheckpoints, row: int) -> BaseMessage | None:
     try:
-        return history.rows.messages(RowNumbers.of([-row if _is_unnamed(history, row) else row]))[0]
+        return checkpoints.messages.messages(RowNumbers.of([-row if _is_unnamed(checkpoints, row) else row]))[0]
     except DamagedSession:
         return None
 
 
-def _is_unnamed(history: History, row: int) -> bool:
+def _is_unnamed(checkpoints: SessionCheckpoints, row: int) -> bool:
     query = select(message.c.message_id).where(
-        message.c.thread == history.session.thread,
-        message.c.session == history.session.number,
+        message.c.thread == checkpoints.session.thread,
+        message.c.session == checkpoints.session.number,
         message.c.row == row,
     )
-    return history.connection.execute(query).scalar() is None
+    return checkpoints.connection.execute(query).scalar() is None

@@ -15,12 +15,12 @@ from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.errors import NotSerializable
 from langmem_plugin.lru import LruCache
 
-Conversation = tuple[str, int]
+SessionKey = tuple[str, int]
 """A thread and the number of its session. The number alone is not unique: two phones may begin at one instant."""
 
 
 @dataclass(slots=True)
-class Version:
+class DecodedMessage:
     """One row, decoded and `lean`. `written` is what the graph handed over where decoding gives something else."""
 
     row: int
@@ -32,7 +32,7 @@ class Version:
         return same(self.message, message) or (self.written is not None and same(self.written, message))
 
 
-class Template:
+class MessageTemplate:
     """Makes copies of a message that share nothing that can change, with it or with each other.
 
     What of it can change is found out once, and most of that is empty: a copy takes a microsecond or two.
@@ -71,21 +71,21 @@ class Template:
         return twin
 
 
-class Known:
-    """What is known of each message of lines that grow out of one another, which share it."""
+class ListContents:
+    """What is known of each message of lists that grow out of one another, which share it."""
 
     __slots__ = ("extras", "fields", "ids", "kinds", "messages", "templates", "versions")
 
     def __init__(self) -> None:
-        self.versions: list[Version] = []
+        self.versions: list[DecodedMessage] = []
         self.messages: list[BaseMessage] = []  # as listed: without an id where the row is negative
         self.fields: list[dict[str, Any]] = []  # theirs
         self.extras: list[dict[str, Any] | None] = []
         self.kinds: list[type] = []
         self.ids: list[str | None] = []
-        self.templates: list[Template] = []
+        self.templates: list[MessageTemplate] = []
 
-    def add(self, rows: Iterable[int], versions: Iterable[Version]) -> None:
+    def add(self, rows: Iterable[int], versions: Iterable[DecodedMessage]) -> None:
         for row, version in zip(rows, versions, strict=True):
             named = row > 0 or version.message.id is None
             message = version.message if named else lean(unnamed(version.message))
@@ -95,32 +95,32 @@ class Known:
             self.extras.append(message.__pydantic_extra__)
             self.kinds.append(type(message))
             self.ids.append(message.id)
-            self.templates.append(Template(message))
+            self.templates.append(MessageTemplate(message))
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DecodedList:
     """A list of messages as stored: what the next list, most of it the same, is compared with in one go."""
 
     rows: RowNumbers
-    known: Known
+    known: ListContents
     size: int = 0  # of its versions
 
-    def extended(self, rows: RowNumbers, versions: Sequence[Version]) -> "Line":
-        """The line with more at its end."""
+    def extended(self, rows: RowNumbers, versions: Sequence[DecodedMessage]) -> "DecodedList":
+        """The list with more at its end."""
         known = self.known
         if not self.rows or len(known.versions) != len(self.rows):  # it has grown in another way already
-            known = Known()
+            known = ListContents()
             known.add(self.rows, self.known.versions[: len(self.rows)])
         known.add(rows, versions)
-        return Line(self.rows + rows, known, self.size + sum(version.size for version in versions))
+        return DecodedList(self.rows + rows, known, self.size + sum(version.size for version in versions))
 
     def copies(self) -> list[BaseMessage]:
         """The messages for a reader, who may change them."""
         return [template.copy() for template in self.known.templates[: len(self.rows)]]
 
-    def find(self, message: BaseMessage) -> Version | None:
-        """The version in this line, wherever it stands, that is the message."""
+    def find(self, message: BaseMessage) -> DecodedMessage | None:
+        """The version in this list, wherever it stands, that is the message."""
         size, known, at = len(self.rows), self.known, -1
         for _ in range(known.ids[:size].count(message.id)):
             at = known.ids.index(message.id, at + 1)
@@ -129,7 +129,7 @@ class Line:
         return None
 
     def begins(self, messages: Sequence[BaseMessage]) -> bool:
-        """Whether `messages` starts with this whole line, nothing changed.
+        """Whether `messages` starts with this whole list, nothing changed.
 
         Compared in C and without copies of the lists, because it is done at every step of a run.
         """
@@ -148,33 +148,33 @@ class Line:
 _FIELDS = attrgetter("__dict__")
 _EXTRAS = attrgetter("__pydantic_extra__")
 
-NOTHING = Line(NO_ROWS, Known())
+NO_MESSAGES = DecodedList(NO_ROWS, ListContents())
 
 
-class VersionCache:
+class MessageCache:
     """Decoded rows and lists of all sessions. Each may take half of `limit` bytes; the least recently used go."""
 
     def __init__(self, limit: int) -> None:
-        self._versions: LruCache[tuple[Conversation, int], Version] = LruCache(limit // 2)
-        self._lines: LruCache[tuple[Conversation, RowNumbers], Line] = LruCache(limit // 2)
+        self._versions: LruCache[tuple[SessionKey, int], DecodedMessage] = LruCache(limit // 2)
+        self._lists: LruCache[tuple[SessionKey, RowNumbers], DecodedList] = LruCache(limit // 2)
 
-    def get(self, session: Conversation, rows: Iterable[int]) -> dict[int, Version]:
+    def get(self, session: SessionKey, rows: Iterable[int]) -> dict[int, DecodedMessage]:
         """Those of `rows` that are here, in their order."""
         found = ((row, self._versions.get((session, row))) for row in rows)
         return {row: version for row, version in found if version is not None}
 
-    def put(self, session: Conversation, versions: Iterable[Version]) -> None:
+    def put(self, session: SessionKey, versions: Iterable[DecodedMessage]) -> None:
         for version in versions:
             self._versions.put((session, version.row), version, version.size)
 
-    def line(self, session: Conversation, rows: RowNumbers) -> Line | None:
-        return self._lines.get((session, rows))
+    def decoded_list(self, session: SessionKey, rows: RowNumbers) -> DecodedList | None:
+        return self._lists.get((session, rows))
 
-    def put_line(self, session: Conversation, line: Line, before: Line = NOTHING) -> None:
-        """Keeps the line, in place of the one it grew out of."""
-        if before.known is line.known:
-            self._lines.drop((session, before.rows))
-        self._lines.put((session, line.rows), line, line.size)
+    def put_list(self, session: SessionKey, grown: DecodedList, before: DecodedList = NO_MESSAGES) -> None:
+        """Keeps the list, in place of the one it grew out of."""
+        if before.known is grown.known:
+            self._lists.drop((session, before.rows))
+        self._lists.put((session, grown.rows), grown, grown.size)
 
 
 def same(left: BaseMessage, right: BaseMessage) -> bool:
@@ -198,7 +198,7 @@ _PLAIN = JsonPlusSerializer()
 
 
 def copied(message: BaseMessage) -> BaseMessage:
-    return Template(message).copy()
+    return MessageTemplate(message).copy()
 
 
 def lean(message: BaseMessage) -> BaseMessage:

@@ -1,79 +1,143 @@
-"""What this process may rely on in the sessions it writes to, so that a step need not ask the database again."""
+"""Row numbers reserved by this process, and what else it relies on in a session without asking the database again."""
 
-import os
 from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from langmem_plugin import forks
-from langmem_plugin.conversation.storage.checkpoint_format import Stored
-from langmem_plugin.conversation.storage.message_cache import Conversation
+from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint
+from langmem_plugin.conversation.storage.message_cache import SessionKey
 
 _MOST_EXPECTED = 32
 _MOST_SESSIONS = 1_024
+_BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """True as long as the session's next row is `at`: whoever deletes or rewrites something in it moves that on."""
+class Reservation:
+    """True as long as this is the session's next row: whoever deletes or rewrites something in it moves that on."""
 
-    at: int
+    next_row: int
     free: range = range(0)  # row numbers that are this process's to give; they stay its own whatever others do
     expected: tuple[int, ...] = ()  # rows written by tasks or read lately: likely the next list's new messages
-    newest: tuple[str, Stored] | None = None  # the namespace and checkpoint this process stored last
+    newest: tuple[str, StoredCheckpoint] | None = None  # the namespace and checkpoint this process stored last
 
 
-class Standings:
+class RowAllocator:
+    """Keeps a reservation for each session that this process wrote to lately; a forked child has none."""
+
     def __init__(self) -> None:
-        self._standings: OrderedDict[Conversation, Standing] = OrderedDict()
-        self._awaited: deque[tuple[Conversation, str, str]] = deque(maxlen=_MOST_EXPECTED)
-        self._process = os.getpid()
         self._lock = forks.Lock()
+        self._begin_with_none()
+        # What a parent reserved is its own: a child that gave it out again would store two messages in one row.
+        forks.register(after_in_child=self._begin_with_none)
 
-    def of(self, session: Conversation, at: int) -> Standing:
-        """Of the session whose next row is `at` now."""
+    def of(self, session: SessionKey, next_row: int) -> Reservation:
+        """Of the session whose next row is this now."""
         with self._lock:
-            return self._of(session, at)
+            return self._of(session, next_row)
 
-    def expect(self, session: Conversation, at: int, rows: Iterable[int]) -> None:
-        """Notes rows that were read when the session's next row was `at`."""
+    def expect(self, session: SessionKey, next_row: int, rows: Iterable[int]) -> None:
+        """Notes rows that were read when the session's next row was this."""
         with self._lock:
-            known = self._standings.get(session)
-            if known is None or known.at <= at:
-                before = self._of(session, at)
+            known = self._reservations.get(session)
+            if known is None or known.next_row <= next_row:
+                before = self._of(session, next_row)
                 self._keep(session, replace(before, expected=_latest(before.expected, rows)))
 
-    def wrote(self, session: Conversation, since: int, standing: Standing) -> None:
+    def wrote(self, session: SessionKey, since: int, left: Reservation) -> None:
         """Notes where a transaction left the session, its `expected` being what it added; it began at `since`."""
         with self._lock:
             before = self._of(session, since)
-            self._keep(session, replace(standing, expected=_latest(before.expected, standing.expected)))
+            self._keep(session, replace(left, expected=_latest(before.expected, left.expected)))
 
-    def await_parent(self, session: Conversation, namespace: str, checkpoint_id: str) -> None:
+    def await_parent(self, session: SessionKey, namespace: str, checkpoint_id: str) -> None:
         with self._lock:
             self._awaited.append((session, namespace, checkpoint_id))
 
-    def was_awaited(self, session: Conversation, namespace: str, checkpoint_id: str) -> bool:
+    def was_awaited(self, session: SessionKey, namespace: str, checkpoint_id: str) -> bool:
         """Whether a child of this checkpoint was stored here while the checkpoint itself was missing."""
         with self._lock:
             return (session, namespace, checkpoint_id) in self._awaited
 
-    def forget(self, session: Conversation) -> None:
+    def forget(self, session: SessionKey) -> None:
         with self._lock:
-            self._standings.pop(session, None)
+            self._reservations.pop(session, None)
 
-    def _of(self, session: Conversation, at: int) -> Standing:
-        if os.getpid() != self._process:  # a fork has what its parent reserved, and so has its parent
-            self._standings.clear()
-            self._process = os.getpid()
-        known = self._standings.get(session, Standing(at))
-        return known if known.at == at else Standing(at, known.free)
+    def _begin_with_none(self) -> None:
+        self._reservations: OrderedDict[SessionKey, Reservation] = OrderedDict()
+        self._awaited: deque[tuple[SessionKey, str, str]] = deque(maxlen=_MOST_EXPECTED)
 
-    def _keep(self, session: Conversation, standing: Standing) -> None:
-        self._standings[session] = standing
-        self._standings.move_to_end(session)
-        if len(self._standings) > _MOST_SESSIONS:
-            self._standings.popitem(last=False)
+    def _of(self, session: SessionKey, next_row: int) -> Reservation:
+        known = self._reservations.get(session, Reservation(next_row))
+        return known if known.next_row == next_row else Reservation(next_row, known.free)
+
+    def _keep(self, session: SessionKey, reservation: Reservation) -> None:
+        self._reservations[session] = reservation
+        self._reservations.move_to_end(session)
+        if len(self._reservations) > _MOST_SESSIONS:
+            self._reservations.popitem(last=False)
+
+
+class RowLease:
+    """What one transaction takes from the allocator. `next_row` is the session's as the transaction leaves it."""
+
+    def __init__(self, allocator: RowAllocator, session: SessionKey, next_row: int) -> None:
+        self.next_row = next_row
+        self._allocator = allocator
+        self._session = session
+        self._began_at = next_row
+        self._reservation = allocator.of(session, next_row)
+        self._free = self._reservation.free
+        self._newest = self._reservation.newest
+
+    @property
+    def expected(self) -> tuple[int, ...]:
+        """Rows whose messages the next list is likely to hold."""
+        return self._reservation.expected
+
+    def expect(self, rows: Iterable[int]) -> None:
+        """Notes rows read as pending writes: the list that comes next holds their messages."""
+        self._allocator.expect(self._session, self._began_at, rows)
+
+    def take(self) -> int:
+        """A row number nobody else has, reserved in blocks so that most steps leave the session's row as it is."""
+        if not self._free:
+            self._free = range(self.next_row, self.next_row + _BLOCK)
+            self.next_row += _BLOCK
+        number, self._free = self._free[0], self._free[1:]
+        return number
+
+    def parent(self, namespace: str, checkpoint_id: str) -> StoredCheckpoint | None:
+        """The checkpoint, if this process stored it last and nobody has touched the session's past since."""
+        match self._reservation.newest:
+            case (known, stored) if known == namespace and stored.checkpoint_id == checkpoint_id:
+                return stored
+        return None
+
+    def await_parent(self, namespace: str, checkpoint_id: str) -> None:
+        """Notes that a child is stored before this checkpoint: the calls of a run come from several threads."""
+        self._allocator.await_parent(self._session, namespace, checkpoint_id)
+
+    def was_awaited(self, namespace: str, checkpoint_id: str) -> bool:
+        return self._allocator.was_awaited(self._session, namespace, checkpoint_id)
+
+    def stored(self, namespace: str, stored: StoredCheckpoint) -> None:
+        """Notes the checkpoint, for the one that continues it."""
+        self._newest = namespace, stored
+
+    def disturb(self) -> None:
+        """Tells every process that what it remembers of the session may not be so any more."""
+        self.next_row += 1
+
+    def publish(self, added: Iterable[int]) -> None:
+        """Once the transaction is on disk, with the rows it added."""
+        left = Reservation(self.next_row, self._free, tuple(added), self._newest)
+        self._allocator.wrote(self._session, self._began_at, left)
+
+    def forget(self) -> None:
+        """Of a transaction that failed: no number it reserved is given again, nothing it read is relied on."""
+        self._allocator.forget(self._session)
 
 
 def _latest(before: tuple[int, ...], more: Iterable[int]) -> tuple[int, ...]:

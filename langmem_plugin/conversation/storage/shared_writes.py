@@ -14,21 +14,20 @@ from typing import Any, Protocol
 from langchain_core.runnables import RunnableConfig
 
 from langmem_plugin import forks
-from langmem_plugin.conversation.sessions.run_sessions import control_of
-from langmem_plugin.conversation.storage.checkpoint_store import History
-from langmem_plugin.conversation.turns.turns import TURN_KEY
+from langmem_plugin.conversation.config_keys import control_of, ticket_of
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.errors import StoreUnavailable, TurnLost, UnknownSession, WriteConflict
 
 _COMPANY_SECONDS = 0.005
 """How long a task's writes wait for the checkpoint that nearly always follows them at once."""
 
-Work = Callable[[History], Any]
+Work = Callable[[SessionCheckpoints], Any]
 
 
 class Transaction(Protocol):
     """Opens the session of a run for writing."""
 
-    def __call__(self, config: RunnableConfig, *, durable: bool) -> AbstractContextManager[History]: ...
+    def __call__(self, config: RunnableConfig, *, durable: bool) -> AbstractContextManager[SessionCheckpoints]: ...
 
 
 @dataclass(eq=False, slots=True)
@@ -106,9 +105,9 @@ class SharedWrites:
 
     def _attempt(self, parts: list[_Part], *, durable: bool, again: bool = True) -> BaseException | None:
         try:
-            with self._transaction(parts[-1].config, durable=durable) as history:
+            with self._transaction(parts[-1].config, durable=durable) as checkpoints:
                 for part in parts:
-                    part.work(history)
+                    part.work(checkpoints)
         except WriteConflict as error:
             # A number reserved here was another's: it is forgotten by now, and the next one is free.
             return self._attempt(parts, durable=durable, again=False) if again else error
@@ -119,7 +118,7 @@ class SharedWrites:
 
 def gathered_by(config: RunnableConfig) -> Hashable | None:
     """The turn's ticket or the run's control object; None for a call from outside of both."""
-    ticket, control = config["configurable"].get(TURN_KEY), control_of(config)
+    ticket, control = ticket_of(config), control_of(config)
     return ("turn", ticket) if ticket is not None else control and id(control)
 
 

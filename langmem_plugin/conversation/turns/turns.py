@@ -22,6 +22,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from langmem_plugin import forks
+from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions.session_rows import Session, one_at_a_time
 from langmem_plugin.conversation.turns.ticket_watch import Ticket, Watch
 from langmem_plugin.database import Database
@@ -30,9 +31,6 @@ from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, TurnTimeout
 
 _Result = TypeVar("_Result")
-
-TURN_KEY = "langmem_turn"
-"""Where the config of a turn carries its ticket, for every write of its run."""
 
 _RENEW_SECONDS = 1.0
 _FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
@@ -57,10 +55,6 @@ class Conversations(Protocol):
         """In the transaction that makes the ticket the first; from then on only its run may write."""
         ...
 
-    def settle(self, config: RunnableConfig) -> None:
-        """Before the ticket is given back: writes what the turn's runs left to be written."""
-        ...
-
 
 @dataclass(slots=True)
 class _Place:
@@ -72,13 +66,22 @@ class _Place:
 
 
 class Turns:
-    """Holds conversations; `timeout` is the longest wait for a place."""
+    """Holds conversations; `timeout` is the longest wait for a place.
+
+    `settle` is called before a ticket is given back: it writes what the turn's runs left to be written.
+    """
 
     def __init__(
-        self, database: Database, conversations: Conversations, timeout: timedelta, executor: Executor
+        self,
+        database: Database,
+        conversations: Conversations,
+        settle: Callable[[RunnableConfig], None],
+        timeout: timedelta,
+        executor: Executor,
     ) -> None:
         self._database = database
         self._conversations = conversations
+        self._settle = settle
         self._timeout = timeout.total_seconds()
         self._executor = executor
         self.reset()
@@ -122,7 +125,7 @@ class Turns:
             try:
                 yield opened
             finally:
-                self._conversations.settle(opened.config)
+                self._settle(opened.config)
         finally:
             self._give_back(thread, ticket)
 
@@ -146,7 +149,7 @@ class Turns:
             try:
                 yield opened
             finally:
-                await asyncio.shield(self._in_thread(self._conversations.settle, opened.config))
+                await asyncio.shield(self._in_thread(self._settle, opened.config))
         finally:
             await asyncio.shield(self._in_thread(self._give_back, thread, ticket))
 
@@ -211,13 +214,13 @@ class Turns:
 
     def runs_here(self, config: RunnableConfig) -> bool:
         """Whether the config is that of a turn which this process holds."""
-        place = self._places.get((config.get("configurable") or {}).get(TURN_KEY, 0))
+        place = self._places.get(ticket_of(config) or 0)
         return place is not None and place.begun
 
     def _refuse_own(self, thread: str, thread_id: int | None) -> None:
         """A turn that waits for the one it runs in waits in vain."""
         run = var_child_runnable_config.get() or {}
-        of_run = self._places.get((run.get("configurable") or {}).get(TURN_KEY, 0))
+        of_run = self._places.get(ticket_of(run) or 0)
         of_thread = [each for each in list(self._places.values()) if thread_id and each.thread_id == thread_id]
         if any(place.begun and place.thread == thread for place in (of_run, *of_thread) if place):
             raise InvalidInput(

@@ -1,0 +1,74 @@
+"""What a config says to the checkpointer: our own keys in `configurable`, and those that LangGraph puts there."""
+
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import get_checkpoint_id
+
+SESSION = "session_id"
+"""The session to read or write, by its id; a turn pins its own."""
+
+PHONE = "phone"
+"""Whose memory the run uses, where its thread id does not say it."""
+
+AUTOMATED = "automated"
+"""Nobody wrote, and the run is to leave no trace: nothing is read for it and nothing stored."""
+
+TURN = "langmem_turn"
+"""The ticket of the turn, for every write of its run."""
+
+NOT_METADATA = (SESSION, PHONE, TURN, "langgraph_auth_user", "langgraph_auth_user_id")
+"""Never copied into a checkpoint's metadata: it is not encrypted by every serializer."""
+
+
+def session_id_of(config: RunnableConfig) -> str | None:
+    session_id: str | None = config["configurable"].get(SESSION)
+    return session_id
+
+
+def ticket_of(config: RunnableConfig) -> int | None:
+    """Of the turn whose config this is; None outside of turns."""
+    ticket: int | None = (config.get("configurable") or {}).get(TURN)
+    return ticket
+
+
+def is_automated(config: RunnableConfig) -> bool:
+    return bool(config["configurable"].get(AUTOMATED))
+
+
+def without_trace(thread: str) -> RunnableConfig:
+    """For a run of which nothing is read and nothing stored."""
+    return {"configurable": {"thread_id": thread, AUTOMATED: True}}
+
+
+def namespace_of(config: RunnableConfig) -> str:
+    """The subgraph a config belongs to; "" is the root graph."""
+    return str(config["configurable"].get("checkpoint_ns", ""))
+
+
+def stores_each_step(config: RunnableConfig) -> bool:
+    """Whether each step is to be stored before the next one begins."""
+    return config["configurable"].get("__pregel_durability") == "sync"
+
+
+def control_of(config: RunnableConfig) -> object | None:
+    """The control object of the run this call belongs to; None outside runs (`get_state`, `update_state`)."""
+    runtime: Any = config["configurable"].get("__pregel_runtime")
+    return getattr(runtime, "control", None)
+
+
+def starts_run(config: RunnableConfig) -> bool:
+    """Whether this read is the first of a root run: the one moment at which a session may end."""
+    configurable = config["configurable"]
+    return (
+        control_of(config) is not None
+        and get_checkpoint_id(config) is None
+        and not configurable.get("checkpoint_ns")
+        and "__pregel_task_id" not in configurable
+        and SESSION not in configurable
+    )
+
+
+def config_of(thread: str, namespace: str, checkpoint_id: str) -> RunnableConfig:
+    """The config of a checkpoint, with the very keys the stock savers give it."""
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": namespace, "checkpoint_id": checkpoint_id}}

@@ -1,0 +1,61 @@
+"""Deletes sessions for good, with everything that belongs to them: rows first, then the files nobody else refers to."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, delete, select
+
+from langmem_plugin.conversation.media.file_references import remove_leftovers, remove_unreferenced
+from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.conversation_tables import media, session
+
+log = logging.getLogger(__name__)
+
+
+class SessionDeletion:
+    """The one way by which anything of a conversation is deleted; `folder` holds its pictures and files."""
+
+    def __init__(self, database: Database, folder: Media) -> None:
+        self._database = database
+        self._folder = folder
+
+    @contextmanager
+    def transaction(self) -> Iterator[tuple[Connection, set[str]]]:
+        """A transaction that deletes, and a set for the SHA-256 of files that may not be needed after it.
+
+        They are removed when the deletion is on disk, unless another session refers to them or a write that goes on
+        just now brings them again.
+        """
+        files: set[str] = set()
+        with self._database.write(patience=BULK_WORK) as connection:
+            yield connection, files
+        remove_unreferenced(self._database, self._folder, files)
+
+    def delete_thread(self, thread: str) -> None:
+        """All sessions of the thread, current and archived."""
+        self._delete(session.c.thread == thread)
+
+    def delete_session(self, session_id: str) -> None:
+        """Raises UnknownSession."""
+        with self._database.read() as connection:
+            found = session_rows.anywhere(connection, session_id)
+        self._delete((session.c.thread == found.thread) & (session.c.number == found.number))
+
+    def delete_archived(self, ended_before: datetime) -> int:
+        """What ended before then, of all threads, and files that writes which failed left behind; how many sessions."""
+        deleted = self._delete(session.c.ended_at < ended_before)
+        remove_leftovers(self._database, self._folder)
+        return deleted
+
+    def _delete(self, doomed: ColumnElement[bool]) -> int:
+        with self.transaction() as (connection, files):
+            of_session = (media.c.thread == session.c.thread) & (media.c.session == session.c.number)
+            files.update(connection.execute(select(media.c.sha256).join(session, of_session).where(doomed)).scalars())
+            deleted = connection.execute(delete(session).where(doomed)).rowcount
+        if deleted:
+            log.info("session.purged", extra={"sessions": deleted})
+        return deleted

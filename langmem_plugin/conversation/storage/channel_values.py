@@ -1,0 +1,91 @@
+"""What a channel or a task's write holds: read back from rows and bytes, and brought into that form."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from sqlalchemy import Connection, bindparam, insert, select
+
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage import checkpoint_format, codec
+from langmem_plugin.conversation.storage.checkpoint_format import (
+    InlineValue,
+    MessageList,
+    StoredValue,
+    Typed,
+    ValueRow,
+)
+from langmem_plugin.conversation.storage.row_allocator import RowLease
+from langmem_plugin.conversation.storage.row_numbers import NO_ROWS
+from langmem_plugin.conversation.storage.session_messages import SessionMessages
+from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.errors import DamagedSession
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelValues:
+    """The values of one session, inside one transaction."""
+
+    connection: Connection
+    session: Session
+    serde: SerializerProtocol
+    lease: RowLease
+    messages: SessionMessages
+
+    def load(self, stored: StoredValue) -> Any:
+        """A copy that the caller may change. Raises DamagedSession if a row of it is lost."""
+        match stored:
+            case MessageList(rows):
+                return self.messages.messages(rows)
+            case InlineValue(typed, marked):
+                value = codec.load(self.serde, typed)
+                return codec.put_back(value, self.messages.messages) if marked else value
+            case ValueRow(row):
+                found = _VALUE.first(
+                    self.connection,
+                    {"of_thread": self.session.thread, "of_session": self.session.number, "of_row": row},
+                )
+                if found is None:
+                    raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
+                return codec.load(self.serde, codec.decompress(found[0]))
+
+    def check(self, stored: StoredValue) -> None:
+        """Raises DamagedSession as `load` does; messages are decoded for the next who asks."""
+        if isinstance(stored, MessageList):
+            self.messages.check(stored.rows)
+        else:
+            self.load(stored)
+
+    def store(self, value: Any, before: StoredValue | None = None) -> StoredValue:
+        """The value as it is to be stored; `before` is what the channel held until now."""
+        previous = before.rows if isinstance(before, MessageList) else NO_ROWS
+        return checkpoint_format.hold(
+            self.serde,
+            self.messages.reduced(value),
+            lambda messages: self.messages.store(messages, previous),
+            self._add_row,
+        )
+
+    def _add_row(self, typed: Typed) -> int:
+        row = self.lease.take()
+        _ADD_VALUE.run(
+            self.connection,
+            {
+                "thread": self.session.thread,
+                "session": self.session.number,
+                "row": row,
+                "payload": codec.compress(*typed),
+            },
+        )
+        return row
+
+
+_VALUE = Prepared(
+    select(value_table.c.payload).where(
+        value_table.c.thread == bindparam("of_thread"),
+        value_table.c.session == bindparam("of_session"),
+        value_table.c.row == bindparam("of_row"),
+    )
+)
+_ADD_VALUE = Prepared(insert(value_table))

@@ -1,0 +1,282 @@
+"""The checkpoints of one session, inside one transaction: read and written with what they share."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.base import ChannelVersions, Checkpoint, DeltaChannelHistory, PendingWrite
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage import checkpoint_format, codec
+from langmem_plugin.conversation.storage.channel_values import ChannelValues
+from langmem_plugin.conversation.storage.checkpoint_cache import CheckpointCache, Place
+from langmem_plugin.conversation.storage.checkpoint_format import MessageList, StoredCheckpoint, StoredValue
+from langmem_plugin.conversation.storage.pending_writes import PendingWrites
+from langmem_plugin.conversation.storage.row_allocator import RowLease
+from langmem_plugin.conversation.storage.row_numbers import RowNumbers
+from langmem_plugin.conversation.storage.session_messages import SessionMessages
+from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
+from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.schema import insert_unless_there
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What is known of a message without reading it."""
+
+    row: int
+    message_id: str | None
+    tokens: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SessionCheckpoints:
+    """Reads and writes one session's checkpoints. `namespace` is a subgraph's, "" the root graph's."""
+
+    connection: Connection
+    session: Session
+    serde: SerializerProtocol
+    lease: RowLease
+    messages: SessionMessages
+    values: ChannelValues
+    pending: PendingWrites
+    cache: CheckpointCache
+
+    def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
+        """The checkpoint with this id, or the newest of the namespace."""
+        parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        found = (_NEWEST if checkpoint_id is None else _BY_ID).first(self.connection, parameters)
+        return None if found is None else self._decode(namespace, *found)
+
+    def check(self) -> None:
+        """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
+        newest = self.load("", None)
+        if newest is None:
+            return
+        for stored in newest.channels.values():
+            self.values.check(stored)
+        codec.load(self.serde, newest.metadata)
+        self.pending.load("", newest.checkpoint_id)
+
+    def ids(self, namespace: str | None, before: str | None) -> list[tuple[str, str]]:
+        """(namespace, checkpoint id) of this session, newest first."""
+        here = (
+            checkpoint_table.c.thread == self.session.thread,
+            checkpoint_table.c.session == self.session.number,
+            *((checkpoint_table.c.namespace == namespace,) if namespace is not None else ()),
+        )
+        query = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(*here)
+        if before is not None:
+            position = select(checkpoint_table.c.position).where(*here, checkpoint_table.c.checkpoint_id == before)
+            query = query.where(checkpoint_table.c.position < position.limit(1).scalar_subquery())
+        query = query.order_by(checkpoint_table.c.position.desc())
+        return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
+
+    def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
+        """Copies, which the caller may change."""
+        return {name: self.values.load(value) for name, value in stored.channels.items()}
+
+    def listed(self, channel: str) -> list[Listed]:
+        """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
+        newest = self.load("", None)
+        held = newest.channels.get(channel) if newest else None
+        if not isinstance(held, MessageList) or not held.rows:
+            return []
+        numbers = [abs(row) for row in held.rows]
+        between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}
+        rows = {row[0]: Listed(*row) for row in _LISTED.all(self.connection, between)}
+        return [rows[number] for number in numbers if number in rows]
+
+    def messages_of(self, listed: Iterable[Listed]) -> list[BaseMessage]:
+        return self.messages.messages(RowNumbers.of(each.row if each.message_id else -each.row for each in listed))
+
+    def ancestors(self, namespace: str, stored: StoredCheckpoint) -> Iterator[StoredCheckpoint]:
+        """Parent, its parent, and so on to the root."""
+        above = stored.parent_id
+        while above is not None and (found := self.load(namespace, above)) is not None:
+            yield found
+            above = found.parent_id
+
+    def delta_history(
+        self, namespace: str, checkpoint_id: str | None, channels: Sequence[str]
+    ) -> dict[str, DeltaChannelHistory]:
+        """What each delta channel of the checkpoint, or the newest, is rebuilt from."""
+        writes: dict[str, list[PendingWrite]] = {channel: [] for channel in channels}
+        found: dict[str, DeltaChannelHistory] = {}
+        target = self.load(namespace, checkpoint_id)
+        for ancestor in self.ancestors(namespace, target) if target else ():
+            missing = writes.keys() - found.keys()
+            if not missing:
+                break
+            for write in reversed(self.pending.load(namespace, ancestor.checkpoint_id, missing)):
+                writes[write[1]].append(write)
+            for channel in missing & ancestor.channels.keys():
+                found[channel] = {"writes": writes[channel][::-1], "seed": self.values.load(ancestor.channels[channel])}
+        return {channel: found.get(channel, {"writes": writes[channel][::-1]}) for channel in channels}
+
+    def save(
+        self,
+        namespace: str,
+        checkpoint: Checkpoint,
+        metadata: dict[str, Any],
+        new_versions: ChannelVersions,
+        parent_id: str | None,
+    ) -> None:
+        """Stores the checkpoint; a channel that did not change refers to what its parent holds."""
+        parent = (self.lease.parent(namespace, parent_id) or self.load(namespace, parent_id)) if parent_id else None
+        if parent_id and parent is None:
+            self.lease.await_parent(namespace, parent_id)
+        channels: dict[str, StoredValue] = {}
+        for name, value in checkpoint["channel_values"].items():
+            before = parent.channels.get(name) if parent else None
+            if (
+                name not in new_versions
+                and before is not None
+                and _version(parent, name) == checkpoint["channel_versions"].get(name)
+            ):
+                held = before
+            else:
+                held = self.values.store(value, before)
+            channels[name] = held
+        body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
+        facts = codec.dump(self.serde, metadata)
+        payload, channels = checkpoint_format.encode(codec.dump(self.serde, body), facts, channels, parent)
+        self.messages.flush()
+        place = {**self._key(namespace), "of_checkpoint": checkpoint["id"]}
+        run_id = metadata.get("run_id")
+        row = {**place, "of_parent": parent_id, "of_run": run_id, "of_payload": payload}
+        if not _NEW_CHECKPOINT.run(self.connection, row):
+            self.lease.disturb()
+            self.detach(namespace, {checkpoint["id"]})
+            self._rewrite(namespace, checkpoint["id"], {"parent_id": parent_id, "run_id": run_id, "payload": payload})
+        elif self.lease.was_awaited(namespace, checkpoint["id"]):
+            self._move_descendants(namespace, checkpoint["id"])
+        # The next step continues this one: it need not be decoded for that.
+        stored = StoredCheckpoint(checkpoint["id"], parent_id, _own(body), facts, channels)
+        self.cache.put(self._place(namespace, checkpoint["id"]), payload, stored)
+        self.lease.stored(namespace, stored)
+
+    def _move_descendants(self, namespace: str, checkpoint_id: str) -> None:
+        """A child may come before its parent, from another thread: it is the newer one all the same."""
+        moved = {checkpoint_id}
+        for each, parent_id in _LINEAGE.all(self.connection, self._key(namespace)):
+            if parent_id in moved:
+                moved.add(each)
+                _MOVE_TO_END.run(self.connection, {**self._key(namespace), "of_checkpoint": each})
+
+    def detach(self, namespace: str, parents: set[str]) -> None:
+        """Gives the children of these checkpoints full lists, so that the parents may change or go."""
+        children = self.connection.execute(
+            _CHECKPOINT.where(checkpoint_table.c.parent_id.in_(parents)), self._key(namespace)
+        ).all()
+        for found in children:
+            child = self._decode(namespace, *found)
+            if any(isinstance(held, MessageList) and held.depth for held in child.channels.values()):
+                channels = {
+                    name: MessageList(held.rows) if isinstance(held, MessageList) else held
+                    for name, held in child.channels.items()
+                }
+                payload, _ = checkpoint_format.encode(
+                    codec.dump(self.serde, child.body), child.metadata, channels, None
+                )
+                self._rewrite(namespace, child.checkpoint_id, {"payload": payload})
+
+    def _rewrite(self, namespace: str, checkpoint_id: str, values: dict[str, Any]) -> None:
+        where = {**self._key(namespace), "of_checkpoint": checkpoint_id}
+        self.connection.execute(_REWRITE.values(values), where)
+
+    def _decode(self, namespace: str, checkpoint_id: str, parent_id: str | None, payload: bytes) -> StoredCheckpoint:
+        place = self._place(namespace, checkpoint_id)
+        stored = self.cache.get(place, payload)
+        if stored is None:
+            stored = checkpoint_format.decode(
+                self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
+            )
+            self.cache.put(place, payload, stored)
+        # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.
+        return replace(stored, body={key: _own(part) for key, part in stored.body.items()})
+
+    def _place(self, namespace: str, checkpoint_id: str) -> Place:
+        return self.session.thread, self.session.number, namespace, checkpoint_id
+
+    def _of_session(self) -> dict[str, Any]:
+        return {"of_thread": self.session.thread, "of_session": self.session.number}
+
+    def _key(self, namespace: str) -> dict[str, Any]:
+        return {**self._of_session(), "of_namespace": namespace}
+
+
+def _own(part: Any) -> Any:
+    """A copy as deep as the parts of a checkpoint's body go."""
+    if isinstance(part, dict):
+        return {key: _own(each) if isinstance(each, dict | list) else each for key, each in part.items()}
+    return part.copy() if isinstance(part, list) else part
+
+
+def _version(stored: StoredCheckpoint | None, channel: str) -> Any:
+    return stored.body["channel_versions"].get(channel) if stored else None
+
+
+def _of_namespace(table: Any) -> tuple[Any, ...]:
+    return (
+        table.c.thread == bindparam("of_thread"),
+        table.c.session == bindparam("of_session"),
+        table.c.namespace == bindparam("of_namespace"),
+    )
+
+
+_CHECKPOINT = select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id, checkpoint_table.c.payload).where(
+    *_of_namespace(checkpoint_table)
+)
+_NEWEST = Prepared(_CHECKPOINT.order_by(checkpoint_table.c.position.desc()).limit(1))
+_BY_ID = Prepared(_CHECKPOINT.where(checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")))
+
+_REWRITE = update(checkpoint_table).where(
+    *_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint")
+)
+
+_LISTED = Prepared(
+    select(message_table.c.row, message_table.c.message_id, message_table.c.tokens, message_table.c.created_at).where(
+        message_table.c.thread == bindparam("of_thread"),
+        message_table.c.session == bindparam("of_session"),
+        message_table.c.row.between(bindparam("first"), bindparam("last")),
+    )
+)
+
+_earlier = checkpoint_table.alias()
+_NEXT = (
+    select(func.coalesce(func.max(_earlier.c.position), 0) + 1)
+    .where(_earlier.c.thread == bindparam("of_thread"), _earlier.c.session == bindparam("of_session"))
+    .scalar_subquery()
+)
+_NEW_CHECKPOINT = Prepared(
+    {
+        dialect: inserting.values(
+            thread=bindparam("of_thread"),
+            session=bindparam("of_session"),
+            namespace=bindparam("of_namespace"),
+            checkpoint_id=bindparam("of_checkpoint"),
+            parent_id=bindparam("of_parent"),
+            run_id=bindparam("of_run"),
+            payload=bindparam("of_payload"),
+            position=_NEXT,
+        )
+        for dialect, inserting in insert_unless_there(checkpoint_table).items()
+    }
+)
+_LINEAGE = Prepared(
+    select(checkpoint_table.c.checkpoint_id, checkpoint_table.c.parent_id)
+    .where(*_of_namespace(checkpoint_table))
+    .order_by(checkpoint_table.c.position)
+)
+_MOVE_TO_END = Prepared(
+    update(checkpoint_table)
+    .where(*_of_namespace(checkpoint_table), checkpoint_table.c.checkpoint_id == bindparam("of_checkpoint"))
+    .values(position=_NEXT)
+)
