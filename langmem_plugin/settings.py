@@ -24,8 +24,9 @@ class Settings(BaseSettings):
     database for `database_timeout`; then the person is answered without memory, or told to try again.
     On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
     of services, may say by `context={"phone": …}` whom it serves instead.
-    `media` is the folder that takes the pictures and files of messages, "beside" for one beside a SQLite file
-    (dropped with another database), or "drop" to keep nothing of them but a reference.
+    `media` is the folder that takes the pictures and files of messages; "beside" is one beside a SQLite file, and the
+    database itself for any other; "database" is always that; "drop" keeps nothing of them but a reference, and "leave"
+    leaves the messages as they are.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
     `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
@@ -53,7 +54,7 @@ class Settings(BaseSettings):
     turn_timeout: timedelta = timedelta(minutes=2)
     database_timeout: timedelta = timedelta(seconds=5)
     archive_days: int | None = Field(default=30, ge=0)
-    media: Path | Literal["beside", "drop"] = "beside"
+    media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
     embedding_model: str = "offline"

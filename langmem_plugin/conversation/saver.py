@@ -31,7 +31,7 @@ from langmem_plugin.conversation.config_keys import (
     stores_each_step,
     ticket_of,
 )
-from langmem_plugin.conversation.media.file_references import files_of
+from langmem_plugin.conversation.media.file_references import data_of, files_of
 from langmem_plugin.conversation.media.media_store import Media, MediaReference
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_rows import Session
@@ -74,7 +74,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
     Database or a URL (`sqlite:///file.db`, `postgresql://…`), whose tables are then created and migrated.
-    Pictures and files in messages go to `media`, by default a folder beside a SQLite file, else nowhere; messages
+    Pictures and files in messages go to `media`, by default a folder beside a SQLite file, else the database; messages
     keep a reference. `now` must return aware datetimes. Sync and async methods do the same; async ones run in
     `executor`.
     """
@@ -186,10 +186,10 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             with self.database.write(durable=False) as connection:
                 work(connection)
 
-    def keep_media(self, config: RunnableConfig, value: Any) -> Any:
-        """The value with references in place of its inline data, whose files belong to the config's session."""
+    def keep_media(self, config: RunnableConfig, blocks: list[Any]) -> list[Any]:
+        """Content blocks with references in place of their inline data, whose files belong to the config's session."""
         with self._transactions.open(config) as checkpoints:
-            reduced = checkpoints.messages.reduced(value)
+            reduced = checkpoints.messages.reduced_content(blocks)
             checkpoints.messages.flush()
         return reduced
 
@@ -198,10 +198,12 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
         A message may hold any reference that somebody typed: what the database knows decides.
         """
+        thread = self.sessions.thread(thread_id)
         with self.database.read() as connection:
-            if reference.sha256 not in files_of(connection, self.sessions.thread(thread_id)):
+            if reference.sha256 is None or reference.sha256 not in files_of(connection, thread):
                 return None
-        return self.media.load(reference)
+            kept = data_of(connection, thread, reference.sha256)
+        return self.media.load(reference) if kept is None else kept
 
     # Reading
 

@@ -97,12 +97,13 @@ value = Table(  # a large channel value, stored once for all the checkpoints tha
     sqlite_with_rowid=False,
 )
 
-media = Table(  # which files of the media folder a session refers to
+media = Table(  # which files a session refers to
     "langmem_media",
     metadata,
     Column("thread", Name, primary_key=True),
     Column("session", _Number, primary_key=True),
     Column("sha256", Name, primary_key=True),
+    Column("payload", LargeBinary),  # what is in it; null where a folder keeps it
     ForeignKeyConstraint(
         ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
     ),

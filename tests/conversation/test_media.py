@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -28,6 +29,7 @@ from sqlalchemy import LargeBinary, select
 from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_store import Media, MediaReference, image_block, references_in
 from langmem_plugin.conversation.storage import codec
+from langmem_plugin.database import Database
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import InvalidInput, StorageFull
 
@@ -173,6 +175,15 @@ class Listening:
         return {"messages": AIMessage("ok")}
 
 
+@tool
+def snapshot() -> Any:
+    """Takes a picture, and has nothing to say to the program."""
+    return [
+        {"type": "image_url", "image_url": {"url": url(PNG, "image/png")}},
+        {"type": "text", "text": url(JPEG, "image/jpeg")},
+    ]
+
+
 @tool(response_format="content_and_artifact")
 def photograph() -> Any:
     """Takes a picture."""
@@ -256,7 +267,7 @@ def test_every_shape_is_stored_as_a_reference(database, saver, media):
 @pytest.mark.parametrize("durability", ["sync", "async", "exit"])
 @pytest.mark.parametrize("call", ["invoke", "ainvoke"])
 def test_no_file_of_the_database_holds_a_picture(database, saver, durability, call):
-    graph = built(saver, Listening("photograph"), photograph)
+    graph = built(saver, Listening("snapshot"), snapshot)
     said = {"messages": [human(SHAPES["OpenAI"][0])]}
 
     if call == "invoke":
@@ -264,11 +275,11 @@ def test_no_file_of_the_database_holds_a_picture(database, saver, durability, ca
     else:
         asyncio.run(graph.ainvoke(said, CONFIG, durability=durability))
 
-    assert_nothing_inline(database, PNG, JPEG, PDF)
+    assert_nothing_inline(database, PNG, JPEG)
 
 
 @pytest.mark.spec("C-8")
-def test_a_tools_result_and_its_artifact_are_references(saver, media):
+def test_a_tools_result_is_a_reference_and_its_artifact_is_the_programs_own(saver, media):
     graph = built(saver, Listening("photograph"), photograph)
 
     graph.invoke({"messages": "take a picture"}, CONFIG)
@@ -276,15 +287,11 @@ def test_a_tools_result_and_its_artifact_are_references(saver, media):
     result = next(each for each in graph.get_state(CONFIG).values["messages"] if isinstance(each, ToolMessage))
     assert [block["type"] for block in result.content] == ["text", "text"]
     assert_stored(references_in(result.content)[0], media, PNG, "image", "image/png")
-    artifact = result.artifact
-    assert_stored(references_in(artifact["raw"])[0], media, JPEG, "image", "image/jpeg")
-    assert_stored(references_in(artifact["link"])[0], media, PDF, "file", "application/pdf")
-    assert_stored(references_in(artifact["pages"][0]["scan"])[0], media, PNG, "image", "image/png")
-    assert artifact["pages"][0]["token"] == b"short"
-    [document] = artifact["found"]
-    assert_stored(references_in(document["page_content"])[0], media, JPEG, "image", "image/jpeg")
-    assert document["page_content"].startswith("<img src='[image: ")
-    assert document["metadata"] == {"id": 7}
+    given = photograph.func()[1]
+    assert {name: part for name, part in result.artifact.items() if name != "found"} == {
+        name: part for name, part in given.items() if name != "found"
+    }
+    assert result.artifact["found"][0]["page_content"] == given["found"][0].page_content
 
 
 @pytest.mark.spec("C-8")
@@ -363,8 +370,7 @@ def test_the_same_picture_is_one_file_whoever_sends_it(saver, media):
         for shape in ("OpenAI", "MCP", "Google bytes"):
             graph.invoke({"messages": [human(SHAPES[shape][0])]}, {"configurable": {"thread_id": phone}})
 
-    files = sorted(file.name for file in media.folder.iterdir())
-    assert files == sorted([f"{sha(PNG)}.png", f"{sha(JPEG)}.jpg", f"{sha(PDF)}.pdf"])
+    assert [file.name for file in media.folder.iterdir()] == [f"{sha(PNG)}.png"]
 
 
 @pytest.mark.spec("C-8", "C-18")
@@ -382,25 +388,25 @@ def test_files_are_private_whatever_the_umask(tmp_path):
 
 @pytest.mark.spec("C-8")
 def test_with_no_folder_the_bytes_are_dropped_and_the_line_says_so(database, clock):
-    with ConversationSaver(database, media=Media(None), now=clock) as saver:
+    with ConversationSaver(database, media=Media("drop"), now=clock) as saver:
         graph = built(saver, Listening())
         graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
         stored = graph.get_state(CONFIG).values["messages"][0]
 
     assert stored.content[1]["text"] == f"[image: image/png, {len(PNG)} bytes, sha256:{sha(PNG)}, not kept]"
     [reference] = references_in(stored)
-    assert (reference.sha256, reference.path, Media(None).load(reference)) == (sha(PNG), None, None)
+    assert (reference.sha256, reference.path, Media("drop").load(reference)) == (sha(PNG), None, None)
     assert_nothing_inline(database, PNG)
 
 
 @pytest.mark.spec("C-8")
-def test_by_default_files_lie_beside_a_sqlite_file_and_nowhere_else(database, clock):
+def test_by_default_files_lie_beside_a_sqlite_file_and_in_any_other_database(database, clock):
     with ConversationSaver(database, now=clock) as saver:
         built(saver, Listening()).invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
         folder = saver.media.folder
 
     if database.path is None:
-        assert folder is None
+        assert (folder, saver.media.place) == (None, "database")
     else:
         assert folder == database.path.parent / "langmem-media"
         assert [file.name for file in folder.iterdir()] == [f"{sha(PNG)}.png"]
@@ -551,21 +557,19 @@ plain = st.recursive(
 
 
 @pytest.mark.spec("C-8")
-@given(artifact=plain, content=st.text(max_size=100))
-def test_a_message_without_a_picture_is_not_touched(artifact, content):
-    message = ToolMessage(content, tool_call_id="call", artifact=artifact)
+@given(around=plain, content=st.text(max_size=100))
+def test_a_message_without_a_picture_is_not_touched(around, content):
+    message = AIMessage(content, additional_kwargs={"around": around})
 
-    assert Media(None).reduced(message) is message
+    assert Media("drop").reduced(message) is message
 
 
 @pytest.mark.spec("C-8")
 @given(shapes=st.lists(st.sampled_from(sorted(SHAPES)), max_size=4), around=plain)
 def test_what_is_reduced_once_stays_as_it_is(shapes, around):
-    media = Media(None)
-    message = ToolMessage(
-        [SHAPES[shape][0] for shape in shapes],
-        tool_call_id="call",
-        artifact={"around": around, "first": SHAPES["MCP"][0]},
+    media = Media("drop")
+    message = AIMessage(
+        [SHAPES[shape][0] for shape in shapes], additional_kwargs={"around": around, "first": SHAPES["MCP"][0]}
     )
 
     once = media.reduced(message)
@@ -584,25 +588,30 @@ class Album(TypedDict):
     own: bytes
     token: str
     scan: Scan
+    card: dict[str, Any]
     shown: str
 
 
-@pytest.mark.spec("C-8")
-def test_a_graphs_own_bytes_stay_and_its_data_urls_become_references(database, saver, media):
+@pytest.mark.spec("C-8", "C-2")
+def test_what_is_no_message_is_the_graphs_own_whatever_it_looks_like(saver, media):
     def fan_out(_state: Album) -> Any:
-        return [Send("look", {"picture": url(JPEG, "image/jpeg")})]
+        return [Send("look", {"picture": SHAPES["OpenAI"][0]})]
 
     seen = []
     saver.with_allowlist([(Scan.__module__, "Scan")])
     graph = StateGraph(Album).add_node("look", lambda state: seen.append(state) or {"shown": "yes"})
     graph = graph.add_conditional_edges(START, fan_out).compile(checkpointer=saver)
-    graph.invoke({"own": PNG, "token": text(NOISE), "scan": Scan(1, url(PDF, "application/pdf"))}, CONFIG)
+    given = {
+        "own": PNG,
+        "token": url(JPEG, "image/jpeg"),
+        "scan": Scan(1, url(PDF, "application/pdf")),
+        "card": {"content": [SHAPES["Anthropic"][0]], "role": "designer"},
+    }
+    graph.invoke(given, CONFIG)
 
-    values = graph.get_state(CONFIG).values
-    assert seen == [{"picture": url(JPEG, "image/jpeg")}]
-    assert (values["own"], values["token"], values["shown"]) == (PNG, text(NOISE), "yes")
-    assert_stored(references_in(values["scan"].picture)[0], media, PDF, "file", "application/pdf")
-    assert_nothing_inline(database, JPEG, PDF)
+    assert seen == [{"picture": SHAPES["OpenAI"][0]}]
+    assert graph.get_state(CONFIG).values == {**given, "shown": "yes"}
+    assert not media.folder.exists()
 
 
 @pytest.mark.spec("C-8")
@@ -723,20 +732,99 @@ def test_a_picture_answers_a_graphs_question_as_the_line_that_leads_to_it(memory
 
 
 @pytest.mark.spec("C-8")
-def test_an_answer_that_holds_a_picture_is_not_stored_inline(database, saver):
+def test_a_graph_is_given_its_question_and_the_answer_as_they_were(saver):
+    given = []
+
     def ask(_state: MessagesState) -> Any:
-        first, second = interrupt({"see": SHAPES["OpenAI"][0]}), interrupt("and?")
-        return {"messages": AIMessage(f"{len(str(first))} {second}")}
+        given.append(interrupt({"see": SHAPES["OpenAI"][0]}))
+        return {"messages": AIMessage(str(interrupt("and?")))}
 
     graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=saver)
     asked = graph.invoke({"messages": "hi"}, CONFIG)
     graph.invoke(Command(resume=[SHAPES["Anthropic"][0]]), CONFIG)
+    graph.invoke(Command(resume="a dot"), CONFIG)
 
     assert asked["__interrupt__"][0].value == {"see": SHAPES["OpenAI"][0]}
-    assert_nothing_inline(database, PNG, JPEG)
+    assert given == [[SHAPES["Anthropic"][0]]] * 2, "the second time it comes from the database"
 
 
-@pytest.mark.parametrize(("given", "folder"), [("drop", None), ("beside", "langmem-media"), ("elsewhere", "elsewhere")])
+@pytest.fixture(params=["no folder", "memory", "by setting"])
+def without_folder(request, database, clock):
+    """Savers whose pictures are kept in the database, with the database."""
+    if request.param == "no folder" and database.path is not None:
+        pytest.skip("a SQLite file has a folder beside it")
+    if request.param == "memory" and database.path is None:
+        pytest.skip("this is about SQLite")
+    with contextlib.ExitStack() as opened:
+        if request.param == "memory":
+            database = opened.enter_context(Database("sqlite://"))
+        media = Media("database") if request.param == "by setting" else None
+        yield opened.enter_context(ConversationSaver(database, media=media, now=clock))
+
+
+@pytest.mark.spec("C-8")
+def test_without_a_folder_a_picture_is_kept_in_the_database_once(without_folder):
+    saver = without_folder
+    model = Listening("photograph")
+    graph = built(saver, model, photograph)
+    for _ in range(2):
+        graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
+
+    stored = graph.get_state(CONFIG).values["messages"][0]
+    [reference] = references_in(stored)
+    assert "base64" not in str(stored.content)
+    assert saver.load_media("+972501234567", reference) == PNG
+    assert saver.load_media("+972509999999", reference) is None
+    with saver.database.read() as connection:
+        kept = connection.execute(select(metadata.tables["langmem_media"].c.payload)).scalars().all()
+    assert kept == [PNG]
+
+
+@pytest.mark.spec("C-8")
+def test_what_is_kept_in_the_database_goes_with_its_conversation_and_is_copied_with_it(without_folder):
+    saver, reference = without_folder, None
+    graph = built(saver, Listening())
+    graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
+    [reference] = references_in(graph.get_state(CONFIG).values["messages"][0])
+
+    saver.copy_thread("+972501234567", "+972502222222")
+    saver.delete_thread("+972501234567")
+
+    assert saver.load_media("+972501234567", reference) is None
+    assert saver.load_media("+972502222222", reference) == PNG
+    saver.delete_thread("+972502222222")
+    with saver.database.read() as connection:
+        assert connection.execute(select(metadata.tables["langmem_media"])).all() == []
+
+
+@pytest.mark.spec("C-8", "C-15")
+def test_a_picture_that_is_damaged_in_the_database_is_not_taken_for_it(without_folder, caplog):
+    graph = built(without_folder, Listening())
+    graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
+    [reference] = references_in(graph.get_state(CONFIG).values["messages"][0])
+    with without_folder.database.write() as connection:
+        connection.execute(metadata.tables["langmem_media"].update().values(payload=JPEG))
+
+    assert without_folder.load_media("+972501234567", reference) is None
+    assert "media.damaged" in caplog.messages
+
+
+@pytest.mark.spec("C-8")
+def test_left_alone_messages_are_stored_as_they_are(database, clock):
+    said = human(*(block for block, *_ in SHAPES.values()))
+    with ConversationSaver(database, media=Media("leave"), now=clock) as saver:
+        graph = built(saver, Listening("photograph"), photograph)
+        graph.invoke({"messages": [said, {"role": "user", "content": [SHAPES["OpenAI"][0]]}]}, CONFIG)
+        first, second, *_ = graph.get_state(CONFIG).values["messages"]
+
+    assert first.content == said.content
+    assert second.content == [SHAPES["OpenAI"][0]]
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [("drop", None), ("beside", "langmem-media"), ("elsewhere", "elsewhere"), ("database", None), ("leave", None)],
+)
 def test_the_setting_says_where_files_go(tmp_path, monkeypatch, given, folder):
     monkeypatch.setenv("LANGMEM_MEDIA", str(tmp_path / given) if given == "elsewhere" else given)
     with PhoneMemory(f"sqlite:///{tmp_path}/langmem.db", embeddings=DeterministicFakeEmbedding(size=8)) as memory:

@@ -14,7 +14,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Column, Integer, MetaData, String, Table, create_engine, inspect, make_url, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager, Settings
-from langmem_plugin.database import Database
+from langmem_plugin.database import Database, migrations
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
@@ -139,12 +139,14 @@ def unnamed(engine):
 
 
 @pytest.fixture
-def of_first_release(empty_url, application):
+def of_first_release(empty_url, application, monkeypatch):
     if empty_url.startswith("sqlite"):
         shutil.copy(FIRST_RELEASE, make_url(empty_url).database)
     else:
-        with ConversationSaver(empty_url) as saver:
-            SessionManager(saver).add_message(MOM, "user", "find me a chicken dinner")
+        with monkeypatch.context() as patch:
+            patch.setattr(migrations, "HEAD", "0006")  # the last that the first release knew
+            with ConversationSaver(empty_url) as saver:
+                SessionManager(saver).add_message(MOM, "user", "find me a chicken dinner")
         unnamed(application)
     return empty_url
 

@@ -1,18 +1,22 @@
-"""Which session refers to which file of the media folder: a file goes with the last session that does.
+"""Which session refers to which file, and what is in it where no folder keeps it: it goes with the last session.
 
 Who stores a file says so before looking whether it is there, and until its reference is on disk; who removes files
 waits for them and lets nobody new begin meanwhile. SQLite has one writer at a time anyway.
 """
 
-from collections.abc import Collection
+import logging
+from collections.abc import Callable, Collection
+from hashlib import sha256
 
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, select, text, update
 
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+
+log = logging.getLogger(__name__)
 
 
 class BroughtFiles:
@@ -21,7 +25,7 @@ class BroughtFiles:
     def __init__(self, connection: Connection, thread: str, session: int) -> None:
         self._connection = connection
         self._of_session = {"thread": thread, "session": session}
-        self._digests: set[str] = set()
+        self._files: dict[str, Callable[[], bytes] | None] = {}
         self._announced = False
 
     def announce(self) -> None:
@@ -30,14 +34,22 @@ class BroughtFiles:
             _lock(self._connection, "pg_advisory_xact_lock_shared")
             self._announced = True
 
-    def add(self, sha256: str) -> None:
-        self._digests.add(sha256)
+    def add(self, digest: str, data: Callable[[], bytes] | None) -> None:
+        """`data` gives what is to be kept here; None if a folder has it."""
+        self._files[digest] = data
 
     def flush(self) -> None:
-        """Sends what was added to the database."""
-        if self._digests:
-            _ADD.run_each(self._connection, [{**self._of_session, "sha256": each} for each in sorted(self._digests)])
-            self._digests.clear()
+        """Sends what was added to the database; a file that is kept there already is not sent again."""
+        for digest, data in sorted(self._files.items()):
+            new = {**self._of_session, "sha256": digest, "payload": None}
+            here = {f"of_{name}": value for name, value in new.items() if name != "payload"}
+            if data is None:
+                _ADD.run(self._connection, new)
+            elif _HAS_DATA.first(self._connection, here) is None:
+                new["payload"] = data()
+                if not _ADD.run(self._connection, new):
+                    _FILL.run(self._connection, {**here, "data": new["payload"]})
+        self._files.clear()
 
 
 def hold_files(connection: Connection) -> None:
@@ -48,6 +60,18 @@ def hold_files(connection: Connection) -> None:
 def files_of(connection: Connection, thread: str) -> set[str]:
     """The SHA-256 of every file that this thread's messages brought."""
     return {digest for (digest,) in _OF_THREAD.all(connection, {"of_thread": thread})}
+
+
+def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
+    """What is kept here of a file that this thread's messages brought. With a WARNING, None if it is damaged."""
+    found = _DATA.first(connection, {"of_thread": thread, "of_sha256": digest})
+    if found is None:
+        return None
+    data = bytes(found[0])
+    if sha256(data).hexdigest() != digest:
+        log.warning("media.damaged", extra={"sha256": digest})
+        return None
+    return data
 
 
 def remove_unreferenced(database: Database, folder: Media, digests: Collection[str]) -> int:
@@ -80,4 +104,18 @@ def _lock(connection: Connection, function: str) -> None:
 
 _FAMILY = 0x6C6D656D  # of two numbers: a lock by one number is a thread's
 _ADD = Prepared(insert_unless_there(media))
+_HERE = (
+    media.c.thread == bindparam("of_thread"),
+    media.c.session == bindparam("of_session"),
+    media.c.sha256 == bindparam("of_sha256"),
+)
+_HAS_DATA = Prepared(select(media.c.session).where(*_HERE, media.c.payload.is_not(None)))
+_FILL = Prepared(update(media).where(*_HERE).values(payload=bindparam("data")))
+_DATA = Prepared(
+    select(media.c.payload).where(
+        media.c.thread == bindparam("of_thread"),
+        media.c.sha256 == bindparam("of_sha256"),
+        media.c.payload.is_not(None),
+    )
+)
 _OF_THREAD = Prepared(select(media.c.sha256).where(media.c.thread == bindparam("of_thread")))

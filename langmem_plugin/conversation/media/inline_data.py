@@ -23,9 +23,6 @@ UNKNOWN_TYPE = "application/octet-stream"
 _SHORTEST = 40
 """No picture, sound or document fits into a shorter text."""
 
-_LARGE_BYTES = 1_024
-"""Bytes in an artifact that nobody can name are data from this length on, and a token or a number below."""
-
 _SIGNATURES = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, tuple(b"\xff\xd8\xff%c" % marker for marker in (0xDB, 0xFE, *range(0xE0, 0xF0))), "image/jpeg"),
@@ -73,30 +70,50 @@ Describe = Callable[[Inline], str]
 _TOO_DEEP = "the state holds lists or dicts nested too deep to be stored: keep them out of the state"
 
 
-def without_inline(value: Any, describe: Describe) -> Any:
-    """A value of the state without the inline data of its content blocks and data URLs; itself if there is none.
-
-    Messages in it are left as they are, and so are bytes and unlabelled base64: they may be the graph's own.
-    """
+def refuse_too_deep(value: Any) -> None:
+    """For what is stored as it is. Raises NotSerializable, as everything here does, if it is nested without end."""
     try:
-        return _Replacement(describe).of(value)
+        _walked(value)
     except RecursionError as error:
         raise NotSerializable(_TOO_DEEP) from error
 
 
+def content_without_inline(blocks: list[Any], describe: Describe) -> list[Any]:
+    """Content blocks without the inline data and the data URLs in them; the very same list if there are none."""
+    try:
+        reduced: list[Any] = _Replacement(describe).of(blocks)
+    except RecursionError as error:
+        raise NotSerializable(_TOO_DEEP) from error
+    return reduced
+
+
 def message_without_inline(message: BaseMessage, describe: Describe) -> BaseMessage:
-    """The message without inline data in any of its fields; the very same object if there is none."""
-    within, of_artifact = _Replacement(describe, unlabelled=True), _Replacement(describe, True, _LARGE_BYTES)
+    """The message without inline data in any of its fields; the very same object if there is none.
+
+    A tool's artifact stays what it is: it is the program's own, and no model is shown it.
+    """
+    refuse_too_deep(getattr(message, "artifact", None))
+    within = _Replacement(describe, unlabelled=True)
     fields = {**message.__dict__, **(message.__pydantic_extra__ or {})}
     try:
         changed = {
-            name: new
-            for name, part in fields.items()
-            if (new := (of_artifact if name == "artifact" else within).of(part)) is not part
+            name: new for name, part in fields.items() if name != "artifact" and (new := within.of(part)) is not part
         }
     except RecursionError as error:
         raise NotSerializable(_TOO_DEEP) from error
     return message.model_copy(update=changed) if changed else message
+
+
+def state_without_inline(value: Any, describe: Describe) -> Any:
+    """What a channel or a write holds, with the messages in it that are written as data (a dict, a pair, under
+    `messages` a text) reduced; all else, whatever it looks like, is the graph's own. Itself if nothing changes.
+
+    Messages that are objects are left as they are: `message_without_inline` is for those.
+    """
+    try:
+        return _MessagesAsData(describe).of(value)
+    except RecursionError as error:
+        raise NotSerializable(_TOO_DEEP) from error
 
 
 def decoded(inline: Inline) -> tuple[bytes, str] | None:
@@ -133,13 +150,73 @@ def _bytes_of(text: str) -> bytes:
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
+def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container
+    """A container with each part as `of` gives it; the very same object if none of them is another."""
+    match value:
+        case dict():
+            entries = {key: of(part) for key, part in value.items()}
+            return value if all(entries[key] is part for key, part in value.items()) else entries
+        case list() | tuple():
+            parts = [of(part) for part in value]
+            if all(new is old for new, old in zip(parts, value, strict=True)):
+                return value
+            if isinstance(value, list):
+                return parts
+            return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        case Send():
+            argument = of(value.arg)
+            return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
+        case BaseModel():
+            changed = {name: new for name, part in value.__dict__.items() if (new := of(part)) is not part}
+            return value.model_copy(update=changed) if changed else value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        names = [field.name for field in dataclasses.fields(value) if field.init]
+        changed = {name: new for name in names if (new := of(part := getattr(value, name))) is not part}
+        return dataclasses.replace(value, **changed) if changed else value
+    return value
+
+
+def _walked(value: Any) -> Any:
+    return _rebuilt(value, _walked)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _MessagesAsData:
+    describe: Describe
+
+    def of(self, value: Any) -> Any:
+        match value:
+            case BaseMessage():
+                return value
+            case {"content": str() | list(), "role": str(kind)} | {"content": str() | list(), "type": str(kind)} if (
+                kind in _WRITERS
+            ):
+                return _Replacement(self.describe).of(value)
+            case (str(kind), str() | list()) if kind in _WRITERS:
+                return _Replacement(self.describe).of(value)
+            case {"messages": str(said)}:
+                return _rebuilt(
+                    value, lambda part: _Replacement(self.describe).of(part) if part is said else self.of(part)
+                )
+        if (
+            isinstance(value, list | tuple)
+            and value
+            and all(issubclass(kind, BaseMessage) for kind in set(map(type, value)))
+        ):
+            return value
+        return _rebuilt(value, self.of)
+
+
+_WRITERS = frozenset({"user", "human", "assistant", "ai", "system", "developer", "tool", "function"})
+"""Who a message written as data is by: what LangChain makes a message of."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Replacement:
     describe: Describe
     unlabelled: bool = False  # in a message: base64 and bytes that nothing but their beginning tells to be media
-    large: int | None = None  # in an artifact: any bytes of this length
 
-    def of(self, value: Any) -> Any:  # noqa: PLR0911 - one return per shape
+    def of(self, value: Any) -> Any:
         match value:
             case str():
                 return self._text(value) if len(value) >= _SHORTEST else value
@@ -147,23 +224,7 @@ class _Replacement:
                 return self._bytes(value)
             case dict():
                 return self._mapping(value)
-            case list() | tuple():
-                return self._sequence(value)
-            case Send():
-                argument = self.of(value.arg)
-                return value if argument is value.arg else Send(value.node, argument, timeout=value.timeout)
-            case BaseMessage() if not self.unlabelled:
-                return value
-            case BaseModel():
-                fields = {name: self.of(part) for name, part in value.__dict__.items()}
-                changed = {name: new for name, new in fields.items() if new is not value.__dict__[name]}
-                return value.model_copy(update=changed) if changed else value
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            names = [field.name for field in dataclasses.fields(value) if field.init]
-            parts = {name: getattr(value, name) for name in names}
-            changed = {name: new for name, part in parts.items() if (new := self.of(part)) is not part}
-            return dataclasses.replace(value, **changed) if changed else value
-        return value
+        return _rebuilt(value, self.of)
 
     def _mapping(self, value: dict[Any, Any]) -> dict[Any, Any]:
         match value:
@@ -173,18 +234,8 @@ class _Replacement:
         found = inline_of(value)
         if found is not None:
             return {"type": "text", "text": self.describe(found)}
-        entries = {key: self.of(part) for key, part in value.items()}
-        return value if all(entries[key] is part for key, part in value.items()) else entries
-
-    def _sequence(self, value: Any) -> Any:
-        if not self.unlabelled and value and all(issubclass(kind, BaseMessage) for kind in set(map(type, value))):
-            return value
-        parts = [self.of(part) for part in value]
-        if all(new is old for new, old in zip(parts, value, strict=True)):
-            return value
-        if isinstance(value, list):
-            return parts
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        rebuilt: dict[Any, Any] = _rebuilt(value, self.of)
+        return rebuilt
 
     def _text(self, text: str) -> str:
         if "\n" in text and self._is_wrapped(text):
@@ -211,8 +262,7 @@ class _Replacement:
 
     def _bytes(self, data: bytes) -> bytes | str:
         known = self.unlabelled and len(data) >= _SHORTEST // 2 and type_of(data)
-        large = self.large is not None and len(data) >= self.large
-        return self.describe(Inline(data)) if known or large else data
+        return self.describe(Inline(data)) if known else data
 
 
 def inline_of(block: dict[Any, Any]) -> Inline | None:

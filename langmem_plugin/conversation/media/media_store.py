@@ -1,5 +1,6 @@
 """Pictures, sounds and documents of a conversation: kept once as private files, referred to by a line of text."""
 
+import functools
 import logging
 import mimetypes
 import os
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from langchain_core.messages import BaseMessage
 
@@ -21,10 +22,12 @@ from langmem_plugin.conversation.media.inline_data import (
     UNKNOWN_TYPE,
     Describe,
     Inline,
+    content_without_inline,
     decoded,
     message_without_inline,
+    refuse_too_deep,
+    state_without_inline,
     type_of,
-    without_inline,
 )
 from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
@@ -74,55 +77,72 @@ class Brought(Protocol):
         """Before a file is looked for or written."""
         ...
 
-    def add(self, sha256: str) -> None: ...
+    def add(self, digest: str, data: Callable[[], bytes] | None) -> None:
+        """`data` gives what is to be kept in the database; None if a folder has it."""
+        ...
+
+
+Place = Path | Literal["database", "drop", "leave"]
+"""A folder; in the database; nowhere; or inside the messages, which are then left as they are."""
 
 
 class Media:
-    """The files of a folder, each named by the SHA-256 of what is in it; with `folder` None nothing is kept.
+    """Where the pictures, sounds and documents of messages are kept, each under the SHA-256 of what is in it.
 
-    The folder is made (700) when the first file (600) comes. Raises StorageFull if a file cannot be written.
+    A folder is made (700) when the first file (600) comes. Raises StorageFull if a file cannot be written.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    def __init__(self, place: Place) -> None:
+        self.place = place
         self._known: LruCache[tuple[Any, ...], MediaReference] = LruCache(_KNOWN_BYTES)
 
     @classmethod
     def beside(cls, database: Database) -> "Media":
-        """In `<database>-media` beside a SQLite file; dropped with any other database."""
-        return cls(database.path and database.path.with_name(f"{database.path.stem}-media"))
+        """In `<database>-media` beside a SQLite file; inside of any other database."""
+        return cls("database" if database.path is None else database.path.with_name(f"{database.path.stem}-media"))
 
     @classmethod
-    def by_setting(cls, setting: str | Path, database: Database) -> "Media":
-        """As Settings.media says: `beside`, `drop`, or a folder."""
-        match setting:
-            case "beside":
-                return cls.beside(database)
-            case "drop":
-                return cls(None)
-        return cls(Path(setting))
+    def by_setting(cls, setting: Place | Literal["beside"], database: Database) -> "Media":
+        """As Settings.media says."""
+        return cls.beside(database) if setting == "beside" else cls(setting)
+
+    @property
+    def folder(self) -> Path | None:
+        """None if no folder keeps the files."""
+        return self.place if isinstance(self.place, Path) else None
 
     def reduced(self, message: BaseMessage, brought: Brought | None = None) -> BaseMessage:
         """The message as it is to be stored: references in place of inline data. Itself if it has none.
 
         `brought` is told of each file whose data the message holds; what it only refers to is not among them.
         """
+        if self.place == "leave":
+            refuse_too_deep(message)
+            return message
         return message_without_inline(message, self._describing(brought))
 
-    def reduced_value(self, value: Any, brought: Brought | None = None) -> Any:
-        """The same for what is no message, such as a message written as a dict; messages in it stay as they are."""
-        return without_inline(value, self._describing(brought))
+    def reduced_content(self, blocks: list[Any], brought: Brought | None = None) -> list[Any]:
+        """The same for the content blocks of a message."""
+        return blocks if self.place == "leave" else content_without_inline(blocks, self._describing(brought))
+
+    def reduced_state(self, value: Any, brought: Brought | None = None) -> Any:
+        """The same for what a channel or a write holds: of it, only messages that are written as data."""
+        if self.place == "leave":
+            refuse_too_deep(value)
+            return value
+        return state_without_inline(value, self._describing(brought))
 
     def keep(self, data: bytes, mime_type: str, name: str | None = None, kind: str = "file") -> MediaReference:
-        """Stores the data, on disk when it returns; what is there already is not stored again.
+        """The data's reference. In a folder it is on disk when this returns; what is there is not written again.
 
         `kind` is for a type that does not tell it.
         """
         digest = sha256(data).hexdigest()
         major = mime_type.partition("/")[0]
-        path = None
+        file_name = f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
+        path = f"database/{file_name}" if self.place == "database" else None
         if self.folder is not None:
-            file = self.folder / f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
+            file = self.folder / file_name
             try:
                 if not _is_there(file, len(data)):
                     _write(file, data)
@@ -130,12 +150,12 @@ class Media:
                 raise StorageFull(
                     f"a file cannot be written to {self.folder} ({error}): free space or fix its rights"
                 ) from error
-            path = f"{self.folder.name}/{file.name}"
+            path = f"{self.folder.name}/{file_name}"
         name = name and _UNFIT_FOR_NAME.sub("", name)[:_LONGEST_NAME]
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
     def load(self, reference: MediaReference) -> bytes | None:
-        """What the reference stands for; None if it was dropped or is a URL, and, with a WARNING, if it is missing.
+        """What a file of the folder holds; None if there is no folder, and, with a WARNING, if the file is missing.
 
         Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
         """
@@ -193,7 +213,7 @@ class Media:
                 log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
                 return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
             if brought is not None and reference.path and reference.sha256:
-                brought.add(reference.sha256)
+                brought.add(reference.sha256, functools.partial(_data_of, inline) if self.folder is None else None)
             return str(reference)
 
         return describe
@@ -203,7 +223,7 @@ class Media:
         # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
         key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
         known = self._known.get(key)
-        if known is not None and (known.path is None or _is_there(self.file(known), known.size)):
+        if known is not None and (self.folder is None or _is_there(self.file(known), known.size)):
             return known
         found = decoded(inline)
         if found is None:
@@ -212,6 +232,12 @@ class Media:
         reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
         self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
         return reference
+
+
+def _data_of(inline: Inline) -> bytes:
+    found = decoded(inline)
+    assert found is not None  # noqa: S101 - it has a reference, so it could be decoded
+    return found[0]
 
 
 def references_in(value: BaseMessage | Any) -> list[MediaReference]:

@@ -62,7 +62,7 @@ class ChannelValues:
         previous = before.rows if isinstance(before, MessageList) else NO_ROWS
         return checkpoint_format.hold(
             self.serde,
-            self.messages.reduced(value),
+            self.messages.reduced_state(value),
             lambda messages: self.messages.store(messages, previous),
             self._add_row,
         )

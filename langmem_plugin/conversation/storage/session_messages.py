@@ -100,12 +100,16 @@ class SessionMessages:
         """Raises DamagedSession as `messages` does; what it reads is decoded for the next who asks."""
         self._decoded(rows)
 
-    def reduced(self, value: Any) -> Any:
-        """What is no message as it is to be stored: see Media.reduced_value. The files it brings are the session's."""
-        return self.media.reduced_value(value, self._files)
+    def reduced_state(self, value: Any) -> Any:
+        """What a channel or a write holds, as it is to be stored. The files it brings are the session's."""
+        return self.media.reduced_state(value, self._files)
+
+    def reduced_content(self, blocks: list[Any]) -> list[Any]:
+        """The content blocks of a message as they are to be stored."""
+        return self.media.reduced_content(blocks, self._files)
 
     def flush(self) -> None:
-        """Sends what `store` and `reduced` gathered to the database."""
+        """Sends what was gathered to the database."""
         self._files.flush()
         if self._inserts:
             _ADD_ROWS.run_each(self.connection, self._inserts)
