@@ -30,7 +30,7 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.memory.models import storable
 from langmem_plugin.phones import masked
-from langmem_plugin.references.shown.decoding import plain
+from langmem_plugin.references.shown.plain_data import plain
 
 log = logging.getLogger(__name__)
 

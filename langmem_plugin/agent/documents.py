@@ -9,7 +9,7 @@ from langchain_core.retrievers import BaseRetriever
 from langmem_plugin.errors import LangMemError, client_errors
 from langmem_plugin.lru import LruCache
 from langmem_plugin.phones import masked
-from langmem_plugin.references.shown.decoding import plain
+from langmem_plugin.references.shown.plain_data import plain
 
 log = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from langmem_plugin.offline.argument_schema import is_id, title_of
-from langmem_plugin.references.shown.decoding import plain
+from langmem_plugin.references.shown.plain_data import plain
 
 _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others

@@ -1,5 +1,4 @@
 """The value of a tool's argument that comes from the conversation: an item's field, an earlier result or call."""
-# ruff: noqa: C901, PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,10 +9,10 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 
 from langmem_plugin.references.meant.reading import resolve
 from langmem_plugin.references.meant.resolution import Resolution
-from langmem_plugin.references.said.text import key_words, normal, stem, words_of
-from langmem_plugin.references.shown.decoding import plain, structured
 from langmem_plugin.references.shown.ledger import text_of
-from langmem_plugin.references.shown.payload import tool_nouns
+from langmem_plugin.references.shown.plain_data import plain, structured
+from langmem_plugin.references.shown.tool_results import tool_nouns
+from langmem_plugin.references.text.tokens import key_words, normal, stem, words_of
 from langmem_plugin.references.words import phrases
 
 _ALIKE = (

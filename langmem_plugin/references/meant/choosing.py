@@ -1,17 +1,16 @@
 """The answer to "do you mean A or B?": which of the few just named an indirect description fits better."""
-# ruff: noqa: E501 - a pattern stays in one piece
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Callable, Sequence
 
 from langmem_plugin.references.meant.comparing import extreme, year_of
-from langmem_plugin.references.said.lexicon import Mark
-from langmem_plugin.references.said.text import is_stop, normal, stem, typed_atoms, words_of
-from langmem_plugin.references.shown.entries import Entry, leaves
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger, View
+from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.nouns import GROUPS, NO_TYPE
+from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
 """How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by
@@ -91,7 +90,7 @@ def turned_down(utterance: str) -> bool:
 
 def best_fit(
     utterance: str, view: View, marks: Sequence[Mark], closeness: Closeness | None = None
-) -> tuple[Entry, float, list[str]] | None:
+) -> tuple[ItemEntry, float, list[str]] | None:
     """The entry that fits a description best, by how much (0..1), and the words that told; None when
     nothing tells.
     """
@@ -116,7 +115,7 @@ def best_fit(
     return entry, min(1.0, (first - second) / (abs(first - second) + 0.5)), words or ["in meaning"]
 
 
-def _near(utterance: str, entries: Sequence[Entry], closeness: Closeness) -> list[float]:
+def _near(utterance: str, entries: Sequence[ItemEntry], closeness: Closeness) -> list[float]:
     """Closeness of the description to each entry: three parts the whole, one part its closest sentence or
     field.
     """
@@ -132,7 +131,7 @@ def _near(utterance: str, entries: Sequence[Entry], closeness: Closeness) -> lis
     return found
 
 
-def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
+def _score(utterance: str, entry: ItemEntry, view: View) -> tuple[float, list[str]]:
     others = [other for other in view.entries if other is not entry]
     text = normal(" ".join(str(value) for _, value in leaves(entry.item))[:3000])
     held = set(words_of(text)) | entry.atoms
@@ -167,7 +166,7 @@ def _score(utterance: str, entry: Entry, view: View) -> tuple[float, list[str]]:
     return total, told
 
 
-def _words(entry: Entry) -> tuple[set[str], set[str]]:
+def _words(entry: ItemEntry) -> tuple[set[str], set[str]]:
     held = set(words_of(" ".join(str(value) for _, value in leaves(entry.item))[:3000])) | entry.atoms
     return held, {_head(word) for word in held}
 

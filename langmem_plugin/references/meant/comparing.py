@@ -1,15 +1,14 @@
 """Ordering items by a typed field: money, time of day, date, duration, rating, quantity."""
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import math
 import re
 from collections.abc import Sequence
 from datetime import date
 
-from langmem_plugin.references.said.text import normal, stem
-from langmem_plugin.references.shown.entries import Entry
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.text.tokens import normal, stem
 from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.table import AGE, CLOCK, DURATION, PRICE
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DURATION, PRICE
 
 _MINUTES = {
     "s": 1 / 60,
@@ -77,8 +76,8 @@ _EASE = {
 
 
 def extreme(
-    entries: Sequence[Entry], comparison: Comparison, count: int = 1, rank: int = 0
-) -> tuple[list[Entry], str] | None:
+    entries: Sequence[ItemEntry], comparison: Comparison, count: int = 1, rank: int = 0
+) -> tuple[list[ItemEntry], str] | None:
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
     compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end.
     """
@@ -105,7 +104,7 @@ _SHAPES = (
 )
 
 
-def _typed_fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
+def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`,
     `2026-05-01`.
     """
@@ -122,7 +121,7 @@ def _typed_fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]
     return []
 
 
-def _fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
+def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose name holds one of the comparison's words, in that order of preference."""
     names: dict[str, frozenset[str]] = {}
     for entry in entries:
@@ -135,7 +134,7 @@ def _fields(entries: Sequence[Entry], comparison: Comparison) -> list[str]:
     return [name for _, _, name in sorted(ranked)]
 
 
-def year_of(entry: Entry) -> int | None:
+def year_of(entry: ItemEntry) -> int | None:
     """The year an item is from, by a date-like field, else the first year in its texts."""
     texts: list[str] = []
     for name, words in entry.fields.items():

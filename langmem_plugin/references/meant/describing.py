@@ -1,14 +1,14 @@
 """Items named or described: by full name, by part of a name, by a value, or as the answer to a choice."""
-# ruff: noqa: PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from langmem_plugin.references.meant.choosing import best_fit, choices, turned_down
 from langmem_plugin.references.meant.meaning import Meaning
-from langmem_plugin.references.meant.naming import common_atoms, corrected, named_in, sharing
 from langmem_plugin.references.meant.utterance import Said
-from langmem_plugin.references.said.text import atoms, is_stop, stem, word_atoms, words_of
-from langmem_plugin.references.shown.entries import DAYPARTS, Entry
+from langmem_plugin.references.shown.items import DAYPARTS, ItemEntry
 from langmem_plugin.references.shown.ledger import View
-from langmem_plugin.references.words.nouns import GROUPS, NO_TYPE
+from langmem_plugin.references.shown.name_matching import common_atoms, corrected, named_in, sharing
+from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.tokens import is_stop, stem, words_of
+from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
 
 class Describing(Said):
@@ -34,14 +34,14 @@ class Describing(Said):
             )
         return self.by_description(0.3)
 
-    def _sought(self, entry: Entry) -> bool:
+    def _sought(self, entry: ItemEntry) -> bool:
         """Whether a name of one word stands behind "a": "a dentist appointment" is a new one."""
         for place, mark in enumerate(self.marks[1:], 1):
             if self.marks[place - 1].has("indefinite") and " ".join(words_of(mark.text)) in entry.name_text:
                 return True
         return False
 
-    def _also(self, whole: list[Entry]) -> list[Entry]:
+    def _also(self, whole: list[ItemEntry]) -> list[ItemEntry]:
         """Items of the same list named in part beside one named in full: "the tortilla and the gazpacho"."""
         view = self.view_of(whole[0])
         if view is None or not any(mark.has("and") or mark.text in ("y el", "y la") for mark in self.marks):
@@ -79,14 +79,14 @@ class Describing(Said):
                 )
         return None
 
-    def _alike(self, found: list[Entry], evidence: list[str], view: View) -> bool:
+    def _alike(self, found: list[ItemEntry], evidence: list[str], view: View) -> bool:
         """Whether a definite name fits several items of different names: "the soup" of two soups."""
         names = [frozenset().union(*entry.name_words) for entry in found if entry.name_words]
         shared = frozenset.intersection(*names) & set(evidence) if len(names) == len(found) else frozenset()
         definite = any(stem(word) in shared for nouns in self.pointing.definite_nouns() for word in nouns)
         return definite and len(set(names)) == len(found) and self._convincing(sorted(shared), view, found[0])
 
-    def _apart(self, found: list[Entry], view: View) -> bool:
+    def _apart(self, found: list[ItemEntry], view: View) -> bool:
         """Whether several entries are each named by words of their own: "Miso or Olive"."""
         if not any(mark.has("and") for mark in self.marks):
             return False
@@ -121,12 +121,12 @@ class Describing(Said):
             [entry], self.utterance.strip(), f"of those offered, the one that fits {', '.join(words)}", sort, view
         )
 
-    def _by_recency(self, entries: list[Entry]) -> list[Entry]:
+    def _by_recency(self, entries: list[ItemEntry]) -> list[ItemEntry]:
         """Entries last in focus first, then those shown last."""
         rank = {id(entry): place for place, entry in enumerate(self.ledger.focus, 1)}
         return sorted(entries, key=lambda entry: -rank.get(id(entry), 0))
 
-    def _tells(self, entry: Entry, latest: View) -> bool:
+    def _tells(self, entry: ItemEntry, latest: View) -> bool:
         """A name of function words or bare numbers is evidence only where it is chosen from the list just
         shown.
         """
@@ -144,12 +144,12 @@ class Describing(Said):
             and len(spoken.split()) > 1
         )
 
-    def described(self, text: str, view: View, weak: float = 1.0) -> tuple[list[Entry], list[str]]:
+    def described(self, text: str, view: View, weak: float = 1.0) -> tuple[list[ItemEntry], list[str]]:
         """The entries of a view that share most with a text, and the words they share."""
         shared = common_atoms(view.entries) if len(view.entries) > 1 else frozenset()
         vocabulary = {word for entry in view.entries for words in entry.name_words for word in words}
         said = corrected(frozenset(word for word in atoms(text) if not word.isdigit()), vocabulary) - shared
-        scores: list[tuple[float, Entry]] = []
+        scores: list[tuple[float, ItemEntry]] = []
         for place, entry in enumerate(view.entries):
             held = view.atoms_of(place)
             names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
@@ -165,7 +165,7 @@ class Describing(Said):
         evidence = said & view.atoms_of(view.entries.index(found[0])) if found else frozenset()
         return found, sorted(evidence)
 
-    def _convincing(self, evidence: list[str], view: View, entry: Entry) -> bool:
+    def _convincing(self, evidence: list[str], view: View, entry: ItemEntry) -> bool:
         """Whether the shared words are meant to pick this entry, rather than being said of something new."""
         names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
         if view.captions:

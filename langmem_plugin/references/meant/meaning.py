@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from langmem_plugin.references.said.cursor import Phrase
-from langmem_plugin.references.shown.entries import Entry
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import View
 
 CONFIDENCE = {
@@ -32,7 +32,7 @@ CONFIDENCE = {
 class Meaning:
     """Some words, the entries they mean and why."""
 
-    entries: list[Entry]
+    entries: list[ItemEntry]
     words: str
     reason: str
     sort: str
@@ -51,6 +51,6 @@ class Decision:
     """
 
     meanings: list[Meaning] = field(default_factory=list)
-    equal: list[Entry] = field(default_factory=list)
+    equal: list[ItemEntry] = field(default_factory=list)
     phrases: list[Phrase] = field(default_factory=list)
     rejected: bool = False

@@ -1,6 +1,4 @@
 """What a pronoun, a type noun, a question or an agreement points at: the item in focus that fits."""
-# ruff: noqa: E501 - a pattern stays in one piece
-# ruff: noqa: PLR0911, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Sequence
@@ -8,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from langmem_plugin.references.said.clauses import wanted_marks
-from langmem_plugin.references.said.lexicon import Mark
-from langmem_plugin.references.said.text import is_stop, key_words, stem, word_atoms
-from langmem_plugin.references.shown.entries import Entry
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.shown.payload import reads
+from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import is_stop, key_words, stem
 from langmem_plugin.references.words import phrases
-from langmem_plugin.references.words.nouns import GROUPS, NO_TYPE, PLACE
+from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE, PLACE
 
 _PLACE_FIELDS = frozenset(
     phrases("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
@@ -52,7 +51,7 @@ _BACK = re.compile(
 )
 
 
-def place_like(entry: Entry) -> bool:
+def place_like(entry: ItemEntry) -> bool:
     """Somewhere one can go: it has a name and an address or the like."""
     return bool(entry.names) and any(words & _PLACE_FIELDS for words in entry.fields.values())
 
@@ -61,7 +60,7 @@ def place_like(entry: Entry) -> bool:
 class Pointed:
     """An entry, the words that pointed at it, the sort of evidence and, for a part, the field asked for."""
 
-    entry: Entry
+    entry: ItemEntry
     words: str
     sort: str
     reason: str
@@ -105,7 +104,7 @@ class Pointing:
         words = {stem(word) for noun in nouns for word in (noun, *word_atoms(noun))}
         return frozenset(word for word in words if word not in NO_TYPE and len(word) > 1)
 
-    def typed(self, nouns: Sequence[str], *, acting: bool = False) -> Entry | None:
+    def typed(self, nouns: Sequence[str], *, acting: bool = False) -> ItemEntry | None:
         """The item last in focus whose type the nouns name, exactly before loosely; for a purchase, one not
         yet acted on.
         """
@@ -127,11 +126,11 @@ class Pointing:
         return None
 
     @cached_property
-    def offered(self) -> list[Entry]:
+    def offered(self) -> list[ItemEntry]:
         """What could be taken up again: the focus, newest first, and the last named of each sentence that
         named several.
         """
-        ranked: list[tuple[int, int, Entry]] = []
+        ranked: list[tuple[int, int, ItemEntry]] = []
         rank = {id(entry): place for place, entry in enumerate(self.ledger.focus)}
         seen: set[int] = set()
         for place in range(len(self.ledger.views) - 1, -1, -1):
@@ -145,7 +144,7 @@ class Pointing:
         found = [entry for _, _, entry in ranked]
         return list({id(entry): entry for entry in (*self.focus[:1], *found, *self.focus)}.values())
 
-    def _acted(self, entry: Entry) -> bool:
+    def _acted(self, entry: ItemEntry) -> bool:
         view = next(
             (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
         )
@@ -233,7 +232,7 @@ class Pointing:
                 return Pointed(entry, self.utterance.strip(), "asked", f"asks for its {part.replace('_', ' ')}", part)
         return None
 
-    def asked_field(self, entry: Entry, nouns: Sequence[str] | None = None) -> str | None:
+    def asked_field(self, entry: ItemEntry, nouns: Sequence[str] | None = None) -> str | None:
         """The field of an entry that the utterance (or these nouns) asks for."""
         marks = self.marks if nouns is None else [mark for mark in self.all_marks if mark.text in nouns]
         marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("cardinal"))]
@@ -283,11 +282,11 @@ class Pointing:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "agrees to the one just shown")
         return None
 
-    def place(self) -> Entry | None:
+    def place(self) -> ItemEntry | None:
         """Where "there" is."""
         return next((entry for entry in self.offered if place_like(entry)), None)
 
-    def part_of(self, entry: Entry, nouns: Sequence[str]) -> str | None:
+    def part_of(self, entry: ItemEntry, nouns: Sequence[str]) -> str | None:
         """The field of an entry that nouns name: "ingredients" of a recipe."""
         wanted = {stem(word) for noun in nouns for word in (noun, *word_atoms(noun))}
         for name in entry.item:

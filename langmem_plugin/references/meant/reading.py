@@ -13,9 +13,9 @@ from langmem_plugin.references.meant.resolution import PreviousCall, Reference, 
 from langmem_plugin.references.meant.resolver import decide, pointing_part
 from langmem_plugin.references.meant.wording import ask
 from langmem_plugin.references.said.followup import changes, label
-from langmem_plugin.references.shown.decoding import packed, plain
-from langmem_plugin.references.shown.entries import Entry
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger, text_of
+from langmem_plugin.references.shown.plain_data import packed, plain
 
 _KEPT_BYTES = 64_000_000
 _MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 28  # what a message that was read takes, and each byte of its content
@@ -100,7 +100,7 @@ def clear_cache() -> None:
     _kept.clear()
 
 
-def _meant(decision: Decision) -> list[Entry]:
+def _meant(decision: Decision) -> list[ItemEntry]:
     return [entry for meaning in decision.meanings for entry in meaning.entries]
 
 

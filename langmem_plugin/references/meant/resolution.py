@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from langmem_plugin.references.said.text import stem, words_of
+from langmem_plugin.references.text.tokens import stem, words_of
 
 Followup = Literal["choose", "refer", "revise", "confirm", "new"]
 

@@ -1,5 +1,4 @@
 """Items picked out of a list shown: by number, order, group, exception, comparison."""
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Callable, Sequence
 
@@ -7,11 +6,11 @@ from langmem_plugin.references.meant.comparing import extreme
 from langmem_plugin.references.meant.describing import Describing
 from langmem_plugin.references.meant.meaning import Meaning
 from langmem_plugin.references.said.cursor import Phrase
-from langmem_plugin.references.said.text import stem
-from langmem_plugin.references.shown.entries import Entry, long_part
+from langmem_plugin.references.shown.items import ItemEntry, long_part
 from langmem_plugin.references.shown.ledger import View
+from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
-from langmem_plugin.references.words.nouns import GROUPS
+from langmem_plugin.references.words.type_nouns import GROUPS
 
 SELECTING = frozenset(phrases("numbers|first|last|all|both|neither|all_but|comparison|other|previous"))
 """Kinds of phrase that pick from a list by themselves."""
@@ -64,7 +63,7 @@ class Selecting(Describing):
 
     def _sequence(self, view: View) -> View:
         """Single items of one result, offered one after another, count as a list in that order."""
-        entries: list[Entry] = []
+        entries: list[ItemEntry] = []
         labels: list[int | None] = []
         for earlier in self.ledger.views:
             if earlier.sources == view.sources or (earlier.tool == view.tool and earlier.tool):
@@ -74,7 +73,7 @@ class Selecting(Describing):
                         labels.append(None)
         return View(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
 
-    def _identified(self, number: int, view: View) -> Entry | None:
+    def _identified(self, number: int, view: View) -> ItemEntry | None:
         """The item whose id a number too large to count is: "order 1042"."""
         if number <= len(view.entries) or number < 100:
             return None
@@ -154,7 +153,7 @@ class Selecting(Describing):
         view = self.group(())
         if view is None:
             return None
-        out: list[Entry] = []
+        out: list[ItemEntry] = []
         for inner in phrase.inner:
             meaning = self.selected(inner)
             if meaning is not None:

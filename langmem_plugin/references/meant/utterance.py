@@ -6,11 +6,12 @@ from langmem_plugin.references.meant.choosing import Closeness
 from langmem_plugin.references.meant.meaning import Decision
 from langmem_plugin.references.meant.pointing import Pointing
 from langmem_plugin.references.said.cursor import Phrase
-from langmem_plugin.references.said.lexicon import marked
-from langmem_plugin.references.said.phrases import read_phrases
-from langmem_plugin.references.said.text import atoms, stem, word_atoms, words_of
-from langmem_plugin.references.shown.entries import Entry
+from langmem_plugin.references.said.phrase_reader import read_phrases
+from langmem_plugin.references.said.tagger import marked
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger, View
+from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.tokens import stem, words_of
 
 NEAR = 40
 """Letters between two words that are still quoted as one stretch."""
@@ -84,7 +85,7 @@ class Said:
         views = self.lists(nouns)
         return views[0] if views else None
 
-    def view_of(self, entry: Entry) -> View | None:
+    def view_of(self, entry: ItemEntry) -> View | None:
         return next(
             (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
         )

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from langmem_plugin.references.said.lexicon import Mark
-from langmem_plugin.references.said.text import stem
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import LANGUAGES
-from langmem_plugin.references.words.nouns import NO_TYPE, THING
+from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
 
 
 def wanted_marks(marks: Sequence[Mark]) -> list[Mark]:

@@ -1,11 +1,10 @@
 """A place in the marks of an utterance, and the Phrase that readers make of them."""
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.said.lexicon import Mark
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 
 

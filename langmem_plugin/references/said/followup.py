@@ -1,16 +1,15 @@
 """How an utterance follows on: it chooses, refers, revises, confirms, or is new."""
-# ruff: noqa: E501 - a pattern stays in one piece
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 
 from langmem_plugin.references.meant.meaning import Decision
 from langmem_plugin.references.meant.resolution import Followup
 from langmem_plugin.references.said.cursor import Phrase
-from langmem_plugin.references.said.lexicon import Mark, marked
-from langmem_plugin.references.said.phrases import read_phrases
-from langmem_plugin.references.said.text import is_stop, normal, typed_atoms, words_of
+from langmem_plugin.references.said.phrase_reader import read_phrases
+from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.tokens import is_stop, normal, words_of
 from langmem_plugin.references.words import phrases
 
 _CHOICES = re.compile(

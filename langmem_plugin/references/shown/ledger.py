@@ -1,7 +1,6 @@
 """What the conversation has shown: every list of items, how replies numbered and narrowed it, and what is
 in focus.
 """
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,11 +9,12 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
-from langmem_plugin.references.meant.naming import aligned, named_in, sharing, spoken_of
-from langmem_plugin.references.said.text import atoms, words_of
-from langmem_plugin.references.shown.entries import Entry
-from langmem_plugin.references.shown.listing import Line, labelled_lines, read_lines
-from langmem_plugin.references.shown.payload import MOST_ITEMS, Listing, line_item, listings
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.name_matching import aligned, named_in, sharing, spoken_of
+from langmem_plugin.references.shown.text_lists import Line, labelled_lines, read_lines
+from langmem_plugin.references.shown.tool_results import MOST_ITEMS, Listing, line_item, listings
+from langmem_plugin.references.text.atoms import atoms
+from langmem_plugin.references.text.tokens import words_of
 
 MOST_LINES = 300
 """Lines of a reply that are taken for items; each is compared with each item."""
@@ -28,7 +28,7 @@ class View:
     were none.
     """
 
-    entries: list[Entry]
+    entries: list[ItemEntry]
     labels: list[int | None]
     turn: int
     kind: str
@@ -68,7 +68,7 @@ class View:
         """Whether its numbering starts at or before a number; a list that goes on with "5." does not hold 2."""
         return not self.numbered or min(label for label in self.labels if label is not None) <= number
 
-    def at(self, number: int) -> Entry | None:
+    def at(self, number: int) -> ItemEntry | None:
         """The item with that printed number; by place when nothing was numbered. Negative counts from the
         end.
         """
@@ -96,11 +96,11 @@ class Ledger:
 
     views: list[View] = field(default_factory=list)
     listings: list[Listing] = field(default_factory=list)
-    focus: list[Entry] = field(default_factory=list)
+    focus: list[ItemEntry] = field(default_factory=list)
     """Single items in the order they were last spoken of or acted on, newest last."""
-    together: list[Entry] = field(default_factory=list)
+    together: list[ItemEntry] = field(default_factory=list)
     """The items last spoken of as a group."""
-    chosen: list[Entry] = field(default_factory=list)
+    chosen: list[ItemEntry] = field(default_factory=list)
     """Single items the person spoke of since a list was shown, newest last."""
     calls: list[Call] = field(default_factory=list)
     pending: list[Listing] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Ledger:
             if said.strip():
                 self._read_reply(said)
 
-    def hear(self, utterance: str, meant: Sequence[Entry]) -> None:
+    def hear(self, utterance: str, meant: Sequence[ItemEntry]) -> None:
         """Take in what the person said, with the items it was found to mean."""
         self.settle()
         self.turn += 1
@@ -158,7 +158,7 @@ class Ledger:
             self._show(listing.entries, [None] * len(listing.entries), "all", (listing,))
         self.pending.clear()
 
-    def point(self, entry: Entry) -> None:
+    def point(self, entry: ItemEntry) -> None:
         """Move the focus to one item."""
         self.focus = [other for other in self.focus[-30:] if other is not entry]
         self.focus.append(entry)
@@ -175,7 +175,7 @@ class Ledger:
                 self.pending.append(listing)
 
     def _show(
-        self, entries: Sequence[Entry], labels: Sequence[int | None], kind: str, sources: tuple[Listing, ...]
+        self, entries: Sequence[ItemEntry], labels: Sequence[int | None], kind: str, sources: tuple[Listing, ...]
     ) -> View:
         nouns = frozenset().union(*(source.nouns for source in sources)) if sources else frozenset()
         view = View(
@@ -229,7 +229,7 @@ class Ledger:
         shown = {id(entry) for entry in matched if entry is not None}
         used = tuple(listing for listing in sources if any(id(entry) in shown for entry in listing.entries))
         entries = [
-            entry or Entry(line_item(line.number or place, line.text, line.details), position=place - 1)
+            entry or ItemEntry(line_item(line.number or place, line.text, line.details), position=place - 1)
             for place, (line, entry) in enumerate(zip(lines, matched, strict=True), 1)
         ]
         if hits < len(lines):
@@ -241,7 +241,7 @@ class Ledger:
         self._show(entries, [line.number for line in lines], "list", used).captions = [line.text for line in lines]
         return True
 
-    def _show_details(self, lines: list[Line], entry: Entry, sources: tuple[Listing, ...]) -> bool:
+    def _show_details(self, lines: list[Line], entry: ItemEntry, sources: tuple[Listing, ...]) -> bool:
         """The reply spells out one item: its parts or fields, not a list of other things."""
         for parts in entry.parts.values():
             matched = aligned(lines, parts)
@@ -257,7 +257,7 @@ class Ledger:
         return False
 
     def _show_pending(self, said: str) -> None:
-        shown: list[tuple[int, Listing, list[Entry]]] = []
+        shown: list[tuple[int, Listing, list[ItemEntry]]] = []
         for listing in self.pending:
             entries, last = spoken_of(said, listing.entries)
             shown.append((last if entries else -2, listing, entries))
@@ -277,7 +277,7 @@ class Ledger:
         entries = sharing(said_words, list(reversed(recent)))
         mentions = named_in(said, entries)
         seen: set[str] = set()
-        fresh: list[Entry] = []
+        fresh: list[ItemEntry] = []
         for mention in mentions:
             name = mention.entry.name_text[0] if mention.entry.name_text else ""
             if name and name not in seen and len(words_of(name)) + len(name) > 3:

@@ -1,5 +1,4 @@
 """An utterance with every word marked by its grammatical kinds, from the language tables."""
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,8 +6,8 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
-from langmem_plugin.references.said.text import Token, normal, tokens
-from langmem_plugin.references.words import LANGUAGES, Comparison, Words, phrases
+from langmem_plugin.references.text.tokens import Token, normal, tokens
+from langmem_plugin.references.words import LANGUAGES, Comparison, Language, phrases
 
 Value = int | Comparison | tuple[str, ...]
 
@@ -44,7 +43,7 @@ _Trie = dict[tuple[str, ...], _Entry]
 
 
 @lru_cache(maxsize=8)
-def _trie(language: Words) -> tuple[_Trie, int]:
+def _trie(language: Language) -> tuple[_Trie, int]:
     table: _Trie = {}
 
     def put(form: str, kind: str, value: Value = 0) -> None:
@@ -69,7 +68,7 @@ def _trie(language: Words) -> tuple[_Trie, int]:
 
 
 @lru_cache(maxsize=8)
-def _typos(language: Words) -> tuple[str, ...]:
+def _typos(language: Language) -> tuple[str, ...]:
     """Single words worth recognising when mistyped."""
     return tuple(
         key[0]
@@ -81,7 +80,7 @@ def _typos(language: Words) -> tuple[str, ...]:
     )
 
 
-def spoken(text: str) -> Words:
+def spoken(text: str) -> Language:
     """The language an utterance is written in: by script, else by its function words; English when in
     doubt.
     """
@@ -98,8 +97,8 @@ def spoken(text: str) -> Words:
     return spanish if scores[1] + 2 * accented > scores[0] else english
 
 
-def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], Words]:
-    """The utterance as marks, longest phrases first. Words in `known` (words of the items shown) are never
+def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], Language]:
+    """The utterance as marks, longest phrases first. Words in `known` (those of the items shown) are never
     taken for typos.
     """
     language = spoken(text)
@@ -137,7 +136,7 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
-def _lookup(words: tuple[str, ...], table: _Trie, language: Words) -> tuple[_Entry | None, bool]:
+def _lookup(words: tuple[str, ...], table: _Trie, language: Language) -> tuple[_Entry | None, bool]:
     entry = table.get(words)
     if entry is not None or not language.prefixes:
         return entry, False
@@ -158,7 +157,7 @@ def _mark(text: str, first: Token, last: Token, entry: _Entry, definite: bool) -
     return Mark(normal(text[first.start : last.end]), first.start, last.end, frozenset(entry), entry, definite)
 
 
-def _single(text: str, token: Token, language: Words, known: frozenset[str], *, before_one: bool = False) -> Mark:
+def _single(text: str, token: Token, language: Language, known: frozenset[str], *, before_one: bool = False) -> Mark:
     mark = Mark(token.text, token.start, token.end)
     value = token.text
     if value.startswith("#") and _is_number(value[1:]):

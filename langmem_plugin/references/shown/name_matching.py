@@ -1,7 +1,6 @@
 """Which items a text speaks of: by name, by a distinctive part of the name, or by the values of their
 fields.
 """
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,22 +8,23 @@ from dataclasses import dataclass
 
 from rapidfuzz import fuzz, process
 
-from langmem_plugin.references.said.text import atoms, is_stop, normal, words_of
-from langmem_plugin.references.shown.entries import Entry
-from langmem_plugin.references.shown.listing import Line
-from langmem_plugin.references.shown.payload import Listing
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.text_lists import Line
+from langmem_plugin.references.shown.tool_results import Listing
+from langmem_plugin.references.text.atoms import atoms
+from langmem_plugin.references.text.tokens import is_stop, normal, words_of
 
 
 @dataclass(frozen=True)
 class Mention:
     """An entry named in a text: where (in words; -1 when only its values are), and how strongly in [0, 1]."""
 
-    entry: Entry
+    entry: ItemEntry
     position: int
     strength: float
 
 
-def named_in(text: str, entries: Sequence[Entry]) -> list[Mention]:
+def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
     """Entries whose whole name (or id) the text holds, in the order of the text; entries of one name are
     told apart by values.
     """
@@ -32,7 +32,7 @@ def named_in(text: str, entries: Sequence[Entry]) -> list[Mention]:
     bare = f" {' '.join(word for word in words_of(text) if not is_stop(word))} "
     low = normal(text)
     said = atoms(text)
-    at: dict[int, list[Entry]] = {}
+    at: dict[int, list[ItemEntry]] = {}
     for entry in entries:
         position = _position(spoken, low, entry)
         if position < 0:
@@ -72,7 +72,7 @@ def _without_inner(found: list[Mention], spoken: str) -> list[Mention]:
     ]
 
 
-def _position(spoken: str, low: str, entry: Entry) -> int:
+def _position(spoken: str, low: str, entry: ItemEntry) -> int:
     for name in entry.spoken_names:
         position = spoken.find(name)
         if position >= 0:
@@ -84,14 +84,14 @@ def _position(spoken: str, low: str, entry: Entry) -> int:
     return -1
 
 
-def common_atoms(entries: Sequence[Entry]) -> frozenset[str]:
+def common_atoms(entries: Sequence[ItemEntry]) -> frozenset[str]:
     """Words and values that every one of several entries holds, and that tell nothing apart."""
     if len(entries) < 2:
         return frozenset()
     return frozenset.intersection(*(entry.atoms for entry in entries))
 
 
-def closest(text: str, entries: Sequence[Entry]) -> list[Entry]:
+def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
     """The entries that share the most distinguishing words and values with the text; [] when none shares
     any.
     """
@@ -101,7 +101,7 @@ def closest(text: str, entries: Sequence[Entry]) -> list[Entry]:
     return [entry for score, entry in scores if score == best] if best > 0 else []
 
 
-def spoken_of(text: str, entries: Sequence[Entry]) -> tuple[list[Entry], int]:
+def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry], int]:
     """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
 
     By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
@@ -138,7 +138,7 @@ def spoken_of(text: str, entries: Sequence[Entry]) -> tuple[list[Entry], int]:
     return (near, -1) if len(near) == 1 else ([], -1)
 
 
-def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | None]:
+def aligned(lines: Sequence[Line], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
     """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
     once.
     """
@@ -161,7 +161,7 @@ def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | Non
             if score >= 0.4:
                 scored.append((score, row, column))
     scored.sort(key=lambda match: (-match[0], match[1], match[2]))
-    found: list[Entry | None] = [None] * len(lines)
+    found: list[ItemEntry | None] = [None] * len(lines)
     used: set[int] = set()
     for _, row, column in scored:
         if found[row] is None and column not in used:
@@ -170,9 +170,9 @@ def aligned(lines: Sequence[Line], entries: Sequence[Entry]) -> list[Entry | Non
     return found
 
 
-def sharing(said: Iterable[str], listings: Sequence[Listing]) -> list[Entry]:
+def sharing(said: Iterable[str], listings: Sequence[Listing]) -> list[ItemEntry]:
     """Entries that hold at least one of the words or values said, by the listings' own indexes."""
-    found: dict[int, Entry] = {}
+    found: dict[int, ItemEntry] = {}
     for listing in listings:
         for atom in said:
             for entry in listing.postings.get(atom, ()):

@@ -1,7 +1,6 @@
 """English type nouns that people use for one another, and nouns that name no type; Spanish and Hebrew reach them through concepts."""
-# ruff: noqa: E501 - a cell of a table stays in one piece
 
-from langmem_plugin.references.words.table import phrases
+from langmem_plugin.references.words.language_table import phrases
 
 _GROUPS = (
     "event|concert|game|gig|festival|performance|match|show|play|party|ticket",

@@ -4,16 +4,15 @@ Kinds of a mark (from the language tables) are words such as `ordinal`, `marker`
 the resolver acts on: numbers, first, last, all, both, neither, all_but, comparison, other, another, previous, this,
 these, it, them, its, their, there.
 """
-# ruff: noqa: C901, PLR0911, PLR0912 - a grammar is a list of cases, and its small numbers count words
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from langmem_plugin.references.said.counting import Counting
 from langmem_plugin.references.said.cursor import Phrase, is_superlative, marks_before
-from langmem_plugin.references.said.lexicon import Mark
+from langmem_plugin.references.said.number_phrases import Counting
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))

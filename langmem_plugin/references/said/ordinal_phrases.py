@@ -1,8 +1,7 @@
 """Phrases that count by order: "the second", "the first and the last", "the last two", "second cheapest"."""
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from langmem_plugin.references.said.cursor import Cursor, Phrase, is_superlative
-from langmem_plugin.references.said.lexicon import Mark
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 
 _FROM_THE_END = {"last": -1, "penultimate": -2, "antepenultimate": -3}

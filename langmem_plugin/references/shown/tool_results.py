@@ -1,7 +1,6 @@
 """What a tool returned, as lists of items: JSON of any nesting, artifacts, MCP content, tables, numbered
 text.
 """
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,10 +9,10 @@ from typing import Any
 
 from langchain_core.messages import ToolMessage
 
-from langmem_plugin.references.said.text import key_words
-from langmem_plugin.references.shown.decoding import plain, structured
-from langmem_plugin.references.shown.entries import Entry, has_identity
-from langmem_plugin.references.shown.listing import read_lines, read_table
+from langmem_plugin.references.shown.items import ItemEntry, has_identity
+from langmem_plugin.references.shown.plain_data import plain, structured
+from langmem_plugin.references.shown.text_lists import read_lines, read_table
+from langmem_plugin.references.text.tokens import key_words
 from langmem_plugin.references.words import phrases
 
 _ENVELOPE = frozenset(
@@ -47,7 +46,7 @@ MOST_ITEMS = 2_000
 class Listing:
     """One list of items as a tool returned it, with what was asked for."""
 
-    entries: list[Entry]
+    entries: list[ItemEntry]
     tool: str = ""
     nouns: frozenset[str] = frozenset()
     weak: bool = False
@@ -56,9 +55,9 @@ class Listing:
     """Meant as one whole: a grocery list, a meal plan, an order."""
 
     @cached_property
-    def postings(self) -> dict[str, list[Entry]]:
+    def postings(self) -> dict[str, list[ItemEntry]]:
         """Word or value to the entries that hold it."""
-        found: dict[str, list[Entry]] = {}
+        found: dict[str, list[ItemEntry]] = {}
         for entry in self.entries:
             for atom in entry.atoms:
                 found.setdefault(atom, []).append(entry)
@@ -116,12 +115,12 @@ def _collect(data: Any, tool: str) -> list[Listing]:
     return [listing for listing in found if listing.entries]
 
 
-def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str = "") -> Entry:
+def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str = "") -> ItemEntry:
     parts = {}
     for name, value in item.items():
         if isinstance(value, (list, tuple)) and value and all(isinstance(part, dict) for part in value):
             parts[name] = [_entry(part, frozenset(key_words(name)), index) for index, part in enumerate(value)]
-    return Entry(item, key, position, nouns, parts)
+    return ItemEntry(item, key, position, nouns, parts)
 
 
 def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> Listing:

@@ -1,13 +1,12 @@
 """Phrases that count by number or letter: "number 2", "1, 3 and 4", "2-4", "option b"; never "2 onions" or
 "at 3".
 """
-# ruff: noqa: C901, PLR0911, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 from functools import cached_property
 
 from langmem_plugin.references.said.cursor import Phrase, is_letter
-from langmem_plugin.references.said.lexicon import Mark
-from langmem_plugin.references.said.ordinals import Ordinals
+from langmem_plugin.references.said.ordinal_phrases import Ordinals
+from langmem_plugin.references.said.tagger import Mark
 
 _DETAILS = frozenset(("recipe", "details", "info", "go"))
 _LONGEST_LIST = 50

@@ -1,5 +1,4 @@
 """One thing a person could point at, with its names, words and typed values worked out once."""
-# ruff: noqa: PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from collections.abc import Iterator, Mapping
@@ -7,16 +6,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from langmem_plugin.references.said.text import (
-    atoms,
-    is_stop,
-    key_words,
-    normal,
-    stem,
-    typed_atoms,
-    word_atoms,
-    words_of,
-)
+from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
 
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
@@ -61,7 +53,7 @@ def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, 
 
 
 @dataclass(eq=False)
-class Entry:
+class ItemEntry:
     """An item of a result. `item` is the tool's own dict and is never changed; `key` names it in a dict of
     dicts.
     """
@@ -70,7 +62,7 @@ class Entry:
     key: str = ""
     position: int = 0
     nouns: frozenset[str] = frozenset()
-    parts: Mapping[str, list["Entry"]] = field(default_factory=dict)
+    parts: Mapping[str, list["ItemEntry"]] = field(default_factory=dict)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -211,7 +203,7 @@ class Entry:
         return value
 
 
-def long_part(entry: Entry) -> str | None:
+def long_part(entry: ItemEntry) -> str | None:
     """The first field of an item that holds several things: the ingredients of a recipe."""
     return next(
         (name for name, value in entry.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None

@@ -1,5 +1,4 @@
 """Lists in plain text: numbered, lettered or bulleted lines and markdown tables."""
-# ruff: noqa: C901, PLR0912, PLR2004 - a grammar is a list of cases, and its small numbers count words
 
 import re
 from dataclasses import dataclass, field
