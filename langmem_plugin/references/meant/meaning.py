@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.said.cursor import Phrase
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import View
 

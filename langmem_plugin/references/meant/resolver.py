@@ -7,7 +7,8 @@ from langmem_plugin.references.meant.meaning import Decision, Meaning
 from langmem_plugin.references.meant.pointing import Pointed
 from langmem_plugin.references.meant.selecting import SELECTING, Selecting
 from langmem_plugin.references.said.clauses import thing_like, timely
-from langmem_plugin.references.said.cursor import Phrase, marks_before
+from langmem_plugin.references.said.cursor import marks_before
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import long_part
 from langmem_plugin.references.shown.ledger import Ledger
 

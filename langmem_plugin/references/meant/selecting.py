@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from langmem_plugin.references.meant.comparing import extreme
 from langmem_plugin.references.meant.describing import Describing
 from langmem_plugin.references.meant.meaning import Meaning
-from langmem_plugin.references.said.cursor import Phrase
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import ItemEntry, long_part
 from langmem_plugin.references.shown.ledger import View
 from langmem_plugin.references.text.tokens import stem

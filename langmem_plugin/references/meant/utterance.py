@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from langmem_plugin.references.meant.choosing import Closeness
 from langmem_plugin.references.meant.meaning import Decision
 from langmem_plugin.references.meant.pointing import Pointing
-from langmem_plugin.references.said.cursor import Phrase
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import marked
 from langmem_plugin.references.shown.items import ItemEntry

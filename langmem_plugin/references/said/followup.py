@@ -4,7 +4,7 @@ import re
 
 from langmem_plugin.references.meant.meaning import Decision
 from langmem_plugin.references.meant.resolution import Followup
-from langmem_plugin.references.said.cursor import Phrase
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.shown.ledger import Ledger

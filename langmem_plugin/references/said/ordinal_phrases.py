@@ -1,126 +1,164 @@
 """Phrases that count by order: "the second", "the first and the last", "the last two", "second cheapest"."""
 
-from langmem_plugin.references.said.cursor import Cursor, Phrase, is_superlative
+from langmem_plugin.references.said.comparison_phrases import is_superlative
+from langmem_plugin.references.said.cursor import Cursor
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 
 _FROM_THE_END = {"last": -1, "penultimate": -2, "antepenultimate": -3}
 
 
-class Ordinals(Cursor):
+class OrdinalPhrases:
     """Reads an ordinal phrase at the cursor; None, and the cursor where it was, when there is none."""
 
-    def ordinals(self, mark: Mark) -> Phrase | None:
+    def __init__(self, cursor: Cursor) -> None:
+        self._cursor = cursor
+
+    def read(self, mark: Mark) -> Phrase | None:
         """The first or last few, or places counted one by one."""
         return self._few(mark) or self._places(mark)
 
     def _few(self, mark: Mark) -> Phrase | None:
-        start = self.index
-        if mark.has("cardinal") and self.at(start + 1).has("last") and not self.at(start + 1).has("idiom"):
-            self.index += 2
+        start = self._cursor.index
+        if (
+            mark.has("cardinal")
+            and self._cursor.at(start + 1).has("last")
+            and not self._cursor.at(start + 1).has("idiom")
+        ):
+            self._cursor.index += 2
             return Phrase(
-                "last", *self.span(start, self.index), count=mark.number("cardinal"), nouns=self.nouns(self.index)
+                "last",
+                *self._cursor.span(start, self._cursor.index),
+                count=mark.number("cardinal"),
+                nouns=self._cursor.nouns(self._cursor.index),
             )
         if (
             mark.has("cardinal")
-            and self.at(start + 1).has("ordinal")
-            and self.at(start + 1).number("ordinal") == 1
+            and self._cursor.at(start + 1).has("ordinal")
+            and self._cursor.at(start + 1).number("ordinal") == 1
             and mark.number("cardinal") < 20
-            and self.language != "en"
+            and self._cursor.language != "en"
         ):
-            self.index += 2
+            self._cursor.index += 2
             return Phrase(
-                "first", *self.span(start, self.index), count=mark.number("cardinal"), nouns=self.nouns(self.index)
+                "first",
+                *self._cursor.span(start, self._cursor.index),
+                count=mark.number("cardinal"),
+                nouns=self._cursor.nouns(self._cursor.index),
             )
         if (
             mark.has("both")
-            and self.language == "es"
-            and self.at(start + 1).has("last", "ordinal")
+            and self._cursor.language == "es"
+            and self._cursor.at(start + 1).has("last", "ordinal")
             and mark.text in ("los dos", "las dos")
         ):
-            self.index += 2
-            kind = "last" if self.at(start + 1).has("last") else "first"
-            return Phrase(kind, *self.span(start, self.index), count=2, nouns=self.nouns(self.index))
-        if mark.has("top") and self.at(start + 1).has("cardinal"):
-            self.index += 2
+            self._cursor.index += 2
+            kind = "last" if self._cursor.at(start + 1).has("last") else "first"
+            return Phrase(
+                kind,
+                *self._cursor.span(start, self._cursor.index),
+                count=2,
+                nouns=self._cursor.nouns(self._cursor.index),
+            )
+        if mark.has("top") and self._cursor.at(start + 1).has("cardinal"):
+            self._cursor.index += 2
             return Phrase(
                 "first",
-                *self.span(start, self.index),
-                count=self.at(start + 1).number("cardinal"),
-                nouns=self.nouns(self.index),
+                *self._cursor.span(start, self._cursor.index),
+                count=self._cursor.at(start + 1).number("cardinal"),
+                nouns=self._cursor.nouns(self._cursor.index),
             )
         return None
 
     def _places(self, mark: Mark) -> Phrase | None:
-        start = self.index
+        start = self._cursor.index
         if not mark.has("ordinal", "last", "penultimate", "antepenultimate", "middle"):
             return None
         if mark.has("ordinal") and not self._is_ordinal(start):
             return None
         if mark.has("middle") and not (
-            (self.at(start + 1).has("one", "end", "polite") and self.at(start - 1).has("the", "end", "choose"))
+            (
+                self._cursor.at(start + 1).has("one", "end", "polite")
+                and self._cursor.at(start - 1).has("the", "end", "choose")
+            )
             or (mark.text != "middle" and mark.has("middle"))
         ):
             return None
         if mark.has("last") and (
-            self.at(start + 1).has("unit", "weekday") or (self.language == "en" and self.at(start - 1).text == "at")
+            self._cursor.at(start + 1).has("unit", "weekday")
+            or (self._cursor.language == "en" and self._cursor.at(start - 1).text == "at")
         ):
             return None
-        after = self.at(start + 1)
-        if mark.has("ordinal") and after.has("comparison") and is_superlative(after.text, self.language):
+        after = self._cursor.at(start + 1)
+        if mark.has("ordinal") and after.has("comparison") and is_superlative(after.text, self._cursor.language):
             comparison = after.values["comparison"]
             if not isinstance(comparison, Comparison):
                 return None
-            self.index += 2
+            self._cursor.index += 2
             return Phrase(
                 "comparison",
-                *self.span(start, self.index),
+                *self._cursor.span(start, self._cursor.index),
                 comparison=comparison,
                 numbers=(mark.number("ordinal"),),
-                nouns=self.nouns(self.index),
+                nouns=self._cursor.nouns(self._cursor.index),
             )
         count_at = start + 1
-        if self.at(count_at).has("cardinal") and not self.at(count_at).has("one") and not mark.has("middle"):
-            count = self.at(count_at).number("cardinal")
-            self.index += 2
+        if (
+            self._cursor.at(count_at).has("cardinal")
+            and not self._cursor.at(count_at).has("one")
+            and not mark.has("middle")
+        ):
+            count = self._cursor.at(count_at).number("cardinal")
+            self._cursor.index += 2
             if mark.has("last"):
-                return Phrase("last", *self.span(start, self.index), count=count, nouns=self.nouns(self.index))
+                return Phrase(
+                    "last",
+                    *self._cursor.span(start, self._cursor.index),
+                    count=count,
+                    nouns=self._cursor.nouns(self._cursor.index),
+                )
             if mark.has("ordinal") and mark.number("ordinal") == 1:
-                return Phrase("first", *self.span(start, self.index), count=count, nouns=self.nouns(self.index))
+                return Phrase(
+                    "first",
+                    *self._cursor.span(start, self._cursor.index),
+                    count=count,
+                    nouns=self._cursor.nouns(self._cursor.index),
+                )
         numbers: list[int] = []
         index = last = start
         while True:
-            current = self.at(index)
+            current = self._cursor.at(index)
             value = self._ordinal_value(current)
             if value is None:
                 break
             numbers.append(value)
             index += 1
             last = index
-            following = self.at(index)
+            following = self._cursor.at(index)
             if following.text in ("one", "1") or (following.has("one") and not following.has("cardinal")):
                 index += 1
                 last = index
             joined = False
-            while self.at(index).has("and") or self.at(index).text in (",", "&", "y el", "y la"):
+            while self._cursor.at(index).has("and") or self._cursor.at(index).text in (",", "&", "y el", "y la"):
                 index += 1
                 joined = True
             if joined:
-                while self.at(index).has("the") or self.at(index).text in ("את", "the"):
+                while self._cursor.at(index).has("the") or self._cursor.at(index).text in ("את", "the"):
                     index += 1
             else:
                 break
-        if self.at(last).has("from_end"):
+        if self._cursor.at(last).has("from_end"):
             numbers = [-number for number in numbers]
             last += 1
-        self.index = last
-        nouns = self.nouns(last)
+        self._cursor.index = last
+        nouns = self._cursor.nouns(last)
         return Phrase(
             "numbers",
-            *self.span(start, last),
+            *self._cursor.span(start, last),
             numbers=tuple(dict.fromkeys(numbers)),
             nouns=nouns,
-            one=self.at(last - 1).has("one"),
+            one=self._cursor.at(last - 1).has("one"),
         )
 
     def _ordinal_value(self, mark: Mark) -> int | None:
@@ -132,23 +170,27 @@ class Ordinals(Cursor):
         return mark.number("ordinal") if mark.has("ordinal") else None
 
     def _is_ordinal(self, index: int) -> bool:
-        mark, before, after = self.marks[index], self.at(index - 1), self.at(index + 1)
+        mark, before, after = self._cursor.marks[index], self._cursor.at(index - 1), self._cursor.at(index + 1)
         if after.has("unit") and not after.has("polite", "preposition"):
             return False
-        if (after.has("of") and self.at(index + 2).has("month", "unit")) or before.has("month") or after.has("month"):
+        if (
+            (after.has("of") and self._cursor.at(index + 2).has("month", "unit"))
+            or before.has("month")
+            or after.has("month")
+        ):
             return False
-        if self.language == "he":
-            return mark.definite or before.has("marker") or len(self.marks) <= 2
+        if self._cursor.language == "he":
+            return mark.definite or before.has("marker") or len(self._cursor.marks) <= 2
         if mark.text[:1].isdigit():
             dated = (
                 after.text in ("of", "de")
                 or before.has("weekday")
-                or self.at(index - 2).has("weekday")
-                or (self.at(index - 2).has("preposition") and before.has("the"))
+                or self._cursor.at(index - 2).has("weekday")
+                or (self._cursor.at(index - 2).has("preposition") and before.has("the"))
             )
             return after.has("one", "marker") or (not dated and before.has("the", "end", "choose", "and", "confirm"))
         if (
-            self.language == "en"
+            self._cursor.language == "en"
             and not before.has(
                 "the", "end", "choose", "and", "this", "its", "punctuation", "confirm", "range", "except", "all", "not"
             )
@@ -167,7 +209,7 @@ class Ordinals(Cursor):
         if mark.text == "second" and before.text in ("a", "one", "this", "just a"):
             return False
         return not (
-            self.language == "es"
+            self._cursor.language == "es"
             and not before.has(
                 "the", "end", "choose", "and", "this", "range", "except", "all", "punctuation", "preposition", "of"
             )
