@@ -17,7 +17,7 @@ an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are 
 English, Hebrew and Spanish; a language is a table in words/. Pure and deterministic: no I/O, no model, and no state but
 a bounded memory of conversations read (`clear_cache` empties it).
 
-How it is made: payload and listing read results, ledger keeps what was shown and how, lexicon and phrases read the
+How it is made: payload and result_list read results, ledger keeps what was shown and how, lexicon and phrases read the
 utterance, and resolver (selecting, describing, pointing, choosing) decides what is meant.
 """
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from langmem_plugin.references.meant.comparing import extreme, year_of
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.shown.items import ItemEntry, leaves
-from langmem_plugin.references.shown.ledger import Ledger, View
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
@@ -72,11 +73,11 @@ for _line in _ALIKE:
         _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _group
 
 
-def choices(ledger: Ledger) -> View | None:
+def choices(ledger: Ledger) -> ShownList | None:
     """The two to four items that the assistant's last sentence offered to choose from."""
-    if not ledger.views or not _CHOICE.search(ledger.reply):
+    if not ledger.shown_lists or not _CHOICE.search(ledger.reply):
         return None
-    view = ledger.views[-1]
+    view = ledger.shown_lists[-1]
     last = re.split(r"[.!?\n]\s", ledger.reply.strip())[-1]
     if not 2 <= len(view.entries) <= 4 or view.turn != ledger.turn or not _OR.search(normal(last)):
         return None
@@ -89,7 +90,7 @@ def turned_down(utterance: str) -> bool:
 
 
 def best_fit(
-    utterance: str, view: View, marks: Sequence[Mark], closeness: Closeness | None = None
+    utterance: str, view: ShownList, marks: Sequence[Mark], closeness: Closeness | None = None
 ) -> tuple[ItemEntry, float, list[str]] | None:
     """The entry that fits a description best, by how much (0..1), and the words that told; None when
     nothing tells.
@@ -131,7 +132,7 @@ def _near(utterance: str, entries: Sequence[ItemEntry], closeness: Closeness) ->
     return found
 
 
-def _score(utterance: str, entry: ItemEntry, view: View) -> tuple[float, list[str]]:
+def _score(utterance: str, entry: ItemEntry, view: ShownList) -> tuple[float, list[str]]:
     others = [other for other in view.entries if other is not entry]
     text = normal(" ".join(str(value) for _, value in leaves(entry.item))[:3000])
     held = set(words_of(text)) | entry.atoms

@@ -1,11 +1,15 @@
 """Items named or described: by full name, by part of a name, by a value, or as the answer to a choice."""
 
+from collections.abc import Iterable
+
+from rapidfuzz import fuzz, process
+
 from langmem_plugin.references.meant.choosing import best_fit, choices, turned_down
 from langmem_plugin.references.meant.meaning import Meaning
 from langmem_plugin.references.meant.utterance import Said
 from langmem_plugin.references.shown.items import DAYPARTS, ItemEntry
-from langmem_plugin.references.shown.ledger import View
-from langmem_plugin.references.shown.name_matching import common_atoms, corrected, named_in, sharing
+from langmem_plugin.references.shown.name_matching import common_atoms, named_in, sharing
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, stem, words_of
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
@@ -15,8 +19,8 @@ class Describing(Said):
     """Ways to find an item by what the utterance says of it."""
 
     def by_name(self) -> Meaning | None:
-        pool = sharing(self.said | frozenset(words_of(self.utterance)), list(reversed(self.ledger.listings[-60:])))
-        latest = self.ledger.views[-1]
+        pool = sharing(self.said | frozenset(words_of(self.utterance)), list(reversed(self.ledger.result_lists[-60:])))
+        latest = self.ledger.shown_lists[-1]
         pool += [entry for entry in latest.entries if not any(entry is other for other in pool)]
         mentions = named_in(self.utterance, self._by_recency(pool))
         whole = [
@@ -59,7 +63,7 @@ class Describing(Said):
 
     def by_description(self, weak: float) -> Meaning | None:
         """By part of a name or a value; type nouns ("salon" in "Blue Salon") weigh `weak`."""
-        for view in list(reversed(self.ledger.views[-40:]))[:4]:
+        for view in list(reversed(self.ledger.shown_lists[-40:]))[:4]:
             found, evidence = self.described(self.utterance, view, weak)
             if 1 < len(found) < len(view.entries) and self._apart(found, view):
                 return Meaning(found, self.utterance.strip(), "each of them named in part", "part of name", view)
@@ -79,14 +83,14 @@ class Describing(Said):
                 )
         return None
 
-    def _alike(self, found: list[ItemEntry], evidence: list[str], view: View) -> bool:
+    def _alike(self, found: list[ItemEntry], evidence: list[str], view: ShownList) -> bool:
         """Whether a definite name fits several items of different names: "the soup" of two soups."""
         names = [frozenset().union(*entry.name_words) for entry in found if entry.name_words]
         shared = frozenset.intersection(*names) & set(evidence) if len(names) == len(found) else frozenset()
         definite = any(stem(word) in shared for nouns in self.pointing.definite_nouns() for word in nouns)
         return definite and len(set(names)) == len(found) and self._convincing(sorted(shared), view, found[0])
 
-    def _apart(self, found: list[ItemEntry], view: View) -> bool:
+    def _apart(self, found: list[ItemEntry], view: ShownList) -> bool:
         """Whether several entries are each named by words of their own: "Miso or Olive"."""
         if not any(mark.has("and") for mark in self.marks):
             return False
@@ -126,7 +130,7 @@ class Describing(Said):
         rank = {id(entry): place for place, entry in enumerate(self.ledger.focus, 1)}
         return sorted(entries, key=lambda entry: -rank.get(id(entry), 0))
 
-    def _tells(self, entry: ItemEntry, latest: View) -> bool:
+    def _tells(self, entry: ItemEntry, latest: ShownList) -> bool:
         """A name of function words or bare numbers is evidence only where it is chosen from the list just
         shown.
         """
@@ -144,7 +148,7 @@ class Describing(Said):
             and len(spoken.split()) > 1
         )
 
-    def described(self, text: str, view: View, weak: float = 1.0) -> tuple[list[ItemEntry], list[str]]:
+    def described(self, text: str, view: ShownList, weak: float = 1.0) -> tuple[list[ItemEntry], list[str]]:
         """The entries of a view that share most with a text, and the words they share."""
         shared = common_atoms(view.entries) if len(view.entries) > 1 else frozenset()
         vocabulary = {word for entry in view.entries for words in entry.name_words for word in words}
@@ -165,11 +169,11 @@ class Describing(Said):
         evidence = said & view.atoms_of(view.entries.index(found[0])) if found else frozenset()
         return found, sorted(evidence)
 
-    def _convincing(self, evidence: list[str], view: View, entry: ItemEntry) -> bool:
+    def _convincing(self, evidence: list[str], view: ShownList, entry: ItemEntry) -> bool:
         """Whether the shared words are meant to pick this entry, rather than being said of something new."""
         names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
         if view.captions:
-            names |= view.said[view.entries.index(entry)]
+            names |= view.caption_atoms[view.entries.index(entry)]
         named = [word for word in evidence if word in names and word not in NO_TYPE and ":" not in word]
         plain = [word for word in evidence if ":" not in word and word not in DAYPARTS]
         before = [mark for mark in self.marks if stem(mark.text) in evidence or mark.text in evidence]
@@ -212,3 +216,16 @@ class Describing(Said):
         if valued or of_type:
             return True  # "the 12:30", "the flight for 75"
         return (anchored and (typed or len(self.said) <= 3)) or (bool(plain) and len(self.said) <= 2)
+
+
+def corrected(said: frozenset[str], vocabulary: Iterable[str]) -> frozenset[str]:
+    """The words said plus, for each unknown word of five letters or more, the known word it is a slip of."""
+    known = [word for word in vocabulary if len(word) >= 4 and word[0].isalpha()]
+    lookup = set(known)
+    extra = set()
+    for word in said:
+        if len(word) >= 5 and word.isalpha() and word not in lookup:
+            match = process.extractOne(word, known, scorer=fuzz.ratio, score_cutoff=84)
+            if match is not None:
+                extra.add(match[0])
+    return said | extra

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.ledger import View
+from langmem_plugin.references.shown.shown_list import ShownList
 
 CONFIDENCE = {
     "number": 0.95,
@@ -36,7 +36,7 @@ class Meaning:
     words: str
     reason: str
     sort: str
-    view: View | None = None
+    view: ShownList | None = None
     part: str | None = None
 
     @property

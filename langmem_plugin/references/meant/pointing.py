@@ -133,8 +133,8 @@ class Pointing:
         ranked: list[tuple[int, int, ItemEntry]] = []
         rank = {id(entry): place for place, entry in enumerate(self.ledger.focus)}
         seen: set[int] = set()
-        for place in range(len(self.ledger.views) - 1, -1, -1):
-            view = self.ledger.views[place]
+        for place in range(len(self.ledger.shown_lists) - 1, -1, -1):
+            view = self.ledger.shown_lists[place]
             if len(view.entries) == 1 or view.kind == "prose" or (view.kind == "all" and len(view.entries) <= 3):
                 inside = [entry for entry in view.entries if id(entry) in rank]
                 entry = max(inside, key=lambda one: rank[id(one)]) if inside else view.entries[-1]
@@ -146,7 +146,7 @@ class Pointing:
 
     def _acted(self, entry: ItemEntry) -> bool:
         view = next(
-            (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
+            (view for view in reversed(self.ledger.shown_lists) if any(entry is other for other in view.entries)), None
         )
         return view is not None and bool(view.tool) and not reads(view.tool)
 
@@ -257,9 +257,9 @@ class Pointing:
 
     def by_agreement(self) -> Pointed | None:
         """As in "Sounds good", "yes please": takes up the one item just offered."""
-        if not self.focus or self.asks_slot or not self.ledger.views:
+        if not self.focus or self.asks_slot or not self.ledger.shown_lists:
             return None
-        view = self.ledger.views[-1]
+        view = self.ledger.shown_lists[-1]
         words = [word for mark in self.marks for word in mark.text.split()]
         if self.offers and words[:1] and words[0] in _AGREED and self.ledger.chosen[-1:] == self.focus[:1]:
             return Pointed(self.focus[0], self.utterance.strip(), "agreed", "takes up what was just offered")

@@ -23,7 +23,7 @@ def pointing_part(utterance: str) -> str:
 
 def decide(utterance: str, ledger: Ledger, closeness: Closeness | None = None) -> Decision:
     """What the utterance points at in the ledger, which has settled all results before it."""
-    if not ledger.views or not utterance.strip():
+    if not ledger.shown_lists or not utterance.strip():
         return Decision()
     return _Resolver(utterance, ledger, closeness).decide()
 
@@ -161,7 +161,7 @@ class _Resolver(Selecting):
                     self.view_of(entry),
                     part,
                 )
-        last = self.ledger.views[-1]
+        last = self.ledger.shown_lists[-1]
         if (
             focus is not None
             and not phrase.nouns
@@ -181,7 +181,7 @@ class _Resolver(Selecting):
         if timely(phrase.nouns):
             return None
         focus = list(reversed(self.ledger.focus))
-        last = self.ledger.views[-1]
+        last = self.ledger.shown_lists[-1]
         if len(last.entries) > 1 and last.collective and last.turn >= self.ledger.turn - 1:
             return Meaning(
                 list(last.entries), self.words(phrase), "the list last shown, as one whole", "pointing", last

@@ -7,7 +7,7 @@ from langmem_plugin.references.meant.describing import Describing
 from langmem_plugin.references.meant.meaning import Meaning
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import ItemEntry, long_part
-from langmem_plugin.references.shown.ledger import View
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS
@@ -61,23 +61,23 @@ class Selecting(Describing):
             found, self.words(phrase), f"{self.words(phrase)!r} of the {len(view.entries)} last listed", sort, view
         )
 
-    def _sequence(self, view: View) -> View:
+    def _sequence(self, view: ShownList) -> ShownList:
         """Single items of one result, offered one after another, count as a list in that order."""
         entries: list[ItemEntry] = []
         labels: list[int | None] = []
-        for earlier in self.ledger.views:
+        for earlier in self.ledger.shown_lists:
             if earlier.sources == view.sources or (earlier.tool == view.tool and earlier.tool):
                 for entry in earlier.entries:
                     if not any(entry is other for other in entries):
                         entries.append(entry)
                         labels.append(None)
-        return View(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
+        return ShownList(entries, labels, view.turn, "prose", view.nouns, view.tool, sources=view.sources)
 
-    def _identified(self, number: int, view: View) -> ItemEntry | None:
+    def _identified(self, number: int, view: ShownList) -> ItemEntry | None:
         """The item whose id a number too large to count is: "order 1042"."""
         if number <= len(view.entries) or number < 100:
             return None
-        pool = [entry for earlier in reversed(self.ledger.views) for entry in earlier.entries]
+        pool = [entry for earlier in reversed(self.ledger.shown_lists) for entry in earlier.entries]
         return next((entry for entry in pool if str(number) in entry.identity), None)
 
     def _foreign(self, nouns: Sequence[str]) -> bool:
@@ -85,7 +85,7 @@ class Selecting(Describing):
         loose = GROUPS.get(stem(nouns[0])) if nouns else None
         if not loose:
             return False
-        known = frozenset().union(*(entry.kind_words for view in self.ledger.views[-8:] for entry in view.entries))
+        known = frozenset().union(*(entry.kind_words for view in self.ledger.shown_lists[-8:] for entry in view.entries))
         return not loose & known and any(word in GROUPS for word in known)
 
     def _first(self, phrase: Phrase) -> Meaning | None:
@@ -114,7 +114,7 @@ class Selecting(Describing):
 
     def _all(self, phrase: Phrase) -> Meaning | None:
         wanted = self.kinds(phrase.nouns)
-        last = self.ledger.views[-1]
+        last = self.ledger.shown_lists[-1]
         part = long_part(last.entries[0]) if len(last.entries) == 1 else None
         if part is not None and self.words(phrase).lower() in ("everything", "todo", "הכל", "הכול"):
             return Meaning(
@@ -133,7 +133,7 @@ class Selecting(Describing):
             return None
         return Meaning(list(view.entries), self.words(phrase), f"all {len(view.entries)} last shown", "group", view)
 
-    def _fits(self, nouns: Sequence[str], view: View) -> bool:
+    def _fits(self, nouns: Sequence[str], view: ShownList) -> bool:
         return not nouns or bool(self.kinds(nouns) & self.kinds(tuple(view.nouns)))
 
     def _both(self, phrase: Phrase) -> Meaning | None:

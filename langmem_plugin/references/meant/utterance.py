@@ -9,7 +9,8 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import marked
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.ledger import Ledger, View
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.tokens import stem, words_of
 
@@ -24,7 +25,7 @@ class Said:
         self.utterance = utterance
         self.closeness = closeness
         self.ledger = ledger
-        self.vocabulary = frozenset().union(*(view.vocabulary for view in ledger.views[-3:]))
+        self.vocabulary = frozenset().union(*(view.vocabulary for view in ledger.shown_lists[-3:]))
         self.marks, self.language = marked(utterance, self.vocabulary)
         self.kinds_said = frozenset().union(*(mark.kinds for mark in self.marks))
         self.phrases = read_phrases(self.marks, self.language.name)
@@ -48,12 +49,12 @@ class Said:
         last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
         return self.utterance[told[0].start : last.end]
 
-    def lists(self, nouns: Sequence[str] = ()) -> list[View]:
+    def lists(self, nouns: Sequence[str] = ()) -> list[ShownList]:
         """Views to count in, best first: lists of several items before single ones, those of the named type
         before others.
         """
         wanted = self.kinds(nouns)
-        views = [view for view in reversed(self.ledger.views) if view.kind != "parts" or view.numbered]
+        views = [view for view in reversed(self.ledger.shown_lists) if view.kind != "parts" or view.numbered]
         typed = [view for view in views if wanted and any(wanted & entry.kind_words for entry in view.entries)]
         pool = typed or views
         several = [view for view in pool if len(view.entries) > 1 or view.numbered] or pool
@@ -62,10 +63,10 @@ class Said:
         if "older" in self.kinds_said and not typed:
             return [view for view in several if view.turn < several[0].turn][:1]
         if "older" in self.kinds_said:
-            return [view for view in several if view.turn < self.ledger.views[-1].turn][:1] or several[:1]
+            return [view for view in several if view.turn < self.ledger.shown_lists[-1].turn][:1] or several[:1]
         return several
 
-    def of_type(self, view: View, nouns: Sequence[str]) -> View:
+    def of_type(self, view: ShownList, nouns: Sequence[str]) -> ShownList:
         """The items of a view that the nouns name, when it holds others too: "the second movie" of a mixed list."""
         wanted = self.kinds(nouns)
         kept = [place for place, entry in enumerate(view.entries) if wanted & entry.kind_words]
@@ -75,17 +76,19 @@ class Said:
         if not kept or len(kept) == len(view.entries):
             return view
         entries = [view.entries[place] for place in kept]
-        return View(entries, [None] * len(entries), view.turn, view.kind, view.nouns, view.tool, sources=view.sources)
+        return ShownList(
+            entries, [None] * len(entries), view.turn, view.kind, view.nouns, view.tool, sources=view.sources
+        )
 
     def kinds(self, nouns: Sequence[str]) -> frozenset[str]:
         """The nouns as type words, in English too when the language tables know them."""
         return frozenset(stem(word) for noun in nouns for word in (noun, *atoms(noun)) if ":" not in word)
 
-    def group(self, nouns: Sequence[str]) -> View | None:
+    def group(self, nouns: Sequence[str]) -> ShownList | None:
         views = self.lists(nouns)
         return views[0] if views else None
 
-    def view_of(self, entry: ItemEntry) -> View | None:
+    def view_of(self, entry: ItemEntry) -> ShownList | None:
         return next(
-            (view for view in reversed(self.ledger.views) if any(entry is other for other in view.entries)), None
+            (view for view in reversed(self.ledger.shown_lists) if any(entry is other for other in view.entries)), None
         )

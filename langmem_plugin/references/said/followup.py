@@ -67,7 +67,7 @@ class _Follow:
         self.decision = decision
         reply = normal(ledger.reply).strip()
         self.reply = _LAST.split(reply.rstrip())[-1] if reply else ""
-        self.begun = bool(ledger.utterances or ledger.reply or ledger.views)
+        self.begun = bool(ledger.utterances or ledger.reply or ledger.shown_lists)
         self.words = [word for mark in marks for word in mark.text.split() if word[:1].isalnum()]
         self.common = {word for word in words_of(reply) if not is_stop(word)} & {
             word for word in words_of(self.said) if not is_stop(word)

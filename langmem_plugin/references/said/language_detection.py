@@ -1,15 +1,11 @@
 """Which language an utterance is written in."""
 
 from langmem_plugin.references.said.lexicon import lexicon
+from langmem_plugin.references.said.spanish_enclitics import has_enclitic
 from langmem_plugin.references.text.tokens import tokens
-from langmem_plugin.references.words import LANGUAGES, Language, phrases
+from langmem_plugin.references.words import LANGUAGES, Language
 
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
-_VERBS = frozenset(
-    phrases(
-        "guarda|pide|manda|envia|agrega|anade|abre|borra|elimina|compra|reserva|muestra|pon|haz|da|dame|cancela|llama|comparte|cambia|mueve|toma|escoge|elige|quita|apunta|imprime|repite|lee|mira|prueba|sube|baja|usa|marca|busca|confirma|ordena"
-    )
-)
 
 
 def language_of(text: str) -> Language:
@@ -25,16 +21,3 @@ def language_of(text: str) -> Language:
         scores.append(sum((word in language.stop) + ((word,) in table) for word in words))
     scores[1] += sum(has_enclitic(word, word) for word in words)
     return spanish if scores[1] + 2 * accented > scores[0] else english
-
-
-def has_enclitic(written: str, value: str) -> bool:
-    """Whether a Spanish verb carries its object: "guardala", "envíamelo"."""
-    for pronoun in ("los", "las", "lo", "la"):
-        if value.endswith(pronoun):
-            verb = value[: -len(pronoun)]
-            for object_pronoun in ("me", "nos", "te", "se", ""):
-                bare = verb[: len(verb) - len(object_pronoun)] if verb.endswith(object_pronoun) else ""
-                if bare in _VERBS or (len(bare) > 3 and bare.endswith(("ar", "er", "ir", "ando", "iendo"))):
-                    return True
-            return any(letter in "áéíóú" for letter in written.lower()) and len(verb) > 2
-    return False

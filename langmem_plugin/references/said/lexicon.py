@@ -6,9 +6,9 @@ from langmem_plugin.references.text.tokens import tokens
 from langmem_plugin.references.words import Comparison, Language
 
 Value = int | Comparison | tuple[str, ...]
-Entry = dict[str, Value]
+Kinds = dict[str, Value]
 """The kinds of a form with the number, comparison or field names that each carries."""
-Lexicon = dict[tuple[str, ...], Entry]
+Lexicon = dict[tuple[str, ...], Kinds]
 
 
 @lru_cache(maxsize=8)
@@ -37,7 +37,7 @@ def lexicon(language: Language) -> tuple[Lexicon, int]:
     return table, max(len(key) for key in table)
 
 
-def look_up(words: tuple[str, ...], table: Lexicon, language: Language) -> tuple[Entry | None, bool]:
+def look_up(words: tuple[str, ...], table: Lexicon, language: Language) -> tuple[Kinds | None, bool]:
     """The kinds of some words, also behind prefix letters, and whether those make it definite."""
     entry = table.get(words)
     if entry is not None or not language.prefixes:

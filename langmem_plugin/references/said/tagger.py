@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.said.language_detection import has_enclitic, language_of
-from langmem_plugin.references.said.lexicon import Entry, Value, lexicon, look_up
+from langmem_plugin.references.said.language_detection import language_of
+from langmem_plugin.references.said.lexicon import Kinds, Value, lexicon, look_up
+from langmem_plugin.references.said.spanish_enclitics import has_enclitic
 from langmem_plugin.references.said.typos import corrected_form
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import LANGUAGES, Language
@@ -74,7 +75,7 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and len(text) <= _MOST_DIGITS
 
 
-def _mark(text: str, first: Token, last: Token, entry: Entry, definite: bool) -> Mark:
+def _mark(text: str, first: Token, last: Token, entry: Kinds, definite: bool) -> Mark:
     return Mark(normal(text[first.start : last.end]), first.start, last.end, frozenset(entry), entry, definite)
 
 

@@ -25,7 +25,7 @@ _RULE = re.compile(r"^[\s:|-]+$")
 
 
 @dataclass
-class Line:
+class ListLine:
     """One entry of a list in text; `number` is None for a bullet."""
 
     number: int | None
@@ -33,17 +33,17 @@ class Line:
     details: dict[str, str] = field(default_factory=dict)
 
 
-def read_lines(text: str) -> list[Line]:
+def read_lines(text: str) -> list[ListLine]:
     """Entries of the list a text shows, in order; the longest list if there are several kinds. Empty when
     it shows none.
     """
     table = read_table(text)
     if len(table) >= 1:
-        return [Line(_row_number(row), " ".join(row.values()), row) for row in table]
-    numbered: list[Line] = []
-    bullets: list[Line] = []
+        return [ListLine(_row_number(row), " ".join(row.values()), row) for row in table]
+    numbered: list[ListLine] = []
+    bullets: list[ListLine] = []
     base: int | None = None
-    current: Line | None = None
+    current: ListLine | None = None
     for raw in text.splitlines():
         match = _LABEL.match(raw)
         indent = len(raw) - len(raw.lstrip())
@@ -68,7 +68,7 @@ def read_lines(text: str) -> list[Line]:
             continue
         if base is None or number is not None:
             base = indent
-        current = Line(number, body)
+        current = ListLine(number, body)
         (bullets if number is None else numbered).append(current)
     if len(numbered) == 1 and numbered[0].number != 1 and len(bullets) < 2 and len(text.splitlines()) > 1:
         return numbered
@@ -77,9 +77,9 @@ def read_lines(text: str) -> list[Line]:
     return bullets if len(bullets) > 1 else _inline(text)
 
 
-def labelled_lines(text: str) -> list[Line]:
+def labelled_lines(text: str) -> list[ListLine]:
     """Three or more lines such as `Mon: Pad Thai`; [] otherwise. They may also spell out one item: check."""
-    lines = [Line(None, raw.strip()) for raw in text.splitlines() if _LABELLED.match(raw)]
+    lines = [ListLine(None, raw.strip()) for raw in text.splitlines() if _LABELLED.match(raw)]
     return lines if len(lines) >= 3 else []
 
 
@@ -103,7 +103,7 @@ def _number(match: re.Match[str]) -> int | None:
     return None
 
 
-def _inline(text: str) -> list[Line]:
+def _inline(text: str) -> list[ListLine]:
     """`1) soup 2) salad 3) pasta` in one line; numbers must run 1, 2, 3 …"""
     found = list(_INLINE.finditer(text))
     numbers = [int(next(group for group in match.groups() if group)) for match in found]
@@ -111,12 +111,12 @@ def _inline(text: str) -> list[Line]:
         return []
     ends = [match.start() for match in found[1:]] + [len(text)]
     return [
-        Line(number, _plain(text[match.end() : end].strip(" ,;\n")))
+        ListLine(number, _plain(text[match.end() : end].strip(" ,;\n")))
         for number, match, end in zip(numbers, found, ends, strict=True)
     ]
 
 
-def _add_detail(line: Line, text: str) -> None:
+def _add_detail(line: ListLine, text: str) -> None:
     detail = _DETAIL.match(text)
     if detail:
         line.details[detail[1].strip().lower().replace(" ", "_")] = _plain(detail[2])

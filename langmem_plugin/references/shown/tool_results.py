@@ -43,7 +43,7 @@ MOST_ITEMS = 2_000
 
 
 @dataclass(eq=False)
-class Listing:
+class ResultList:
     """One list of items as a tool returned it, with what was asked for."""
 
     entries: list[ItemEntry]
@@ -64,7 +64,7 @@ class Listing:
         return found
 
 
-def listings(message: ToolMessage, tool: str) -> list[Listing]:
+def result_lists(message: ToolMessage, tool: str) -> list[ResultList]:
     """Lists of items in a tool message, in order. An artifact is preferred when it holds more items than
     the text.
     """
@@ -77,12 +77,12 @@ def listings(message: ToolMessage, tool: str) -> list[Listing]:
             if artifact.get(key) is not None:
                 artifact = artifact[key]
     from_artifact = _collect(artifact, tool)
-    textual = all(set(entry.item) <= {"number", "text"} for listing in from_text for entry in listing.entries)
+    textual = all(set(entry.item) <= {"number", "text"} for result_list in from_text for entry in result_list.entries)
     return from_artifact if _size(from_artifact) > _size(from_text) or (_size(from_artifact) and textual) else from_text
 
 
-def _size(found: list[Listing]) -> int:
-    return sum(len(listing.entries) for listing in found if not listing.weak)
+def _size(found: list[ResultList]) -> int:
+    return sum(len(result_list.entries) for result_list in found if not result_list.weak)
 
 
 def tool_nouns(tool: str) -> frozenset[str]:
@@ -105,14 +105,14 @@ def reads(tool: str) -> bool:
     return not words or words[0] in _READING
 
 
-def _collect(data: Any, tool: str) -> list[Listing]:
-    found: list[Listing] = []
+def _collect(data: Any, tool: str) -> list[ResultList]:
+    found: list[ResultList] = []
     _walk(data, tool_nouns(tool), tool, found, 0)
     room = MOST_ITEMS
-    for listing in found:
-        listing.entries = listing.entries[:room]
-        room -= len(listing.entries)
-    return [listing for listing in found if listing.entries]
+    for result_list in found:
+        result_list.entries = result_list.entries[:room]
+        room -= len(result_list.entries)
+    return [result_list for result_list in found if result_list.entries]
 
 
 def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str = "") -> ItemEntry:
@@ -123,12 +123,12 @@ def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str 
     return ItemEntry(item, key, position, nouns, parts)
 
 
-def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> Listing:
+def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> ResultList:
     entries = [_entry(item, nouns, index, keys[index] if keys else "") for index, item in enumerate(items)]
-    return Listing(entries, tool, nouns, collective=bool(nouns & _COLLECTIVE))
+    return ResultList(entries, tool, nouns, collective=bool(nouns & _COLLECTIVE))
 
 
-def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[Listing], depth: int) -> None:
+def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
     if depth > 6:
         return
     if isinstance(data, str):
@@ -155,7 +155,7 @@ def _unwrapped(items: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
     return None
 
 
-def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: list[Listing], depth: int) -> None:
+def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
     scalars = {
         key: value for key, value in data.items() if not isinstance(value, (dict, list, tuple)) and value is not None
     }
@@ -170,9 +170,9 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
             _walk(data[key], nouns | _key_nouns(key), tool, found, depth + 1)
         return
     if named or (len(scalars) > 3 and not tables):
-        listing = _list([data], nouns, tool)
-        listing.weak = not titled and not reads(tool) and _acknowledges(scalars)
-        found.append(listing)
+        result_list = _list([data], nouns, tool)
+        result_list.weak = not titled and not reads(tool) and _acknowledges(scalars)
+        found.append(result_list)
         return
     if tables:
         for key, value in tables.items():
@@ -193,16 +193,16 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
         for key, value in lists.items():
             _walk(list(value), nouns | _key_nouns(key), tool, found, depth + 1)
         return
-    listing = _list([data], nouns, tool)
-    listing.weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)
-    if not listing.weak and len(scalars) == 1 and not lists:
+    result_list = _list([data], nouns, tool)
+    result_list.weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)
+    if not result_list.weak and len(scalars) == 1 and not lists:
         only = next(iter(scalars.values()))
         if isinstance(only, str):
             text_lists = _from_text(only, nouns, tool)
             if text_lists and len(text_lists[0].entries) > 1:
                 found.extend(text_lists)
                 return
-    found.append(listing)
+    found.append(result_list)
 
 
 def _acknowledges(scalars: dict[str, Any]) -> bool:
@@ -221,7 +221,7 @@ def _alike(values: list[dict[str, Any]]) -> bool:
     return all(len(first & set(value)) * 2 >= min(len(first), len(value)) for value in values[1:])
 
 
-def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[Listing]:
+def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[ResultList]:
     rows: list[dict[str, Any]] = list(read_table(text))
     if rows:
         return [_list(rows, nouns, tool)]
