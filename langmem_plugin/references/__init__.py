@@ -22,10 +22,11 @@ utterance, and resolver (selecting, describing, pointing, choosing) decides what
 """
 
 from langmem_plugin.references.meant.arguments import argument
-from langmem_plugin.references.meant.choosing import Closeness
-from langmem_plugin.references.meant.reading import clear_cache, resolve
+from langmem_plugin.references.meant.by_choice import Closeness
+from langmem_plugin.references.meant.ledger_cache import clear_cache
+from langmem_plugin.references.meant.prompt_block import describe
 from langmem_plugin.references.meant.resolution import Followup, PreviousCall, Reference, Resolution
-from langmem_plugin.references.meant.wording import describe
+from langmem_plugin.references.meant.resolver import resolve
 
 __all__ = [
     "Closeness",

@@ -7,8 +7,8 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-from langmem_plugin.references.meant.reading import resolve
 from langmem_plugin.references.meant.resolution import Resolution
+from langmem_plugin.references.meant.resolver import resolve
 from langmem_plugin.references.shown.ledger import text_of
 from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.tool_results import tool_nouns

@@ -2,7 +2,7 @@
 
 import re
 
-from langmem_plugin.references.meant.meaning import Decision
+from langmem_plugin.references.meant.finding import Decision
 from langmem_plugin.references.meant.resolution import Followup
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
@@ -79,9 +79,9 @@ class _Follow:
             return "new"
         listed = any(phrase.kind in ("numbers", "first", "last", "comparison", "both") for phrase in self.phrases)
         if (
-            self.decision.meanings
+            self.decision.findings
             and listed
-            and any(meaning.sort in ("number", "ordinal", "comparison", "group") for meaning in self.decision.meanings)
+            and any(finding.sort in ("number", "ordinal", "comparison", "group") for finding in self.decision.findings)
         ):
             return "choose"
         if (
@@ -198,7 +198,7 @@ class _Follow:
             return "refer"
         if points or (listed and not re.search(r"\bmy\b", self.said)):
             return "refer"
-        if any(meaning.sort != "asked" or not creates for meaning in self.decision.meanings):
+        if any(finding.sort != "asked" or not creates for finding in self.decision.findings):
             return "refer"
         if field_named and not (creates and re.search(r"\b(?:a|an|my) ", self.said)):
             return "refer"

@@ -1,14 +1,11 @@
-"""Ordering items by a typed field: money, time of day, date, duration, rating, quantity."""
+"""A field's value as a number that can be compared: money, time of day, date, duration, rating, quantity."""
 
-import math
 import re
-from collections.abc import Sequence
 from datetime import date
 
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.text.tokens import normal, stem
-from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DURATION, PRICE
+from langmem_plugin.references.text.tokens import normal
+from langmem_plugin.references.words import phrases
 
 _MINUTES = {
     "s": 1 / 60,
@@ -73,65 +70,6 @@ _EASE = {
     "very expensive": 4,
     "expert": 4,
 }
-
-
-def extreme(
-    entries: Sequence[ItemEntry], comparison: Comparison, count: int = 1, rank: int = 0
-) -> tuple[list[ItemEntry], str] | None:
-    """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
-    compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end.
-    """
-    for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
-        values = [(measure(entry.field_value(name)), entry) for entry in entries]
-        known = [(value, entry) for value, entry in values if value is not None and math.isfinite(value)]
-        if len(known) < max(2, (len(entries) + 1) // 2) or len({value for value, _ in known}) < 2:
-            continue
-        known.sort(key=lambda pair: -comparison.direction * pair[0])
-        if rank:
-            same = sum(value == known[rank - 1][0] for value, _ in known) if rank <= len(known) else 0
-            return ([known[rank - 1][1]], name) if same == 1 else None
-        if count < len(known) and known[count - 1][0] == known[count][0]:
-            continue
-        return [entry for _, entry in known[:count]], name
-    return None
-
-
-_SHAPES = (
-    (PRICE, re.compile(r"^\D{0,4}[$€₪£]|[$€₪£]\s*$|\b(?:usd|eur|ils|nis|gbp)\b")),
-    (DURATION, re.compile(r"^\s*\d+(?:[.,]\d+)?\s*(?:min|minutes?|h|hr|hours?|m|דקות|minutos|horas)\b|^pt?\d")),
-    (CLOCK, re.compile(r"^\d{4}-\d\d?-\d\d?|^\d\d?:\d\d")),
-    (AGE, re.compile(r"^\d{4}-\d\d?-\d\d?")),
-)
-
-
-def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
-    """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`,
-    `2026-05-01`.
-    """
-    for fields, shape in _SHAPES:
-        if fields is comparison.fields:
-            return [
-                name
-                for name in entries[0].fields
-                if all(
-                    isinstance(entry.field_value(name), str) and shape.search(normal(str(entry.field_value(name))))
-                    for entry in entries
-                )
-            ]
-    return []
-
-
-def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
-    """Fields whose name holds one of the comparison's words, in that order of preference."""
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
-    ranked = []
-    for name, words in names.items():
-        ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or stem(wanted) in words]
-        if ranks:
-            ranked.append((min(ranks), len(words), name))
-    return [name for _, _, name in sorted(ranked)]
 
 
 def year_of(entry: ItemEntry) -> int | None:

@@ -3,10 +3,13 @@
 import re
 from collections.abc import Callable, Sequence
 
-from langmem_plugin.references.meant.comparing import extreme, year_of
-from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.meant.by_comparison import extreme
+from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.meant.measured_values import year_of
+from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.name_matching import named_in
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
@@ -84,29 +87,50 @@ def choices(ledger: Ledger) -> ShownList | None:
     return view
 
 
-def turned_down(utterance: str) -> bool:
-    """Whether a description says what is not meant."""
-    return bool(_NEGATION.search(normal(utterance)))
+def by_choice(utterance: Utterance, ledger: Ledger, closeness: Closeness | None = None) -> Finding | None:
+    """The answer to a question that named two to four to choose from."""
+    offered = choices(ledger)
+    if offered is None or utterance.has("search"):
+        return None
+    text = utterance.text
+    named = [mention.entry for mention in named_in(text, offered.entries)]
+    if len(named) == 1:
+        entry, how, words = named[0], 1.0, [named[0].title]
+    else:
+        fit = _best_fit(utterance, offered, closeness)
+        if fit is None:
+            return None
+        entry, how, words = fit
+    sort = "chosen" if how > 0.5 else "perhaps chosen"
+    wanted = {stem(word) for mark in utterance.wanted_marks for word in words_of(mark.text)}
+    named_wanted = len(named) == 1 and any(words & wanted for words in entry.name_words)
+    if not _NEGATION.search(normal(text)) or named_wanted:
+        reason = f"of those offered, the one that fits {', '.join(words)}"
+        return Finding([entry], text.strip(), reason, sort, offered)
+    rest = [other for other in offered.entries if other is not entry]
+    if len(rest) != 1:
+        return None
+    reason = f"the other of the two; {', '.join(words)} tells of the one turned down"
+    return Finding(rest, text.strip(), reason, sort, offered)
 
 
-def best_fit(
-    utterance: str, view: ShownList, marks: Sequence[Mark], closeness: Closeness | None = None
+def _best_fit(
+    utterance: Utterance, offered: ShownList, closeness: Closeness | None
 ) -> tuple[ItemEntry, float, list[str]] | None:
-    """The entry that fits a description best, by how much (0..1), and the words that told; None when
-    nothing tells.
-    """
-    for mark in marks:
+    """The entry that fits a description best, by how much (0..1), and the words that told; None when nothing tells."""
+    for mark in utterance.marks:
         value = mark.values.get("comparison")
         if isinstance(value, Comparison):
-            found = extreme(view.entries, value)
+            found = extreme(offered.entries, value)
             if found is not None:
                 return found[0][0], 0.8, [mark.text]
-    told = [_score(utterance, entry, view) for entry in view.entries]
-    near = _near(utterance, view.entries, closeness) if closeness is not None else [0.0] * len(told)
+    text = utterance.text
+    told = [_score(text, entry, offered) for entry in offered.entries]
+    near = _near(text, offered.entries, closeness) if closeness is not None else [0.0] * len(told)
     scored = sorted(
         (
             (score + 8 * close, words, entry)
-            for (score, words), close, entry in zip(told, near, view.entries, strict=True)
+            for (score, words), close, entry in zip(told, near, offered.entries, strict=True)
         ),
         key=lambda row: -row[0],
     )

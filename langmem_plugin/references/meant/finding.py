@@ -1,8 +1,7 @@
-"""What some words were found to mean, before it is handed out as references."""
+"""What some words were found to mean, by which evidence, before it is handed out as references."""
 
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 
@@ -28,15 +27,15 @@ CONFIDENCE = {
 """Share of right answers by sort of evidence, as `benchmarks/references.py` measures it (rounded down)."""
 
 
-@dataclass
-class Meaning:
-    """Some words, the entries they mean and why."""
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Some words, the entries they mean, why, and the list they were found in."""
 
     entries: list[ItemEntry]
     words: str
     reason: str
     sort: str
-    view: ShownList | None = None
+    listed: ShownList | None = None
     part: str | None = None
 
     @property
@@ -44,13 +43,20 @@ class Meaning:
         return CONFIDENCE[self.sort]
 
 
-@dataclass
-class Decision:
-    """Everything an utterance was found to mean. `equal` holds entries that are equally meant, to be asked
-    about.
-    """
+@dataclass(frozen=True, eq=False)
+class Unclear:
+    """Entries that are equally meant, to be asked about."""
 
-    meanings: list[Meaning] = field(default_factory=list)
-    equal: list[ItemEntry] = field(default_factory=list)
-    phrases: list[Phrase] = field(default_factory=list)
-    rejected: bool = False
+    entries: list[ItemEntry]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Everything an utterance was found to mean; or `unclear`, the entries to be asked about; or nothing."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unclear: list[ItemEntry] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[ItemEntry]:
+        return [entry for finding in self.findings for entry in finding.entries]
