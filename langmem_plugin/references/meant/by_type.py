@@ -27,7 +27,7 @@ _PURCHASES = frozenset(phrases("book|buy|reserve|buying|booking"))
 _TAKEN_UP_AGAIN = re.compile(
     r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b"
 )
-_BOOKED = frozenset(phrases("ticket|table|room|appointment|reservation|seat|booking"))
+_BOOKED = frozenset(phrases("ticket|table|room|appointment|reservation|booking"))
 
 
 def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:

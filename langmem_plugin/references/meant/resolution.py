@@ -4,11 +4,9 @@ revises.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from langmem_plugin.references.text.tokens import stem, words_of
-
-Followup = Literal["choose", "refer", "revise", "confirm", "new"]
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,6 @@ class Resolution:
     """Set, with no references, when several items are equally meant: ask it."""
     candidates: tuple[dict[str, Any], ...] = ()
     """The items the question is about."""
-    followup: Followup = "new"
     previous_call: PreviousCall | None = None
     """Set when the utterance revises or changes something and there was a call."""
 

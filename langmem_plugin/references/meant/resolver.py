@@ -9,9 +9,9 @@ from langmem_plugin.references.meant.by_choice import Closeness
 from langmem_plugin.references.meant.decision import decide
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
+from langmem_plugin.references.meant.previous_call import previous_call
 from langmem_plugin.references.meant.question import ask
-from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
-from langmem_plugin.references.said.followup import changes, label
+from langmem_plugin.references.meant.resolution import Reference, Resolution
 from langmem_plugin.references.shown.plain_data import plain
 
 
@@ -28,16 +28,12 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
     ledger = ledger_of(messages)
     utterance = pointing_part(utterance)
     decision = decide(utterance, ledger, closeness)
-    followup = label(utterance, ledger, decision)
-    revised = followup == "revise" or changes(utterance)
-    call = ledger.calls[-1] if ledger.calls and revised else None
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
         question=ask(decision.unclear) if decision.unclear else None,
         candidates=tuple(items[id(entry)] for entry in decision.unclear),
-        followup=followup,
-        previous_call=PreviousCall(call.tool, plain(call.arguments)) if call else None,
+        previous_call=previous_call(utterance, ledger, decision),
     )
 
 
