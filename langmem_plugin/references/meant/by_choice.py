@@ -80,11 +80,11 @@ def choices(ledger: Ledger) -> ShownList | None:
     """The two to four items that the assistant's last sentence offered to choose from."""
     if not ledger.shown_lists or not _CHOICE.search(ledger.reply):
         return None
-    view = ledger.shown_lists[-1]
+    offered = ledger.shown_lists[-1]
     last = re.split(r"[.!?\n]\s", ledger.reply.strip())[-1]
-    if not 2 <= len(view.entries) <= 4 or view.turn != ledger.turn or not _OR.search(normal(last)):
+    if not 2 <= len(offered.entries) <= 4 or offered.turn != ledger.turn or not _OR.search(normal(last)):
         return None
-    return view
+    return offered
 
 
 def by_choice(utterance: Utterance, ledger: Ledger, closeness: Closeness | None = None) -> Finding | None:
@@ -156,8 +156,8 @@ def _near(utterance: str, entries: Sequence[ItemEntry], closeness: Closeness) ->
     return found
 
 
-def _score(utterance: str, entry: ItemEntry, view: ShownList) -> tuple[float, list[str]]:
-    others = [other for other in view.entries if other is not entry]
+def _score(utterance: str, entry: ItemEntry, offered: ShownList) -> tuple[float, list[str]]:
+    others = [other for other in offered.entries if other is not entry]
     text = normal(" ".join(str(value) for _, value in leaves(entry.item))[:3000])
     held = set(words_of(text)) | entry.atoms
     heads = {_head(word) for word in held}

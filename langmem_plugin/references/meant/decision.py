@@ -14,6 +14,7 @@ from langmem_plugin.references.meant.by_type import by_action, by_type, place_sp
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.cursor import marks_before
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 
@@ -48,10 +49,7 @@ def _picked(utterance: Utterance, ledger: Ledger) -> Decision | None:
     if any(phrase.kind == "numbers" for phrase in picking):
         picking = [phrase for phrase in picking if phrase.kind != "both"]  # "both work, go with the first"
     findings = []
-    for said in picking:
-        phrase = said
-        if said.kind == "numbers" and said.negated and len(said.numbers) > 1 and "," in utterance.words(said):
-            phrase = replace(said, numbers=said.numbers[1:], negated=False)  # "not 2, 3"
+    for phrase in (_corrected(phrase, utterance) for phrase in picking):
         finding = by_phrase(phrase, utterance, ledger)
         if finding is not None and finding.entries and phrase.negated:
             finding = other_of_two(finding)
@@ -59,6 +57,13 @@ def _picked(utterance: Utterance, ledger: Ledger) -> Decision | None:
             findings.append(finding)
     settled = findings or any(phrase.kind in ("numbers", "neither", "all_but") for phrase in picking)
     return Decision(findings) if settled else None
+
+
+def _corrected(phrase: Phrase, utterance: Utterance) -> Phrase:
+    """As in "not 2, 3": the numbers behind the first are meant."""
+    if phrase.kind == "numbers" and phrase.negated and len(phrase.numbers) > 1 and "," in utterance.words(phrase):
+        return replace(phrase, numbers=phrase.numbers[1:], negated=False)
+    return phrase
 
 
 def _found(utterance: Utterance, ledger: Ledger, closeness: Closeness | None) -> Decision:

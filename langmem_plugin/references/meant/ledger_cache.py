@@ -31,8 +31,7 @@ def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
         for message in messages[done:]:
             if isinstance(message, HumanMessage):
                 ledger.settle()
-                said = pointing_part(text_of(message))
-                ledger.hear(said, decide(said, ledger).entries)
+                ledger.hear(decide(pointing_part(text_of(message)), ledger).entries)
             else:
                 ledger.read(_own(message))
         if messages and len(keys) == len(messages):

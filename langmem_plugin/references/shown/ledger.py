@@ -51,7 +51,6 @@ class Ledger:
     pending: list[ResultList] = field(default_factory=list)
     turn: int = 0
     reply: str = ""
-    utterances: list[str] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -69,7 +68,6 @@ class Ledger:
             list(self.pending),
             self.turn,
             self.reply,
-            list(self.utterances),
         )
 
     def read(self, message: BaseMessage) -> None:
@@ -83,12 +81,11 @@ class Ledger:
             if reply.strip():
                 self._read_reply(reply)
 
-    def hear(self, utterance: str, meant: Sequence[ItemEntry]) -> None:
-        """Take in what the person said, with the items it was found to mean."""
+    def hear(self, meant: Sequence[ItemEntry]) -> None:
+        """Take in that the person said something, which was found to mean these items."""
         self.settle()
         self.turn += 1
         self.reply = ""
-        self.utterances.append(utterance)
         if len(meant) == 1:
             self.point(meant[0])
             self.chosen = [*(entry for entry in self.chosen if entry is not meant[0]), meant[0]]

@@ -1,9 +1,6 @@
-"""What a tool returned, as plain data: JSON and Python literals in text, content blocks, models and dataclasses."""
+"""Any value of a tool as plain data: models and dataclasses as dicts, keys as texts; and as bytes that tell it apart."""
 
-import ast
 import dataclasses
-import json
-import re
 from collections.abc import Mapping
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -18,7 +15,6 @@ from pydantic import BaseModel
 
 _LEVELS = 40  # of nesting
 _LARGEST = 2**1000  # what fits into a float and can be written out
-_DIGITS = 300  # of such a number
 _UNCHANGING = (date, time, timedelta, Decimal, UUID, PurePath)
 _PACKING = (
     ormsgpack.OPT_NON_STR_KEYS
@@ -26,7 +22,6 @@ _PACKING = (
     | ormsgpack.OPT_PASSTHROUGH_DATETIME
     | ormsgpack.OPT_PASSTHROUGH_UUID
 )
-_FENCED = re.compile(r"^\s*```\w*\n(.*?)\n?```\s*$", re.DOTALL)
 
 
 def plain(value: object, levels: int = _LEVELS) -> Any:
@@ -87,60 +82,3 @@ def _packed_leaf(value: object) -> Any:
     if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
         return plain(value)
     raise TypeError
-
-
-def structured(content: object) -> Any:
-    """A tool message's content as data; its text when it is no data."""
-    if isinstance(content, str):
-        return _decode(content)
-    if isinstance(content, list):
-        blocks = []
-        for block in content:
-            if isinstance(block, str):
-                blocks.append(_decode(block))
-            elif isinstance(block, Mapping):
-                if isinstance(block.get("text"), str):
-                    blocks.append(_decode(block["text"]))
-                elif "json" in block:
-                    blocks.append(plain(block["json"]))
-        if len(blocks) == 1:
-            return blocks[0]
-        if blocks and all(isinstance(block, str) for block in blocks):
-            return "\n".join(blocks)
-        data = [block for block in blocks if not isinstance(block, str)]
-        return data[0] if len(data) == 1 else data
-    return plain(content)
-
-
-def _decode(text: str) -> Any:
-    stripped = text.strip()
-    fenced = _FENCED.match(stripped)
-    if fenced:
-        stripped = fenced[1].strip()
-    if stripped[:1] in "[{":
-        try:
-            return _of_json(stripped)
-        except (ValueError, RecursionError):
-            pass
-        try:
-            return plain(ast.literal_eval(stripped))
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            pass
-        lines = [line for line in stripped.splitlines() if line.strip()]
-        try:
-            return [_of_json(line) for line in lines]
-        except (ValueError, RecursionError):
-            pass
-    for opening in ("[", "{"):
-        start = stripped.find(opening)
-        if start > 0 and stripped[-1:] in "]}":
-            try:
-                return _of_json(stripped[start:])
-            except (ValueError, RecursionError):
-                continue
-    return text
-
-
-def _of_json(text: str) -> Any:
-    """A number of very many digits stays the text it is. Raises ValueError or, nested too deep, RecursionError."""
-    return plain(json.loads(text, parse_int=lambda digits: int(digits) if len(digits) <= _DIGITS else digits))

@@ -10,7 +10,8 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry, has_identity
-from langmem_plugin.references.shown.plain_data import plain, structured
+from langmem_plugin.references.shown.json_in_text import structured
+from langmem_plugin.references.shown.plain_data import plain
 from langmem_plugin.references.shown.text_lists import read_lines, read_table
 from langmem_plugin.references.text.tokens import key_words
 from langmem_plugin.references.words import phrases
