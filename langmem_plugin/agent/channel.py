@@ -15,6 +15,7 @@ from langgraph.types import Command
 from langmem_plugin.agent import outage
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.models import no_model
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
 from langmem_plugin.conversation.media.media_store import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -35,15 +36,6 @@ from langmem_plugin.references.shown.plain_data import plain
 log = logging.getLogger(__name__)
 
 Graph = Pregel[Any, Any, Any, Any]
-
-EMPTY = "I got an empty message. Write me what you need, or /help."
-NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
-"""What a person is answered when the model cannot be reached."""
-BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
-LOST = "Something else went on in this conversation while I was answering. Please send your message again."
-NOT_STORABLE = "I got something that I cannot work with, so I stopped there. Please ask me in another way."
-NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
-WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
 
 
 @dataclass(frozen=True)
@@ -82,7 +74,7 @@ class Channel:
     def reply(self, graph: Graph, message: Incoming, *, sources: bool) -> str:
         """See PhoneMemory.reply."""
         if not message.text.strip() and message.image is None:
-            return EMPTY
+            return ENGLISH.empty_message
         said = message.said
         try:
             with waiting_once(), outage.watched() as missing:
@@ -91,10 +83,10 @@ class Channel:
                 reply = self._answered(graph, message, said, sources=sources)
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})
-            return NO_MODEL
+            return ENGLISH.no_model
         except (TurnTimeout, TurnLost, UnknownSession, NotSerializable, StoreUnavailable) as error:
             return _told_instead(error, masked(message.owner))
-        return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
+        return f"{reply}\n\n{ENGLISH.without_memory}" if missing else reply
 
     def _answered(self, graph: Graph, message: Incoming, said: HumanMessage, *, sources: bool) -> str:
         if message.automated:
@@ -151,18 +143,18 @@ def _told_instead(
     match error:
         case NotSerializable():
             log.error("reply.not_serializable", exc_info=error, extra={"phone": phone})
-            return NOT_STORABLE
+            return ENGLISH.not_storable
         case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
             log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
-            return LOST
+            return ENGLISH.turn_lost
         case TurnTimeout():
             log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
-            return BUSY
+            return ENGLISH.busy
         case StorageFull():
             log.critical("reply.storage_full", exc_info=error, extra={"phone": phone})
-            return error.user_text
+            return ENGLISH.storage_full
     log.error("reply.not_kept", exc_info=error, extra={"phone": phone})
-    return NOT_KEPT
+    return ENGLISH.not_kept
 
 
 def _reply_in(result: Mapping[str, Any]) -> str:
