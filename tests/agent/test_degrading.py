@@ -11,6 +11,7 @@ from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
+from tests.chat_graph import chat_graph
 from tests.unreliable import WAYS, Unreliable
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -225,20 +226,7 @@ def opened(database_url, clock, unreliable):
 
 def _reminded(memory, model):
     """A graph that is given what is remembered."""
-    from langgraph.graph import START, StateGraph
-
-    from langmem_plugin import MemoryState
-
-    return (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
+    return chat_graph(memory, lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
 
 
 @pytest.mark.spec("M-14")

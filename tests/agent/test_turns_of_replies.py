@@ -4,13 +4,13 @@ import contextlib
 
 import pytest
 from langchain_core.messages import AIMessage
-from langgraph.graph import START, StateGraph
 from sqlalchemy import delete
 
-from langmem_plugin import MemoryState, PhoneMemory, TurnLost
+from langmem_plugin import PhoneMemory, TurnLost
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.storage import shared_writes
 from langmem_plugin.database.conversation_tables import turn
+from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
 
@@ -28,16 +28,7 @@ def assistant(memory, before=lambda _: None):
         memory.prompt(state, "You are Mom Bot.")
         return {"messages": AIMessage(f"You said {text}")}
 
-    return (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", agent)
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
+    return chat_graph(memory, agent)
 
 
 def overtaken(memory, graph):

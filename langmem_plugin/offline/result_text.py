@@ -1,4 +1,4 @@
-"""Says a tool's result in plain words: a numbered list, or one thing with its details."""
+"""A tool's result in plain words: a numbered list, or one thing with its details."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others
 
 
-def answer(results: Sequence[ToolMessage]) -> str:
+def result_text(results: Sequence[ToolMessage]) -> str:
     """Fit for a text message and the same every time; an error is said as the tool said it."""
     return "\n".join(_said(result) for result in results) or "Done."
 
