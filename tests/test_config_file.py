@@ -211,8 +211,8 @@ def test_switched_on_it_remembers_and_recalls_as_the_specification_says():
         assert memory.reply(graph, GODFATHER, "and now?") == "heard 3"
 
         assert fact in seen[0][0].text
-        assert memory._working.role(GODFATHER) == "godfather"
-        assert memory._working.role(CLIENT) == "client"
+        assert memory._context.person.role(GODFATHER) == "godfather"
+        assert memory._context.person.role(CLIENT) == "client"
 
     assert Path("data/sessions/langmem.db").exists()
     assert Path("data/sessions").stat().st_mode & 0o777 == 0o700

@@ -12,11 +12,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from langmem_plugin.agent import outage
+from langmem_plugin.agent import memory_outage
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.memory_state import messages_of, recalled_of
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import ENGLISH
-from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.conversation.media.media_store import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns.turns import Turn
@@ -62,12 +63,12 @@ class Channel:
     def __init__(
         self,
         saver: ConversationSaver,
-        working: WorkingMemory,
+        shown: ShownMemories,
         commands: Commands,
         turn: Callable[[str], Turn],
     ) -> None:
         self._saver = saver
-        self._working = working
+        self._shown = shown
         self._commands = commands
         self._turn = turn
 
@@ -77,7 +78,7 @@ class Channel:
             return ENGLISH.empty_message
         said = message.said
         try:
-            with waiting_once(), outage.watched() as missing:
+            with waiting_once(), memory_outage.watched() as missing:
                 if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
                     return answer
                 reply = self._answered(graph, message, said, sources=sources)
@@ -95,7 +96,7 @@ class Channel:
             result = self._in_turn(graph, message.owner, said)
         reply = _reply_in(result)
         if sources:
-            reply = self._working.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
+            reply = self._shown.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
         return storable(reply)
 
     def _in_turn(self, graph: Graph, owner: str, said: HumanMessage) -> dict[str, Any]:
@@ -120,7 +121,7 @@ class Channel:
             # With a result all is kept; only the turn's place could not be given back, and its lease ends by itself.
             log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(owner)})
         if result is None:
-            outage.note("conversation")
+            memory_outage.note("conversation")
             result = graph.invoke({"messages": [said]}, without_trace(owner))
         return result
 

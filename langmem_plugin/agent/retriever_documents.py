@@ -25,7 +25,7 @@ _CLIENTS = (
 )
 
 
-class Documents:
+class RetrieverDocuments:
     """What the retriever gave for each question lately; a run asks once and every model call of it shows that.
 
     Kept by person and question and not in the graph's state: a checkpoint would store every text again. A run that

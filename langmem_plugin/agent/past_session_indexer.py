@@ -29,7 +29,7 @@ _SPEAKERS = ("user", "assistant")
 _Asked = queue.SimpleQueue[str | None]
 
 
-class PastSessions:
+class PastSessionIndexer:
     """Follows the sessions of one database into the searchable history.
 
     What is missing is read from the database, so nothing is lost with a process. A session is taken when it is
@@ -154,7 +154,7 @@ class PastSessions:
         return words_in(message.content)
 
 
-def _work(found: "weakref.ref[PastSessions]", asked: _Asked) -> None:
+def _work(found: "weakref.ref[PastSessionIndexer]", asked: _Asked) -> None:
     """While it waits it keeps nobody alive, so that who was not closed can go."""
     thread = None
     while (sessions := found()) is not None and sessions._look(thread):  # noqa: SLF001 - its own thread

@@ -13,7 +13,7 @@ _LEVELS = 60
 _LARGEST_BITS = 10_000  # Python refuses to write out a number of more than 4,300 digits
 
 
-def readable(message: BaseMessage) -> BaseMessage:
+def sendable(message: BaseMessage) -> BaseMessage:
     """The message; a copy where something in it could not be sent. It is stored with the same question marks."""
     fields = {name: getattr(message, name) for name in _SENT if getattr(message, name, None)}
     changed = {name: new for name, value in fields.items() if (new := _whole(value, _LEVELS)) is not value}
