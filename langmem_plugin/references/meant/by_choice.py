@@ -14,12 +14,11 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
+from langmem_plugin.references.words.synonyms import SYNONYMS
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
-"""How close in meaning a text is to each of several others (cosine, say); an embedder's job, passed in by
-whoever has one.
-"""
+"""How close in meaning a text is to each of several others: cosine, say, by whoever has an embedder."""
 
 _FRAME = re.compile(
     r"^\W*(?:no[,.]? )?(?:it'?s |it is |its |it isn'?t )?(?:definitely )?(?:not )?(?:(?:i (?:didn|don|wasn)['`’]?t (?:mean|talking about) ))?(?:the one |the |one )?",
@@ -32,48 +31,6 @@ _NEGATION = re.compile(
 )
 _PERIOD = re.compile(r"\b(before|after|since|prior to|until|earlier than|later than)\s+(?:the\s+)?(?:year\s+)?(\d{4})")
 _DECADE = re.compile(r"\b(?:19|20)?(\d)0'?s\b|\b(\d{4})'?s\b")
-_ALIKE = (
-    "he him his man male boy guy husband father actor king son brother",
-    "she her woman female girl lady wife mother actress queen daughter sister",
-    "singer sing sung vocal vocalist artist",
-    "author writer written write wrote novelist",
-    "movie film cinema",
-    "sweet sugar dessert candy cake honey syrup",
-    "band group duo trio",
-    "fry fried deep-fried",
-    "child children kid young",
-    "war military army soldier battle",
-    "sad ballad melancholy",
-    "dance disco electronic club house edm",
-    "spicy chili pepper hot",
-    "bread dough flour bun",
-    "soup broth stew",
-    "drink beverage juice",
-    "meat beef pork lamb chicken",
-    "sea ocean fish seafood",
-    "murder kill crime detective mystery",
-    "love romance romantic",
-    "funny comedy humor",
-    "scary horror ghost",
-    "magic fantasy wizard dragon",
-    "space alien science-fiction sci-fi",
-    "rap hip-hop hip hop rapper",
-    "rock guitar metal",
-    "religious church god christian",
-    "wedding marry married marriage bride",
-    "school college university student",
-    "british english england uk britain",
-    "american america us usa",
-    "live concert performance",
-    "duet featuring collaboration feature two",
-    "morning breakfast",
-    "rhyme poem poetry verse",
-)
-_SYNONYMS: dict[str, frozenset[str]] = {}
-for _line in _ALIKE:
-    _group = frozenset(_line.split())
-    for _word in _group:
-        _SYNONYMS[_word] = _SYNONYMS.get(_word, frozenset()) | _group
 
 
 def choices(ledger: Ledger) -> ShownList | None:
@@ -164,7 +121,7 @@ def _score(utterance: str, entry: ItemEntry, offered: ShownList) -> tuple[float,
     total, told = 0.0, []
     names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
     for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance)))):
-        if (is_stop(word) and word not in _SYNONYMS) or word.isdigit():
+        if (is_stop(word) and word not in SYNONYMS) or word.isdigit():
             continue
         weight = _weight(word, held, heads)
         rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
@@ -199,7 +156,7 @@ def _words(entry: ItemEntry) -> tuple[set[str], set[str]]:
 def _weight(word: str, held: set[str] | frozenset[str], heads: set[str]) -> float:
     if word in held:
         return 1.0
-    alike = _SYNONYMS.get(word) or _SYNONYMS.get(stem(word))
+    alike = SYNONYMS.get(word) or SYNONYMS.get(stem(word))
     if alike and alike & held:
         return 0.5
     if len(word) >= 4 and word.isalpha() and _head(word) in heads:

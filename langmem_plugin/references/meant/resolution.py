@@ -1,6 +1,4 @@
-"""The answer of the resolver: references, or a question, or nothing; and the earlier call that an utterance
-revises.
-"""
+"""The answer of the resolver: references, or a question, or nothing; and the earlier call that is revised."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -34,9 +32,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class PreviousCall:
-    """The earlier tool call that an utterance revises; `arguments` are its own, to be repeated with one
-    thing changed.
-    """
+    """The tool call that an utterance revises; `arguments` are its own, to be repeated with one thing changed."""
 
     tool: str
     arguments: Mapping[str, Any]

@@ -1,6 +1,4 @@
-"""What the conversation has shown: every list of items, how replies numbered and narrowed it, and what is
-in focus.
-"""
+"""What the conversation has shown: every list, how replies numbered and narrowed it, and which item is in focus."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,6 +1,4 @@
-"""What a tool returned, as lists of items: JSON of any nesting, artifacts, MCP content, tables, numbered
-text.
-"""
+"""What a tool returned, as lists of items: from JSON of any nesting, artifacts, MCP content, tables, numbered text."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
