@@ -9,6 +9,7 @@ from graphs.household import Household
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import chat_model
 from langmem_plugin.errors import LangMemError
+from langmem_plugin.offline.chat_model import FOR_TRYING_OUT, OfflineChatModel
 from langmem_plugin.terminal import visible
 
 ASSISTANTS = {"assistant": family_assistant.build, "agent": family_agent.build}
@@ -29,6 +30,8 @@ def main() -> int:
         with PhoneMemory(options.database) as memory:
             graph = ASSISTANTS[options.graph](memory, model, Household("data/demo/household.db"))
             sys.stdout.write(WELCOME.format(phone=options.phone))
+            if isinstance(model, OfflineChatModel):
+                sys.stdout.write(f"{FOR_TRYING_OUT}\n")
             while text := _heard():
                 sys.stdout.write(visible(memory.reply(graph, options.phone, text)) + "\n")
     except LangMemError as error:

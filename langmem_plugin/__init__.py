@@ -27,9 +27,9 @@ from langmem_plugin.errors import (
 
 if TYPE_CHECKING:
     from langmem_plugin.agent.citations import Citation
+    from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
-    from langmem_plugin.agent.resolving import resolve
-    from langmem_plugin.agent.state import MemoryState
+    from langmem_plugin.agent.standalone_resolve import resolve
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
     from langmem_plugin.memory import Memory, MemoryService
@@ -42,13 +42,13 @@ _ROOMS = {
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
     "MemoryService": "memory",
-    "MemoryState": "agent.state",
+    "MemoryState": "agent.memory_state",
     "PhoneMemory": "plugin",
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
-    "resolve": "agent.resolving",
+    "resolve": "agent.standalone_resolve",
 }
 
 __all__ = [

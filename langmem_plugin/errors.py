@@ -35,8 +35,6 @@ class StoreUnavailable(LangMemError):
 class StorageFull(StoreUnavailable):
     """No space left, or the database is read-only; what is stored stays intact."""
 
-    user_text = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
-
 
 class WriteConflict(StoreUnavailable):
     """Another writer changed what this write builds on; nothing was written, try again."""

@@ -18,13 +18,14 @@ from langmem_plugin import forks
 from langmem_plugin.agent.channel import Channel, Incoming
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
-from langmem_plugin.agent.documents import Documents
+from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model
-from langmem_plugin.agent.past_sessions import PastSessions
+from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
-from langmem_plugin.agent.turn_context import Recalled, WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -93,23 +94,23 @@ class PhoneMemory:
             self._commands = Commands(
                 self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
             )
-            self._past_sessions = PastSessions(
+            self._past_sessions = PastSessionIndexer(
                 self.saver, self.sessions, self.service.history, is_command=self._commands.knows
             )
             opened.callback(self._past_sessions.close)
             self._searches = self.settings.remembers and self.settings.search_past_sessions
-            self._working = WorkingMemory(
+            self._context = TurnContext(
                 service=self.service,
                 saver=self.saver,
                 settings=self.settings,
                 count_tokens=count_tokens,
-                documents=Documents(retriever) if retriever else None,
+                documents=RetrieverDocuments(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
                 summaries=Summaries(summarise) if summarise else None,
                 executor=self._executor,
                 now=now,
             )
-            self._channel = Channel(self.saver, self._working, self._commands, self.turn)
+            self._channel = Channel(self.saver, self._context.shown, self._commands, self.turn)
             if self._searches:
                 self._past_sessions.start()
             self._opened = opened.pop_all()
@@ -150,7 +151,7 @@ class PhoneMemory:
 
         Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
         """
-        return self._working.owner()
+        return self._context.person.owner()
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
@@ -166,42 +167,42 @@ class PhoneMemory:
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._working.recall(messages_of(state), phone)
+        return self._context.recall.of(messages_of(state), phone)
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""
 
         def write(state: Any) -> dict[str, Any]:
-            self._working.note_reply(messages_of(state), recalled_of(state))
+            self._context.use_notes.note(messages_of(state), recalled_of(state))
             return {}
 
         return write
 
     def middleware(self) -> MemoryMiddleware:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""
-        return MemoryMiddleware(self._working)
+        return MemoryMiddleware(self._context)
 
     def prompt(self, state: Mapping[str, Any] | Any, system: str, *, phone: str | None = None) -> list[BaseMessage]:
         """What to give the model: system text, memories, what the last message refers to, and the window.
 
         A view: nothing in the state changes. Inside a graph the phone is found by itself.
         """
-        text, shown = self._working.view(messages_of(state), recalled_of(state), system, phone)
+        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, phone)
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
         """What the person's last message refers to; `.item("recipe")` is the one item meant, or None."""
-        return self._working.resolution(state if isinstance(state, Sequence) else messages_of(state))
+        return self._context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
-        return self._working.citations(messages_of(state), recalled_of(state), phone)
+        return self._context.shown.cited(messages_of(state), recalled_of(state), phone)
 
     def tools(self) -> list[BaseTool]:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
         run.
         """
-        return memory_tools(self._working)
+        return memory_tools(self.service, self.saver, self._context.person) if self.settings.remembers else []
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
@@ -254,7 +255,7 @@ class PhoneMemory:
         )
 
     def _role_of(self, owner: str) -> Role:
-        return self._working.role(owner)
+        return self._context.person.role(owner)
 
     def _end_session(self, owner: str) -> None:
         self.saver.end_session(owner)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
-from langgraph.graph import START, StateGraph
 
-from langmem_plugin import ConfigurationError, MemoryState, PhoneMemory, Settings
+from langmem_plugin import ConfigurationError, PhoneMemory, Settings
 from langmem_plugin.config_file import settings_of
+from tests.chat_graph import chat_graph
 
 GODFATHER, CLIENT = "+972501234567", "+972509999999"
 SEED = {
@@ -68,16 +68,7 @@ def _graph(memory, seen=None):
             seen.append(prompt)
         return {"messages": AIMessage(f"heard {len(prompt) - 1}")}
 
-    return (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", agent)
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
+    return chat_graph(memory, agent)
 
 
 @pytest.mark.spec("U-8")
@@ -220,8 +211,8 @@ def test_switched_on_it_remembers_and_recalls_as_the_specification_says():
         assert memory.reply(graph, GODFATHER, "and now?") == "heard 3"
 
         assert fact in seen[0][0].text
-        assert memory._working.role(GODFATHER) == "godfather"
-        assert memory._working.role(CLIENT) == "client"
+        assert memory._context.person.role(GODFATHER) == "godfather"
+        assert memory._context.person.role(CLIENT) == "client"
 
     assert Path("data/sessions/langmem.db").exists()
     assert Path("data/sessions").stat().st_mode & 0o777 == 0o700

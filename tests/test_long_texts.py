@@ -18,7 +18,7 @@ from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.search.dates import named, without_days
 from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.phones import normalised
-from langmem_plugin.references import argument, clear_cache, resolve
+from langmem_plugin.references import clear_cache, resolve
 from tests.growth import is_linear
 
 ERIN = "+972501234567"
@@ -100,7 +100,6 @@ def test_long_results_and_long_replies_are_matched_in_time(result_of):
         assert is_linear(lambda text, said=utterance: resolved(said, shown(text, reply(len(text)))), result_of, 8_000)
     for utterance in ("the cheapest one", "Soup 7 please"):
         assert is_linear(lambda text, said=utterance: resolved(said, shown(text)), result_of, 8_000)
-    assert is_linear(lambda text: argument("save", "soup_id", "number 2", shown(text)), result_of, 8_000)
 
 
 @pytest.mark.spec("C-13")

@@ -8,21 +8,20 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.channel import BUSY, LOST, NOT_KEPT, WITHOUT_MEMORY
-from langmem_plugin.errors import StorageFull
+from langmem_plugin.agent.replies import ENGLISH
 
 LONGEST_WAIT = 25.0
 """Seconds after which a person counts as not answered: 15 for a turn, 5 for the database, 5 on a busy machine."""
 
 _NUMBER = re.compile(r"\bn(\d+)\b")
 _NOTICES = (
-    BUSY,
-    LOST,
-    NOT_KEPT,
-    WITHOUT_MEMORY,
-    StorageFull.user_text,
-    "⚠️ Memory system temporarily unavailable. Please try again.",
-    "❌ Failed to store memory. Please try again.",
+    ENGLISH.busy,
+    ENGLISH.turn_lost,
+    ENGLISH.not_kept,
+    ENGLISH.without_memory,
+    ENGLISH.storage_full,
+    ENGLISH.memory_unavailable,
+    ENGLISH.not_remembered,
 )
 _TURN = ["user", "assistant", "tool", "assistant"]
 

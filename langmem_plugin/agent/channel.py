@@ -12,10 +12,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from langmem_plugin.agent import outage
+from langmem_plugin.agent import memory_outage
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.memory_state import messages_of, recalled_of
 from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.media.media_store import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -31,20 +33,11 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.memory.models import storable
 from langmem_plugin.phones import masked
-from langmem_plugin.references.shown.decoding import plain
+from langmem_plugin.references.shown.plain_data import plain
 
 log = logging.getLogger(__name__)
 
 Graph = Pregel[Any, Any, Any, Any]
-
-EMPTY = "I got an empty message. Write me what you need, or /help."
-NO_MODEL = "I cannot think right now: the model does not answer. Your message is kept; please try again in a moment."
-"""What a person is answered when the model cannot be reached."""
-BUSY = "I am still busy with your message before this one. Please send this one again in a moment."
-LOST = "Something else went on in this conversation while I was answering. Please send your message again."
-NOT_STORABLE = "I got something that I cannot work with, so I stopped there. Please ask me in another way."
-NOT_KEPT = "⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment."
-WITHOUT_MEMORY = "⚠️ Memory system temporarily unavailable. Your message was processed without memory context."
 
 
 @dataclass(frozen=True)
@@ -71,31 +64,31 @@ class Channel:
     def __init__(
         self,
         saver: ConversationSaver,
-        working: WorkingMemory,
+        shown: ShownMemories,
         commands: Commands,
         turn: Callable[[str], Turn],
     ) -> None:
         self._saver = saver
-        self._working = working
+        self._shown = shown
         self._commands = commands
         self._turn = turn
 
     def reply(self, graph: Graph, message: Incoming, *, sources: bool) -> str:
         """See PhoneMemory.reply."""
         if not message.text.strip() and message.image is None:
-            return EMPTY
+            return ENGLISH.empty_message
         said = message.said
         try:
-            with waiting_once(), outage.watched() as missing:
+            with waiting_once(), memory_outage.watched() as missing:
                 if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
                     return answer
                 reply = self._answered(graph, message, said, sources=sources)
         except no_model():
             log.exception("reply.no_model", extra={"phone": masked(message.owner)})
-            return NO_MODEL
+            return ENGLISH.no_model
         except (TurnTimeout, TurnLost, UnknownSession, NotSerializable, StoreUnavailable) as error:
             return _told_instead(error, masked(message.owner))
-        return f"{reply}\n\n{WITHOUT_MEMORY}" if missing else reply
+        return f"{reply}\n\n{ENGLISH.without_memory}" if missing else reply
 
     def _answered(self, graph: Graph, message: Incoming, said: HumanMessage, *, sources: bool) -> str:
         if message.automated:
@@ -104,7 +97,7 @@ class Channel:
             result = self._in_turn(graph, message.owner, said)
         reply = _reply_in(result)
         if sources:
-            reply = self._working.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
+            reply = self._shown.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
         return storable(reply)
 
     def _in_turn(self, graph: Graph, owner: str, said: HumanMessage) -> dict[str, Any]:
@@ -129,7 +122,7 @@ class Channel:
             # With a result all is kept; only the turn's place could not be given back, and its lease ends by itself.
             log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(owner)})
         if result is None:
-            outage.note("conversation")
+            memory_outage.note("conversation")
             result = graph.invoke({"messages": [said]}, without_trace(owner))
         return result
 
@@ -147,18 +140,18 @@ def _told_instead(
     match error:
         case NotSerializable():
             log.error("reply.not_serializable", exc_info=error, extra={"phone": phone})
-            return NOT_STORABLE
+            return ENGLISH.not_storable
         case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
             log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
-            return LOST
+            return ENGLISH.turn_lost
         case TurnTimeout():
             log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
-            return BUSY
+            return ENGLISH.busy
         case StorageFull():
             log.critical("reply.storage_full", exc_info=error, extra={"phone": phone})
-            return error.user_text
+            return ENGLISH.storage_full
     log.error("reply.not_kept", exc_info=error, extra={"phone": phone})
-    return NOT_KEPT
+    return ENGLISH.not_kept
 
 
 def _reply_in(result: Mapping[str, Any]) -> str:

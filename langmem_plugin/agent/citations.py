@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from langchain_core.documents import Document
 from rapidfuzz import fuzz
 
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.memory import Memory
 
 _CITED = re.compile(r"\[\s*+(?:memor(?:y|ies)|documents?)\b(?!\])\s*+[:#]?+\s*+([^\]\n]{0,500}+)\s*+\]", re.IGNORECASE)
@@ -33,16 +34,18 @@ class Citation:
     def source(self) -> str:
         """Where it comes from, for people; the memory's own fields and the document's metadata say more."""
         if self.memory is not None:
-            of = f" of session {self.memory.session_id}" if self.memory.session_id else ""
-            return f"{self.memory.source_type.replace('_', ' ')}{of}, {self.memory.created_at:%Y-%m-%d}"
+            source = self.memory.source_type.replace("_", " ")
+            if self.memory.session_id:
+                source = ENGLISH.source_of_session.format(source=source, session=self.memory.session_id)
+            return f"{source}, {self.memory.created_at:%Y-%m-%d}"
         return source_of(self.document) if self.document is not None else ""
 
 
 def source_of(document: Document) -> str:
     """What a document calls itself; "" where nothing says it."""
-    said = document.metadata
-    name = next((str(said[key]) for key in ("source", "title", "url") if said.get(key)), document.id or "")
-    return f"{name}, page {said['page']}" if name and "page" in said else name
+    noted = document.metadata
+    name = next((str(noted[key]) for key in ("source", "title", "url") if noted.get(key)), document.id or "")
+    return ENGLISH.source_on_page.format(source=name, page=noted["page"]) if name and "page" in noted else name
 
 
 def cites(text: str) -> bool:

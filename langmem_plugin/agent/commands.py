@@ -4,6 +4,7 @@ import difflib
 import logging
 from collections.abc import Callable
 
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.errors import EmbeddingUnavailable, StorageFull, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Mode, plain, storable
@@ -19,10 +20,6 @@ _FOUND = 5  # of each kind
 _SHORT_ID = 8
 _LONGEST = 200
 _SURE = 0.5
-
-DISABLED = "Memory system is disabled"
-_UNAVAILABLE = "⚠️ Memory system temporarily unavailable. Please try again."
-_SAID_BY = {"user": "you", "assistant": "I"}
 
 
 class Commands:
@@ -41,15 +38,12 @@ class Commands:
         self._role_of = role_of
         self._remembers = remembers
         self._of_memory = {
-            "/remember": ("/remember <fact> - I keep it for all our conversations", self._remember),
-            "/memories": ("/memories - what I remember for you", self._memories),
-            "/search": ("/search <words> - what I remember and what we said about it", self._search),
-            "/forget": ("/forget <id or words> - I forget it", self._forget),
+            "/remember": self._remember,
+            "/memories": self._memories,
+            "/search": self._search,
+            "/forget": self._forget,
         }
-        self._of_conversation = {
-            "/reset": ("/reset - start this conversation afresh", self._start_afresh),
-            "/help": ("/help - this list", self._help),
-        }
+        self._of_conversation = {"/reset": self._start_afresh, "/help": self._help}
 
     def answer(self, owner: str, text: str) -> str | None:
         """The reply to a command; None if the text is not one and belongs to the agent."""
@@ -58,17 +52,17 @@ class Commands:
             return None
         known = self._of_memory | self._of_conversation
         if word in self._of_memory and not self._remembers:
-            return DISABLED
+            return ENGLISH.memory_disabled
         if word in known:
             try:
-                return known[word][1](owner, rest)
+                return known[word](owner, rest)
             except StorageFull:
                 raise
             except StoreUnavailable:
                 log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": word})
-                return _UNAVAILABLE
+                return ENGLISH.memory_unavailable
         if close := difflib.get_close_matches(word, known, n=1, cutoff=0.7):
-            return f"I do not know {word}. Did you mean {close[0]}? /help lists what I know."
+            return ENGLISH.unknown_command.format(command=word, near=close[0])
         return None
 
     def knows(self, text: str) -> bool:
@@ -77,59 +71,59 @@ class Commands:
 
     def _remember(self, owner: str, fact: str) -> str:
         if not fact:
-            return "What shall I remember? For example: /remember TestCorp owes me ₪5000"
+            return ENGLISH.remember_what
         try:
             self._service.remember(owner, fact, source_type="command")
         except EmbeddingUnavailable:
-            return "/remember failed: Unable to generate embedding. Please try again."
+            return ENGLISH.no_embedding
         except StoreUnavailable:
-            return "❌ Failed to store memory. Please try again."
-        return f"✅ Remembered: {fact}"
+            return ENGLISH.not_remembered
+        return ENGLISH.remembered.format(fact=fact)
 
     def _memories(self, owner: str, _rest: str) -> str:
         memories = self._service.list_memories(owner, limit=_LISTED)
         if not memories:
-            return "I remember nothing yet. Tell me with /remember <fact>."
-        return "\n".join(["I remember:", *(f"- {memory.text} [{memory.id[:_SHORT_ID]}]" for memory in memories)])
+            return ENGLISH.no_memories
+        return "\n".join([ENGLISH.memories, *(f"- {memory.text} [{memory.id[:_SHORT_ID]}]" for memory in memories)])
 
     def _search(self, owner: str, query: str) -> str:
         if not query:
-            return "What shall I search for? For example: /search TestCorp"
+            return ENGLISH.search_what
         try:
             found = self._found(owner, query, "hybrid")
         except EmbeddingUnavailable:
             log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
-            found = ["(by words only, I cannot compare meanings right now)", *self._found(owner, query, "text")]
-        return "\n".join(found) if found else f"I found nothing about “{query}”."
+            found = [ENGLISH.searched_words_only, *self._found(owner, query, "text")]
+        return "\n".join(found) if found else ENGLISH.found_nothing.format(words=query)
 
     def _found(self, owner: str, query: str, mode: Mode) -> list[str]:
         memories = search_for(self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND)
-        said = self._service.history.search(owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE)
+        messages = self._service.history.search(owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE)
         remembered = [
             f"- {found.memory.text} ({found.memory.created_at:%Y-%m-%d}) [{found.memory.id[:_SHORT_ID]}]"
             for found in memories
         ]
         spoken = [
-            f"- {each.said_at:%Y-%m-%d}, {_SAID_BY.get(each.speaker, each.speaker)}: {_short(each.text)}"
-            for each in sorted((found.message for found in said), key=lambda each: each.said_at)
+            f"- {each.said_at:%Y-%m-%d}, {ENGLISH.speakers.get(each.speaker, each.speaker)}: {_short(each.text)}"
+            for each in sorted((found.message for found in messages), key=lambda each: each.said_at)
         ]
         return [
-            *(["I remember:", *remembered] if remembered else []),
-            *(["We said:", *spoken] if spoken else []),
+            *([ENGLISH.found_memories, *remembered] if remembered else []),
+            *([ENGLISH.found_messages, *spoken] if spoken else []),
         ]
 
     def _forget(self, owner: str, wanted: str) -> str:
         if not wanted:
-            return "What shall I forget? /forget <id or words>; /memories shows the ids."
+            return ENGLISH.forget_what
         found = self._meant(owner, wanted)
         match found:
             case []:
-                return f"I remember nothing like “{wanted}”. /memories shows what I do."
+                return ENGLISH.forget_unknown.format(words=wanted)
             case [memory]:
                 self._service.forget(owner, memory.id)
-                return f"🗑️ Forgotten: {memory.text}"
+                return ENGLISH.forgotten.format(fact=memory.text)
         choices = (f"- {memory.text} [{memory.id[:_SHORT_ID]}]" for memory in found)
-        return "\n".join(["Which one? Send /forget with its id:", *choices])
+        return "\n".join([ENGLISH.forget_which, *choices])
 
     def _meant(self, owner: str, wanted: str) -> list[Memory]:
         """By the beginning of an id, else by the text itself, else by whole words that occur in it."""
@@ -144,11 +138,11 @@ class Commands:
 
     def _start_afresh(self, owner: str, _rest: str) -> str:
         self._reset(owner)
-        return "🔄 Conversation history cleared. Starting fresh!"
+        return ENGLISH.conversation_cleared
 
     def _help(self, _owner: str, _rest: str) -> str:
         known = (self._of_memory if self._remembers else {}) | self._of_conversation
-        return "\n".join(usage for usage, _ in known.values())
+        return "\n".join(usage for command, usage in ENGLISH.usage.items() if command in known)
 
 
 def _parted(text: str) -> tuple[str, str]:

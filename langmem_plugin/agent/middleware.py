@@ -7,13 +7,14 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 
-from langmem_plugin.agent.turn_context import WorkingMemory, messages_of, recalled_of
+from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
+from langmem_plugin.agent.turn_context import TurnContext
 
 
 class RememberingState(AgentState[Any]):
     """An agent's state with what was recalled: see MemoryState."""
 
-    recalled: NotRequired[list[tuple[str, float]]]
+    recalled: NotRequired[Recalled]
 
 
 class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
@@ -21,22 +22,22 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     state_schema = RememberingState
 
-    def __init__(self, working: WorkingMemory) -> None:
+    def __init__(self, context: TurnContext) -> None:
         super().__init__()
-        self._working = working
+        self._context = context
 
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
-        return {"recalled": self._working.recall(messages_of(state))}
+        return {"recalled": self._context.recall.of(messages_of(state))}
 
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:
         # `create_agent` would run the one above on the event loop itself.
-        return await self._working.in_thread(self.before_agent, state, runtime)
+        return await self._context.in_thread(self.before_agent, state, runtime)
 
     def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
-        self._working.note_reply(messages_of(state), recalled_of(state))
+        self._context.use_notes.note(messages_of(state), recalled_of(state))
 
     async def aafter_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:
-        await self._working.in_thread(self.after_agent, state, runtime)
+        await self._context.in_thread(self.after_agent, state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
@@ -46,11 +47,12 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
     ) -> ModelResponse[Any]:
-        return await handler(await self._working.in_thread(self.view, request))
+        return await handler(await self._context.in_thread(self.view, request))
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with the window of its messages, the memories and the references."""
-        system, shown = self._working.view(request.messages, recalled_of(request.state), request.system_prompt or "")
+        recalled = recalled_of(request.state)
+        system, shown = self._context.model_input.of(request.messages, recalled, request.system_prompt or "")
         return request.override(
             system_message=SystemMessage(system) if system else None, messages=cast("list[AnyMessage]", shown)
         )

@@ -29,8 +29,8 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
     """`name` is "openai:gpt-5-mini" or any other name `init_chat_model` takes, by default `LANGMEM_MODEL`; `base_url`,
     by default `LANGMEM_BASE_URL`, is a server that speaks as OpenAI does and then needs no key.
 
-    Without a name, or with "offline", it is the offline model. Nothing is called yet. Raises ConfigurationError if
-    the model cannot be made: no key, no such provider.
+    With "offline" it is the offline model, which is for trying out; without any name too, with a WARNING in the log.
+    Nothing is called yet. Raises ConfigurationError if the model cannot be made: no key, no such provider.
     """
     name = name or os.environ.get("LANGMEM_MODEL") or ""
     base_url = base_url or os.environ.get("LANGMEM_BASE_URL") or None
@@ -39,7 +39,7 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
     if name in ("", _OFFLINE):
         from langmem_plugin.offline.chat_model import OfflineChatModel  # noqa: PLC0415 - loads the embedding model
 
-        return OfflineChatModel()
+        return OfflineChatModel(unasked=not name)
     return _by_name(name, base_url)
 
 

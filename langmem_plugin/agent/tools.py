@@ -7,9 +7,11 @@ from typing import ParamSpec, TypeVar
 
 from langchain_core.tools import BaseTool, tool
 
-from langmem_plugin.agent.identity import session_of_run
-from langmem_plugin.agent.turn_context import WorkingMemory
+from langmem_plugin.agent.identity import run_config, session_of_run
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
+from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.scopes import search_for
 
@@ -22,11 +24,8 @@ _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
-def memory_tools(working: WorkingMemory) -> list[BaseTool]:
-    """Each works for the person of the current run and for nobody else; none where the memory is switched off."""
-    if not working.settings.remembers:
-        return []
-    service = working.service
+def memory_tools(service: MemoryService, saver: ConversationSaver, person: ServedPerson) -> list[BaseTool]:
+    """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
     @tool
     @_told
@@ -35,9 +34,9 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         text: the fact in one full sentence that can be understood without the conversation.
         """
-        with working.fenced():
+        with saver.sessions.fenced(run_config()):
             made = service.remember(
-                working.owner(), storable(text), source_type="extracted_from_chat", session_id=session_of_run()
+                person.owner(), storable(text), source_type="extracted_from_chat", session_id=session_of_run()
             )
         return f"Remembered as {made.id}."
 
@@ -48,8 +47,8 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         query: what it is about, in a few words.
         """
-        owner = working.owner()
-        found = search_for(service, owner, working.role(owner), query)
+        owner = person.owner()
+        found = search_for(service, owner, person.role(owner), query)
         return [{"id": each.memory.id, "text": each.memory.text} for each in found]
 
     @tool
@@ -60,7 +59,7 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
         """
-        found = service.history.search(working.owner(), query, limit=_MESSAGES)
+        found = service.history.search(person.owner(), query, limit=_MESSAGES)
         return [
             {
                 "said_at": f"{each.message.said_at:%Y-%m-%d %H:%M} UTC",
@@ -77,8 +76,8 @@ def memory_tools(working: WorkingMemory) -> list[BaseTool]:
 
         memory_id: the id that recall_facts gave.
         """
-        with working.fenced():
-            return f"Forgotten: {service.forget(working.owner(), memory_id).text}"
+        with saver.sessions.fenced(run_config()):
+            return f"Forgotten: {service.forget(person.owner(), memory_id).text}"
 
     return [remember_fact, recall_facts, search_conversations, forget_fact]
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from langmem_plugin.agent.resolving import resolve as resolve_utterance
+from langmem_plugin.agent.standalone_resolve import resolve as resolve_utterance
 from langmem_plugin.cli.opening import Url, opened, plain_errors
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.terminal import visible

@@ -1,5 +1,6 @@
-"""A chat model that needs no key and no network: it picks a tool by meaning, and knows nothing of its own."""
+"""A chat model that needs no key and no network, for trying out: it picks a tool by meaning, and knows nothing."""
 
+import logging
 import re
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -18,12 +19,17 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.offline.answers import answer
 from langmem_plugin.offline.argument_schema import PREPOSITIONS, Json
+from langmem_plugin.offline.result_text import result_text
 from langmem_plugin.offline.tool_arguments import fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, acts_on_question, is_question
 from langmem_plugin.references import Resolution, resolve
 
+log = logging.getLogger(__name__)
+
+FOR_TRYING_OUT = (
+    "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
+)
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
 _ANSWER_WORDS = 4  # a longer message may well be a new request
 _ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
@@ -40,8 +46,16 @@ def _embeddings() -> OfflineEmbeddings:
     return OfflineEmbeddings()
 
 
+@cache
+def _say_once(level: int) -> None:
+    log.log(level, "model.offline: %s", FOR_TRYING_OUT)
+
+
 class OfflineChatModel(BaseChatModel):
-    """Answers with tools only. Its whole rule:
+    """For trying out, for tests and for examples, never for people who depend on it. Answers with tools only.
+
+    It says so in the log, once in a process: as a WARNING where it stands in `unasked`, because no model was named.
+    Its whole rule:
 
     One tool per message, the nearest in meaning by name and description, or none when all are far. Each argument
     comes from the field of the same name of what the message refers to, else from the message, else from the call
@@ -51,11 +65,13 @@ class OfflineChatModel(BaseChatModel):
     """
 
     embeddings: Embeddings = Field(default_factory=_embeddings, exclude=True)
+    unasked: bool = Field(default=False, exclude=True)
     _chooser: Chooser = PrivateAttr()
 
     def model_post_init(self, context: Any, /) -> None:
         super().model_post_init(context)
         self._chooser = Chooser(self.embeddings)
+        _say_once(logging.WARNING if self.unasked else logging.INFO)
 
     @property
     def _llm_type(self) -> str:
@@ -86,7 +102,7 @@ class OfflineChatModel(BaseChatModel):
     def _reply(self, messages: list[BaseMessage], tools: list[Json]) -> AIMessage:
         results = _trailing_results(messages)
         if results:
-            return AIMessage(answer(results))
+            return AIMessage(result_text(results))
         last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
         if last is None:
             return AIMessage(_cannot(tools))

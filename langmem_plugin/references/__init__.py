@@ -7,33 +7,30 @@
     found.items                                     # every item meant: copies of the tool's own dicts
     found.item("recipe")                            # the one item of that type, or None
     found.question                                  # set when several are equally meant: ask it (.candidates)
-    found.followup                                  # "choose", "refer", "revise", "confirm" or "new"
     found.previous_call                             # the tool and arguments an utterance revises, or None
     describe(found)                                 # one prompt block; "" when there is nothing to say
-    argument("get_recipe", "recipe_id", "tell me about number 2", messages)   # the value, or None
 
 Items come from JSON of any nesting, artifacts, MCP structured content, markdown tables and numbered or bulleted text;
 an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are those the person saw in the reply.
 English, Hebrew and Spanish; a language is a table in words/. Pure and deterministic: no I/O, no model, and no state but
 a bounded memory of conversations read (`clear_cache` empties it).
 
-How it is made: payload and listing read results, ledger keeps what was shown and how, lexicon and phrases read the
-utterance, and resolver (selecting, describing, pointing, choosing) decides what is meant.
+How it is made, each room importing those before it only: words/ has a table per language; text/ compares texts; said/
+reads the phrases of an utterance; shown/ reads tool results and replies into a ledger of what was shown; meant/ has a
+file for each way of finding an item (by_position, by_name, by_pronoun, …), and decision.py asks them in order.
 """
 
-from langmem_plugin.references.meant.arguments import argument
-from langmem_plugin.references.meant.choosing import Closeness
-from langmem_plugin.references.meant.reading import clear_cache, resolve
-from langmem_plugin.references.meant.resolution import Followup, PreviousCall, Reference, Resolution
-from langmem_plugin.references.meant.wording import describe
+from langmem_plugin.references.meant.by_choice import Closeness
+from langmem_plugin.references.meant.ledger_cache import clear_cache
+from langmem_plugin.references.meant.prompt_block import describe
+from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
+from langmem_plugin.references.meant.resolver import resolve
 
 __all__ = [
     "Closeness",
-    "Followup",
     "PreviousCall",
     "Reference",
     "Resolution",
-    "argument",
     "clear_cache",
     "describe",
     "resolve",

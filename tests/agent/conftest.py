@@ -6,10 +6,9 @@ import pytest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 
-from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin import PhoneMemory
+from tests.chat_graph import chat_graph
 
 
 class Scripted(BaseChatModel):
@@ -68,17 +67,9 @@ def memory(database_url, clock, offline_model):
 @pytest.fixture
 def graph_of(memory):
     def build(model, tools=()):
-        builder = (
-            StateGraph(MemoryState)
-            .add_node("recall", memory.recall_node())
-            .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
-            .add_node("tools", ToolNode(list(tools), handle_tool_errors=True))
-            .add_node("write", memory.write_node())
-            .add_edge(START, "recall")
-            .add_edge("recall", "agent")
-            .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
-            .add_edge("tools", "agent")
-        )
-        return builder.compile(checkpointer=memory.saver)
+        def agent(state):
+            return {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))}
+
+        return chat_graph(memory, agent, tools)
 
     return build

@@ -7,6 +7,7 @@ from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.citations import Citation, citations_in, with_sources
+from tests.chat_graph import chat_graph
 
 ERIN, JASON = "+972501234567", "+972501234568"
 QUESTION = "What is the status with TestCorp?"
@@ -170,24 +171,12 @@ def reading(database_url, clock, offline_model, handbook):
 @pytest.fixture(params=["nodes", "middleware"])
 def ask(request, reading, handbook):
     from langchain.agents import create_agent
-    from langgraph.graph import START, StateGraph
-
-    from langmem_plugin import MemoryState
 
     def one_turn(model, text):
         if request.param == "middleware":
             agent = create_agent(model, [], middleware=[reading.middleware()], checkpointer=reading.saver)
         else:
-            agent = (
-                StateGraph(MemoryState)
-                .add_node("recall", reading.recall_node())
-                .add_node("agent", lambda state: {"messages": model.invoke(reading.prompt(state, ""))})
-                .add_node("write", reading.write_node())
-                .add_edge(START, "recall")
-                .add_edge("recall", "agent")
-                .add_edge("agent", "write")
-                .compile(checkpointer=reading.saver)
-            )
+            agent = chat_graph(reading, lambda state: {"messages": model.invoke(reading.prompt(state, ""))})
         reading.reply(agent, ERIN, text)
         return agent.get_state({"configurable": {"thread_id": ERIN}}).values
 

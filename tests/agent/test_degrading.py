@@ -10,7 +10,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from sqlalchemy import make_url, text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.channel import BUSY, NOT_KEPT, WITHOUT_MEMORY
+from langmem_plugin.agent.replies import ENGLISH
+from tests.chat_graph import chat_graph
 from tests.unreliable import WAYS, Unreliable
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -66,7 +67,7 @@ def test_when_the_database_is_away_the_reply_goes_out_with_a_notice_and_later_al
         listed = memory.reply(graph, ERIN, "/memories")
         remembered = memory.reply(graph, ERIN, "/remember I like tea")
 
-    assert answer == f"heard 2\n\n{WITHOUT_MEMORY}"
+    assert answer == f"heard 2\n\n{ENGLISH.without_memory}"
     assert listed == "⚠️ Memory system temporarily unavailable. Please try again."
     assert remembered == "❌ Failed to store memory. Please try again."
     assert "recall.skipped" in caplog.messages
@@ -99,7 +100,7 @@ def test_when_the_database_goes_away_in_mid_run_nothing_is_done_twice(memory, ou
     finally:
         outage.__exit__()
 
-    assert answer == NOT_KEPT
+    assert answer == ENGLISH.not_kept
     assert orders == ["pizza"]
 
 
@@ -134,7 +135,7 @@ def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, 
         holder.start()
         hangs.wait(20)
         try:
-            assert memory.reply(_one_node(memory), ERIN, "hello?") == BUSY
+            assert memory.reply(_one_node(memory), ERIN, "hello?") == ENGLISH.busy
             assert memory.reply(_one_node(memory), JASON, "hello?") == "I hear you."
         finally:
             goes_on.set()
@@ -227,20 +228,7 @@ def opened(database_url, clock, unreliable):
 
 def _reminded(memory, model):
     """A graph that is given what is remembered."""
-    from langgraph.graph import START, StateGraph
-
-    from langmem_plugin import MemoryState
-
-    return (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
+    return chat_graph(memory, lambda state: {"messages": model.invoke(memory.prompt(state, "You are Mom Bot."))})
 
 
 @pytest.mark.spec("M-14")

@@ -12,7 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import END, START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.agent.channel import NOT_STORABLE
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.offline.chat_model import OfflineChatModel
 from langmem_plugin.settings import Settings
 from tests.memory.test_bad_text import Letters
@@ -205,7 +205,7 @@ UNSTORABLE = {
 def test_what_cannot_be_stored_ends_its_run_with_an_answer_and_nothing_else(memory, what):
     answer, said = goes_on(memory, Script({}, "1. Soup", UNSTORABLE[what], "Here it is.", None))
 
-    assert answer == NOT_STORABLE
+    assert answer == ENGLISH.not_storable
     assert "Here it is." not in said
 
 

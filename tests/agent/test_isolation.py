@@ -12,11 +12,10 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.tools import tool
 from langgraph.config import get_config
-from langgraph.graph import START, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
 
-from langmem_plugin import MemoryState, PhoneMemory, Settings
+from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.memory.scopes import share
+from tests.chat_graph import chat_graph
 
 _PHONE = itertools.count(1)
 _ACTIONS = ["tell", "list", "list alike", "choose", "revise", "remember", "ask", "reset", "restart"]
@@ -68,18 +67,7 @@ class Household:
             last.additional_kwargs |= note
             return {"messages": AIMessage("All right. [Memory: 1] [Document: 1]", id=f"a{len(said)}")}
 
-        return (
-            StateGraph(MemoryState)
-            .add_node("recall", self.memory.recall_node())
-            .add_node("agent", agent)
-            .add_node("tools", ToolNode([look_up]))
-            .add_node("write", self.memory.write_node())
-            .add_edge(START, "recall")
-            .add_edge("recall", "agent")
-            .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
-            .add_edge("tools", "agent")
-            .compile(checkpointer=self.memory.saver)
-        )
+        return chat_graph(self.memory, agent, [look_up])
 
     def do(self, phone, action):
         secret = self.secrets[phone]

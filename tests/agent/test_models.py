@@ -7,7 +7,8 @@ from langchain_openai import ChatOpenAI
 
 from langmem_plugin import ConfigurationError
 from langmem_plugin.agent.models import chat_model, model_failures
-from langmem_plugin.offline.chat_model import OfflineChatModel
+from langmem_plugin.offline import chat_model as chat_model_module
+from langmem_plugin.offline.chat_model import FOR_TRYING_OUT, OfflineChatModel
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +21,17 @@ def test_without_a_name_it_is_the_offline_model(monkeypatch):
     assert isinstance(chat_model(), OfflineChatModel)
     monkeypatch.setenv("OPENAI_API_KEY", "a key that is there for something else")
     assert isinstance(chat_model(), OfflineChatModel)
+
+
+@pytest.mark.parametrize(("name", "level"), [(None, "WARNING"), ("offline", "INFO")])
+def test_the_offline_model_says_once_that_it_is_for_trying_out(name, level, caplog):
+    chat_model_module._say_once.cache_clear()
+    with caplog.at_level("INFO"):
+        chat_model(name)
+        chat_model(name)
+
+    said = [record.levelname for record in caplog.records if FOR_TRYING_OUT in record.getMessage()]
+    assert said == [level]
 
 
 def test_a_name_from_the_environment_with_a_key_is_that_model(monkeypatch):

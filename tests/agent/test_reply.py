@@ -10,7 +10,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import InvalidInput, ModelUnavailable, PhoneMemory, SessionExpired
-from langmem_plugin.agent.channel import EMPTY, NO_MODEL
+from langmem_plugin.agent.replies import ENGLISH
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -45,7 +45,7 @@ def test_half_an_hour_of_silence_starts_afresh(memory, graph_of, scripted, clock
 def test_an_empty_message_is_answered_without_a_run(memory, graph_of, scripted, text):
     model = scripted()
 
-    assert memory.reply(graph_of(model), ERIN, text) == EMPTY
+    assert memory.reply(graph_of(model), ERIN, text) == ENGLISH.empty_message
     assert model.seen == []
 
 
@@ -78,7 +78,7 @@ def test_when_the_model_does_not_answer_the_person_is_told_and_nothing_is_lost(
     def broken(_messages):
         raise failure
 
-    assert memory.reply(graph_of(scripted(broken)), ERIN, "hello") == NO_MODEL
+    assert memory.reply(graph_of(scripted(broken)), ERIN, "hello") == ENGLISH.no_model
 
     model = scripted()
     assert memory.reply(graph_of(model), ERIN, "are you back?") == "heard 3"

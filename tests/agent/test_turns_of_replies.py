@@ -4,13 +4,13 @@ import contextlib
 
 import pytest
 from langchain_core.messages import AIMessage
-from langgraph.graph import START, StateGraph
 from sqlalchemy import delete
 
-from langmem_plugin import MemoryState, PhoneMemory, TurnLost
-from langmem_plugin.agent import channel
+from langmem_plugin import PhoneMemory, TurnLost
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.storage import shared_writes
 from langmem_plugin.database.conversation_tables import turn
+from tests.chat_graph import chat_graph
 
 ERIN = "+972501234567"
 
@@ -28,16 +28,7 @@ def assistant(memory, before=lambda _: None):
         memory.prompt(state, "You are Mom Bot.")
         return {"messages": AIMessage(f"You said {text}")}
 
-    return (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", agent)
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
+    return chat_graph(memory, agent)
 
 
 def overtaken(memory, graph):
@@ -55,7 +46,7 @@ def overtaken(memory, graph):
 
 @pytest.mark.spec("C-23")
 def test_a_person_is_told_when_an_answer_was_overtaken(memory):
-    assert memory.reply(assistant(memory, overtaken(memory, assistant(memory))), ERIN, "slow") == channel.LOST
+    assert memory.reply(assistant(memory, overtaken(memory, assistant(memory))), ERIN, "slow") == ENGLISH.turn_lost
     assert memory.reply(assistant(memory), ERIN, "still there?") == "You said still there?"
 
 
@@ -76,7 +67,7 @@ def test_a_tool_of_an_overtaken_run_remembers_nothing_and_forgets_nothing(memory
                 with pytest.raises(TurnLost):
                     tools[name].invoke(given)
 
-    assert memory.reply(assistant(memory, use_tools), ERIN, "slow") == channel.LOST
+    assert memory.reply(assistant(memory, use_tools), ERIN, "slow") == ENGLISH.turn_lost
     assert [each.text for each in memory.service.list_memories(ERIN)] == ["Leo is allergic to peanuts"]
 
 
@@ -94,7 +85,7 @@ def test_a_person_is_answered_when_the_conversation_is_deleted_meanwhile(memory,
     graph = assistant(memory, delete_it)
     memory.reply(graph, ERIN, "hello")
 
-    assert memory.reply(graph, ERIN, "slow") == channel.LOST
+    assert memory.reply(graph, ERIN, "slow") == ENGLISH.turn_lost
     assert memory.reply(graph, ERIN, "hello again") == "You said hello again"
     state = graph.get_state({"configurable": {"thread_id": ERIN}})
     assert [each.text for each in state.values["messages"]] == ["hello again", "You said hello again"]

@@ -19,7 +19,7 @@ from langgraph.types import Command, interrupt
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
-from langmem_plugin.agent.channel import NOT_STORABLE
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata
@@ -240,7 +240,7 @@ def test_a_class_that_is_not_allowed_is_refused_when_it_is_written_by_its_name(d
             graph.invoke({"messages": [HumanMessage("hello")]}, CONFIG)
 
         assert f'with_allowlist([("{__name__}", "Price")])' in str(refused.value)
-        assert memory.reply(graph, ERIN, "hello again") == NOT_STORABLE
+        assert memory.reply(graph, ERIN, "hello again") == ENGLISH.not_storable
         state = priced(memory.saver).get_state(CONFIG).values
         assert [each.text for each in state["messages"]] == ["hello", "hello again"]
 

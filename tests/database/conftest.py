@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import pytest
 from langchain_core.messages import AIMessage
-from langgraph.graph import START, StateGraph
 
-from langmem_plugin import MemoryState, PhoneMemory
+from langmem_plugin import PhoneMemory
+from tests.chat_graph import chat_graph
 
 
 class Server(NamedTuple):
@@ -37,17 +37,7 @@ def serving(memory: PhoneMemory) -> Server:
         prompt = memory.prompt(state, "You are Mom Bot.")
         return {"messages": AIMessage(f"{state['messages'][-1].text} / {prompt[0].text}")}
 
-    graph = (
-        StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("agent", answer)
-        .add_node("write", memory.write_node())
-        .add_edge(START, "recall")
-        .add_edge("recall", "agent")
-        .add_edge("agent", "write")
-        .compile(checkpointer=memory.saver)
-    )
-    return Server(memory, graph)
+    return Server(memory, chat_graph(memory, answer))
 
 
 @pytest.fixture

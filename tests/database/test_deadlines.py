@@ -15,7 +15,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from sqlalchemy import text
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.agent.channel import WITHOUT_MEMORY
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.database import Database
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
@@ -222,9 +222,9 @@ def test_a_reply_waits_in_vain_once(request, database_url, offline_model):
         again = server.says(MOM, "And now?")
 
     assert answer.startswith("Where is the key now? / ")
-    assert answer.endswith(WITHOUT_MEMORY)
+    assert answer.endswith(ENGLISH.without_memory)
     assert again.startswith("And now? / ")
-    assert WITHOUT_MEMORY not in again
+    assert ENGLISH.without_memory not in again
     assert waited < 2 * TIMEOUT.total_seconds() + 0.5
 
 
@@ -243,5 +243,5 @@ def test_a_reply_waits_in_vain_once_for_whoever_holds_the_tables(on_postgresql, 
             answer = server.says(MOM, "Where is the key now?")
             waited = time.monotonic() - begun
 
-    assert answer.endswith(WITHOUT_MEMORY)
+    assert answer.endswith(ENGLISH.without_memory)
     assert waited < 2 * TIMEOUT.total_seconds()

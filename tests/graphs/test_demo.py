@@ -51,7 +51,9 @@ def typed(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.spec("U-5")
 def test_a_chat_can_be_left_and_taken_up_again(typed):
-    assert "2. Fish tacos with lime slaw" in typed("find me tacos\n")[1]
+    shown = typed("find me tacos\n")[1]
+    assert shown.count(chat.FOR_TRYING_OUT) == 1
+    assert "2. Fish tacos with lime slaw" in shown
     assert "Fish tacos with lime slaw (saved)" in typed("save number 2\n\n", "--graph", "agent")[1]
 
 

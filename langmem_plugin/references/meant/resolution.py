@@ -1,14 +1,10 @@
-"""The answer of the resolver: references, or a question, or nothing; and the earlier call that an utterance
-revises.
-"""
+"""The answer of the resolver: references, or a question, or nothing; and the earlier call that is revised."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from langmem_plugin.references.said.text import stem, words_of
-
-Followup = Literal["choose", "refer", "revise", "confirm", "new"]
+from langmem_plugin.references.text.tokens import stem, words_of
 
 
 @dataclass(frozen=True)
@@ -36,9 +32,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class PreviousCall:
-    """The earlier tool call that an utterance revises; `arguments` are its own, to be repeated with one
-    thing changed.
-    """
+    """The tool call that an utterance revises; `arguments` are its own, to be repeated with one thing changed."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -53,7 +47,6 @@ class Resolution:
     """Set, with no references, when several items are equally meant: ask it."""
     candidates: tuple[dict[str, Any], ...] = ()
     """The items the question is about."""
-    followup: Followup = "new"
     previous_call: PreviousCall | None = None
     """Set when the utterance revises or changes something and there was a call."""
 

@@ -2,9 +2,9 @@
 
 from langmem_plugin.references.words.english import ENGLISH
 from langmem_plugin.references.words.hebrew import HEBREW
+from langmem_plugin.references.words.language_table import Comparison, Language, phrases
 from langmem_plugin.references.words.spanish import SPANISH
-from langmem_plugin.references.words.table import Comparison, Words, phrases
 
-LANGUAGES: tuple[Words, ...] = (ENGLISH, HEBREW, SPANISH)
+LANGUAGES: tuple[Language, ...] = (ENGLISH, HEBREW, SPANISH)
 
-__all__ = ["ENGLISH", "HEBREW", "LANGUAGES", "SPANISH", "Comparison", "Words", "phrases"]
+__all__ = ["ENGLISH", "HEBREW", "LANGUAGES", "SPANISH", "Comparison", "Language", "phrases"]

@@ -1,7 +1,6 @@
 """Hebrew words of reference; prefixes (ו ה ב ל מ ש כ) are stripped by the reader of the table."""
-# ruff: noqa: E501 - a cell of a table stays in one piece
 
-from langmem_plugin.references.words.table import (
+from langmem_plugin.references.words.field_names import (
     AGE,
     CALORIES,
     CLOCK,
@@ -11,13 +10,10 @@ from langmem_plugin.references.words.table import (
     PRICE,
     RATING,
     SIZE,
-    Words,
-    comparisons,
-    numbered,
-    phrases,
 )
+from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
 
-HEBREW = Words(
+HEBREW = Language(
     name="he",
     kinds={
         "marker": phrases("מספר|מס|מס׳|מס'|אופציה|אפשרות|תוצאה|פריט|סעיף|#"),

@@ -1,7 +1,6 @@
 """Spanish words of reference (normal form: no accents)."""
-# ruff: noqa: E501 - a cell of a table stays in one piece
 
-from langmem_plugin.references.words.table import (
+from langmem_plugin.references.words.field_names import (
     AGE,
     CALORIES,
     CLOCK,
@@ -11,13 +10,10 @@ from langmem_plugin.references.words.table import (
     PRICE,
     RATING,
     SIZE,
-    Words,
-    comparisons,
-    numbered,
-    phrases,
 )
+from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
 
-SPANISH = Words(
+SPANISH = Language(
     name="es",
     kinds={
         "marker": phrases("numero|numeros|num|nro|nº|n°|opcion|opciones|resultado|elemento|#"),

@@ -9,12 +9,12 @@ from contextlib import asynccontextmanager
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage
-from langgraph.graph import START, StateGraph
 from langgraph_sdk import Auth
 from typing_extensions import TypedDict
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
 from langmem_plugin.memory.scopes import share
+from tests.chat_graph import chat_graph
 
 ANNA = "+972501234567"
 
@@ -59,16 +59,7 @@ def agent(state: MemoryState) -> dict[str, object]:
     return {"messages": AIMessage(str(told))}
 
 
-graph = (
-    StateGraph(MemoryState, context_schema=Person)
-    .add_node("recall", memory.recall_node())
-    .add_node("agent", agent)
-    .add_node("write", memory.write_node())
-    .add_edge(START, "recall")
-    .add_edge("recall", "agent")
-    .add_edge("agent", "write")
-    .compile()
-)
+graph = chat_graph(memory, agent, context_schema=Person, own_checkpointer=False)
 
 
 @asynccontextmanager

@@ -1,0 +1,31 @@
+"""The state a graph shares with its memory."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, NotRequired
+
+from langchain_core.messages import AnyMessage, BaseMessage
+from langgraph.graph.message import add_messages
+from typing_extensions import TypedDict
+
+Recalled = list[tuple[str, float]]
+"""(memory id, score), best first."""
+
+
+class MemoryState(TypedDict):
+    """`recalled` holds (memory id, score) pairs and nothing else: texts are read again, owner-checked, when a
+    prompt is built, so a memory that was forgotten meanwhile is not in it.
+    """
+
+    messages: Annotated[list[AnyMessage], add_messages]
+    recalled: NotRequired[Recalled]
+
+
+def messages_of(state: Mapping[str, Any] | Any) -> Sequence[BaseMessage]:
+    """The messages of a state that is a dict or an object."""
+    found: Sequence[BaseMessage] = state["messages"] if isinstance(state, Mapping) else state.messages
+    return found
+
+
+def recalled_of(state: Mapping[str, Any] | Any) -> Recalled:
+    found = state.get("recalled") if isinstance(state, Mapping) else getattr(state, "recalled", None)
+    return list(found or [])

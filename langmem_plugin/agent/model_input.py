@@ -1,0 +1,107 @@
+"""What a model is given at one call: the system text with all that is known, and the window of the conversation."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent.identity import session_of_run
+from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.pictures import with_pictures
+from langmem_plugin.agent.prompt import system_text
+from langmem_plugin.agent.sendable_messages import sendable
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.shown_memories import ShownMemories
+from langmem_plugin.agent.summary import Summaries
+from langmem_plugin.agent.topic import newest_of_person
+from langmem_plugin.conversation.media.media_store import MediaReference
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.window import window
+from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.models import storable
+from langmem_plugin.phones import masked
+from langmem_plugin.references import Resolution, resolve
+from langmem_plugin.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class ModelInput:
+    """A view: the state is not changed."""
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        person: ServedPerson,
+        shown: ShownMemories,
+        settings: Settings,
+        *,
+        embedder: Embedder,
+        count_tokens: Callable[[BaseMessage], int],
+        summaries: Summaries | None,
+    ) -> None:
+        self._saver = saver
+        self._person = person
+        self._shown = shown
+        self._settings = settings
+        self._embedder = embedder
+        self._count_tokens = count_tokens
+        self._summaries = summaries
+
+    def of(
+        self, messages: Sequence[BaseMessage], recalled: Recalled, system: str, phone: str | None = None
+    ) -> tuple[str, list[BaseMessage]]:
+        """The system text and the messages for the next model call."""
+        owner = self._person.owner(phone)
+        messages = [sendable(message) for message in messages]
+        thread = self._person.thread(owner, phone)
+        in_window = window(
+            messages,
+            max_turns=self._settings.window_turns,
+            max_tokens=self._settings.max_tokens[self._person.role(owner)],
+            count_tokens=self._count_tokens,
+        )
+        told = self._shown.told(owner, recalled)
+        text = system_text(
+            system,
+            self._before(messages, in_window, thread, session_of_run() if phone is None else None),
+            self._shown.instructions(owner, messages, told),
+            self._shown.numbered(owner, messages, recalled, told),
+            self.resolution(messages),
+        )
+        return storable(text), with_pictures(in_window, lambda reference: self._picture(owner, thread, reference))
+
+    def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
+        """What the person's last message refers to in all that came before it."""
+        last = newest_of_person(messages)
+        if last is None:
+            return Resolution()
+        return resolve(messages[last].text, messages[:last], closeness=self._closeness)
+
+    def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
+        """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
+        try:
+            return self._embedder.closeness(text, texts)
+        except EmbeddingUnavailable:
+            log.warning("closeness.skipped", exc_info=True)
+            return [0.0] * len(texts)
+
+    def _before(
+        self, messages: Sequence[BaseMessage], in_window: Sequence[BaseMessage], thread: str, session_id: str | None
+    ) -> str:
+        """A summary of what the window leaves out."""
+        if self._summaries is None:
+            return ""
+        kept = {id(message) for message in in_window}
+        dropped = [message for message in messages if id(message) not in kept]
+        return self._summaries.of(dropped, thread=thread, session_id=session_id) if dropped else ""
+
+    def _picture(self, owner: str, thread: str, reference: MediaReference) -> bytes | None:
+        try:
+            return self._saver.load_media(thread, reference)
+        except StoreUnavailable:
+            log.warning("pictures.skipped", exc_info=True, extra={"owner": masked(owner)})
+            memory_outage.note("pictures")
+            return None

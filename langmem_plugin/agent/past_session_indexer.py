@@ -1,0 +1,172 @@
+"""Makes what past sessions said searchable, in the background: each message once, in whatever process comes to it."""
+
+import logging
+import queue
+import threading
+import weakref
+from collections.abc import Callable
+from datetime import timedelta
+from hashlib import sha256
+
+from langmem_plugin import forks
+from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
+from langmem_plugin.agent.pictures import words_in
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
+from langmem_plugin.conversation.sessions import searchable_sessions
+from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
+from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
+from langmem_plugin.memory.search.message_search import MessageHistory, Said
+from langmem_plugin.phones import masked
+
+log = logging.getLogger(__name__)
+
+_EVERY_SECONDS = 600.0
+_AT_ONCE = 20
+_FIRST_SESSION_WITHIN = timedelta(hours=1)
+_LONGEST_ID = 200
+_SPEAKERS = ("user", "assistant")
+_Asked = queue.SimpleQueue[str | None]
+
+
+class PastSessionIndexer:
+    """Follows the sessions of one database into the searchable history.
+
+    What is missing is read from the database, so nothing is lost with a process. A session is taken when it is
+    over or silent: what is in the model's window needs no search.
+    """
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        manager: SessionManager,
+        history: MessageHistory,
+        *,
+        is_command: Callable[[str], bool],
+    ) -> None:
+        self._saver = saver
+        self._manager = manager
+        self._history = history
+        self._is_command = is_command
+        self._begin()
+        forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        self._asked: _Asked = queue.SimpleQueue()
+        self._stopped = threading.Event()
+        self._worker: threading.Thread | None = None
+        weakref.finalize(self, self._asked.put, None).atexit = False
+
+    def start(self) -> None:
+        """Looks at all that waits, and from then on every ten minutes and when it is asked to."""
+        self._worker = threading.Thread(
+            target=_work, args=(weakref.ref(self), self._asked), name="langmem-past-sessions", daemon=True
+        )
+        self._worker.start()
+
+    def close(self) -> None:
+        """Waits for the session that is being taken; the others wait for the next process."""
+        self._stopped.set()
+        self._asked.put(None)
+        if self._worker is not None and self._worker.is_alive():
+            self._worker.join()
+
+    def look(self, thread: str) -> None:
+        """Has the sessions of a thread looked at soon, because one of them may just have ended."""
+        if self._worker is None or not self._worker.is_alive():  # the first time in a forked process
+            self.start()
+        self._asked.put(self._saver.sessions.thread(thread))
+
+    def catch_up(self, thread: str | None = None) -> int:
+        """Takes what waits, of one thread or of all, here and now; how many messages became searchable.
+
+        Raises EmbeddingUnavailable, with what is done kept.
+        """
+        added = 0
+        while True:
+            silent_since = self._saver.sessions.silent_since()
+            with self._saver.database.read() as connection:
+                found = searchable_sessions.waiting(connection, silent_since, thread=thread, limit=_AT_ONCE)
+            for each in found:
+                if self._stopped.is_set():
+                    return added
+                added += self._take(each)
+            if len(found) < _AT_ONCE:
+                return added
+
+    def claim(self, thread_id: str, owner: str) -> None:
+        """Notes whose a run's thread is, where its key does not say it: on a LangGraph server it is a UUID."""
+        thread = self._saver.sessions.thread(thread_id)
+        if not thread or owner == thread or names_its_owner(thread):
+            return
+        with self._saver.database.read() as connection:
+            if searchable_sessions.is_claimed(connection, thread, owner):
+                return
+        with self._saver.database.write() as connection:
+            searchable_sessions.claim(connection, thread, owner, self._saver.sessions.now())
+
+    def _look(self, thread: str | None) -> bool:
+        """At one thread or all; whether to go on with others."""
+        if self._stopped.is_set():
+            return False
+        try:
+            self.catch_up(thread)
+            if thread is None:
+                self._forget_gone()
+        except (EmbeddingUnavailable, StoreUnavailable):
+            log.warning("past_sessions.later", exc_info=True)
+        return not self._stopped.is_set()
+
+    def _forget_gone(self) -> None:
+        with self._saver.database.write() as connection:
+            searchable_sessions.forget_gone(connection, self._saver.sessions.now() - _FIRST_SESSION_WITHIN)
+
+    def _take(self, found: Waiting) -> int:
+        owner = None if found.contested else found.owner or owner_of_thread(found.thread)
+        try:
+            said = [] if owner is None else self._said_in(found.session_id)
+        except UnknownSession:  # purged meanwhile, with all that was searchable of it
+            return 0
+        except DamagedSession:
+            # Looked at again when it was rebuilt; what was taken from it before stays.
+            log.warning("past_sessions.damaged", exc_info=True, extra={"session_id": found.session_id})
+            with self._saver.database.write() as connection:
+                searchable_sessions.take(connection, found)
+            return 0
+        added = self._history.follow(
+            owner, found.session_id, said, lambda connection: searchable_sessions.take(connection, found)
+        )
+        if added:
+            log.info("past_sessions.taken", extra={"phone": masked(found.thread), "messages": added})
+        return added or 0
+
+    def _said_in(self, session_id: str) -> list[Said]:
+        """What a person and the assistant said to each other: no tool results, no commands."""
+        return [
+            Said(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
+            for each in self._manager.messages(session_id)
+            if (text := self._worded(each))
+        ]
+
+    def _worded(self, message: MessageRecord) -> str:
+        if message.role not in _SPEAKERS or (message.role == "user" and self._is_command(message.content)):
+            return ""
+        return words_in(message.content)
+
+
+def _work(found: "weakref.ref[PastSessionIndexer]", asked: _Asked) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    thread = None
+    while (sessions := found()) is not None and sessions._look(thread):  # noqa: SLF001 - its own thread
+        del sessions
+        try:
+            thread = asked.get(timeout=_EVERY_SECONDS)
+        except queue.Empty:
+            thread = None
+
+
+def _fitting(message_id: str) -> str:
+    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
+        return message_id
+    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()

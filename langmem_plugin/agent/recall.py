@@ -1,0 +1,83 @@
+"""Recall before a reply: which memories bear on the talk, as many as the prompt has room for."""
+
+import logging
+from collections.abc import Sequence
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent.citations import Citation
+from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.shown_memories import ShownMemories, fitting
+from langmem_plugin.agent.topic import last_said, topic
+from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
+from langmem_plugin.memory import Memory
+from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.search.tokenizer import asked
+from langmem_plugin.phones import masked
+from langmem_plugin.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_GREETING_WORDS = 2  # a first message as short as "good morning" that reminds of nothing has no topic
+
+
+class Recall:
+    def __init__(
+        self,
+        reminders: Reminders,
+        person: ServedPerson,
+        shown: ShownMemories,
+        settings: Settings,
+        *,
+        documents: RetrieverDocuments | None,
+        past_sessions: PastSessionIndexer | None,
+    ) -> None:
+        self._reminders = reminders
+        self._person = person
+        self._shown = shown
+        self._settings = settings
+        self._documents = documents
+        self._past_sessions = past_sessions
+
+    def of(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
+        """(memory id, score) of what bears on the talk, best first, as many as `recall_tokens` holds whole.
+
+        Nothing, and a warning, if memory is down. Raises SessionExpired if there is no message: the run resumed a
+        conversation that is over.
+        """
+        if not messages:
+            raise SessionExpired("this conversation has ended and its question with it: send a new message")
+        owner = self._person.owner(phone)
+        if not self._settings.remembers:
+            return []
+        said = last_said(messages)
+        if self._past_sessions is not None and len(said) <= 1:  # a session begins, so another may just have ended
+            self._past_sessions.look(self._person.thread(owner, phone))
+        if self._documents is not None:
+            self._documents.ask(owner, topic(said))
+        try:
+            found = self._found(owner, said)
+        except EmbeddingUnavailable:
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            return []
+        except StoreUnavailable:
+            log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
+            memory_outage.note("recall")
+            return []
+        costs = [self._shown.cost(Citation(place, memory)) for place, (memory, _) in enumerate(found, 1)]
+        return [(found[place][0].id, found[place][1]) for place in fitting(costs, self._settings.recall_tokens)]
+
+    def _found(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
+        words = asked(topic(said))
+        return self._reminders.recall(
+            owner,
+            self._person.role(owner),
+            said if words else [],
+            limit=self._settings.recall_limit,
+            min_similarity=self._settings.min_similarity,
+            or_foremost=not words or (len(said) == 1 and len(words) <= _GREETING_WORDS),
+        )

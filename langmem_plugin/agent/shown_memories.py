@@ -1,0 +1,109 @@
+"""What of the memory a model is shown: memories and documents under their numbers, and instructions in force."""
+
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+
+from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
+from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.prompt import context_line
+from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.topic import last_said, reply_of, topic
+from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.memory.conditions import Situation
+from langmem_plugin.memory.instructions import Instruction, applying
+from langmem_plugin.memory.reminders import NOTHING_TOLD, Reminders, Told
+from langmem_plugin.phones import masked
+from langmem_plugin.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class ShownMemories:
+    """Texts are read again at each call, so what was forgotten meanwhile is not shown."""
+
+    def __init__(
+        self,
+        reminders: Reminders,
+        person: ServedPerson,
+        settings: Settings,
+        *,
+        documents: RetrieverDocuments | None,
+        count_tokens: Callable[[BaseMessage], int],
+        now: Callable[[], datetime],
+    ) -> None:
+        self._reminders = reminders
+        self._person = person
+        self._settings = settings
+        self._documents = documents
+        self._count_tokens = count_tokens
+        self._now = now
+
+    def told(self, owner: str, recalled: Recalled) -> Told:
+        """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
+        if not self._settings.remembers:
+            return NOTHING_TOLD
+        try:
+            return self._reminders.told(owner, self._person.role(owner), [each for each, _ in recalled])
+        except StoreUnavailable as error:
+            log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
+            memory_outage.note("recall")
+            return NOTHING_TOLD
+
+    def told_last(self, owner: str, recalled: Recalled) -> Told:
+        """What the prompt was given, read again only where that is not known any more."""
+        role = self._person.role(owner)
+        return self._reminders.last_told(owner, role, [each for each, _ in recalled]) or self.told(owner, recalled)
+
+    def numbered(
+        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
+    ) -> list[Citation]:
+        """What the block holds. A number is the place in what was recalled, whatever has been forgotten since.
+
+        Documents are numbered on, and fill what the memories leave of the budget.
+        """
+        if not self._settings.remembers:
+            return []
+        told = told if told is not None else self.told(owner, recalled)
+        places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
+        shown = [Citation(places[each.id], memory=each) for each in told.memories]
+        if self._documents is not None:
+            found = self._documents.of(owner, topic(last_said(messages)))
+            offered = [Citation(place, document=each) for place, each in enumerate(found, len(recalled) + 1)]
+            left = self._settings.recall_tokens - sum(map(self.cost, shown))
+            shown += [offered[place] for place in fitting([self.cost(each) for each in offered], left)]
+        return shown
+
+    def instructions(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
+        """Those that apply to the person's newest message."""
+        said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+        situation = Situation(self._now(), message=said, topic=said, role=self._person.role(owner))
+        return applying(told.instructions, situation)
+
+    def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
+        """What the newest reply cites."""
+        return citations_in(reply_of(messages), self.numbered(self._person.owner(phone), messages, recalled))
+
+    def with_sources(self, text: str, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> str:
+        """A reply for people, with the sources it cites below it."""
+        if not cites(text):
+            return text
+        return with_sources(text, self.numbered(self._person.owner(phone), messages, recalled))
+
+    def cost(self, shown: Citation) -> int:
+        """Its tokens in the prompt."""
+        return self._count_tokens(SystemMessage(context_line(shown)))
+
+
+def fitting(costs: Sequence[int], budget: int) -> list[int]:
+    """The places of those that fit together, in order: one that is too long does not keep out the next."""
+    places = []
+    for place, cost in enumerate(costs):
+        if cost <= budget:
+            places.append(place)
+            budget -= cost
+    return places

@@ -1,0 +1,74 @@
+"""Notes after a reply which memories it was shown and cites, and which instructions it followed."""
+
+import logging
+from collections.abc import Sequence
+from functools import partial
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.agent.citations import citations_in, cites
+from langmem_plugin.agent.identity import run_config, session_of_run, thread_of_run
+from langmem_plugin.agent.memory_state import Recalled
+from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.shown_memories import ShownMemories
+from langmem_plugin.agent.topic import reply_of
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.reminders import Told
+from langmem_plugin.memory.retention import Access
+from langmem_plugin.memory.scopes import scopes_of
+from langmem_plugin.phones import masked
+from langmem_plugin.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+class UseNotes:
+    """Used memories rank higher later."""
+
+    def __init__(
+        self,
+        service: MemoryService,
+        saver: ConversationSaver,
+        person: ServedPerson,
+        shown: ShownMemories,
+        settings: Settings,
+        *,
+        past_sessions: PastSessionIndexer | None,
+    ) -> None:
+        self._service = service
+        self._saver = saver
+        self._person = person
+        self._shown = shown
+        self._settings = settings
+        self._past_sessions = past_sessions
+
+    def note(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
+        """When the database does not take it the reply goes out all the same."""
+        if not self._settings.remembers:
+            return
+        owner = self._person.owner()
+        try:
+            if self._past_sessions is not None:
+                self._past_sessions.claim(thread_of_run(), owner)
+            # What the prompt was given is what was used: nothing is read again.
+            told = self._shown.told_last(owner, recalled)
+            uses = self._uses(owner, messages, recalled, told)
+            followed = [each.id for each in self._shown.instructions(owner, messages, told)]
+            if uses or followed:
+                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner))]
+                note = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
+                self._saver.write_along(run_config(), partial(note, session_id=session_of_run()))
+        except StoreUnavailable:
+            log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
+
+    def _uses(
+        self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told
+    ) -> dict[str, tuple[Access, float | None]]:
+        """How each recalled memory was used: cited, or only shown."""
+        reply = reply_of(messages)
+        shown = self._shown.numbered(owner, messages, recalled, told) if cites(reply) else []
+        cited = {each.memory.id for each in citations_in(reply, shown) if each.memory is not None}
+        return {each: ("cited" if each in cited else "injected", score) for each, score in recalled}

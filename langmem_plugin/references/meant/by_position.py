@@ -1,0 +1,91 @@
+"""Items counted in a list: "number 2", "the first and the last", "the last two", "the previous one"."""
+
+from collections.abc import Sequence
+
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type
+from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words.type_nouns import GROUPS
+
+_SMALLEST_ID = 100
+"""Numbers below are counted, never taken for an id."""
+
+
+def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """Every number must be in the list; a number printed beside an item counts before its place."""
+    lists = candidate_lists(utterance, ledger, phrase.nouns)
+    if not lists or _foreign(phrase.nouns, ledger):
+        return None
+    printed = utterance.has("label", "digit", "marker")
+    listed = next((listed for listed in lists if not printed or listed.starts_by(min(phrase.numbers))), lists[0])
+    listed = listed if printed else of_type(listed, phrase.nouns)
+    if len(listed.entries) == 1 and not listed.numbered:
+        listed = _sequence(listed, ledger)
+    found = []
+    for number in phrase.numbers:
+        if number == 0:
+            entry = listed.entries[len(listed.entries) // 2] if len(listed.entries) % 2 else None
+        else:
+            entry = listed.at(number) or _identified(number, listed, ledger)
+        if entry is None:
+            return None
+        found.append(entry)
+    words = utterance.words(phrase)
+    reason = f"{words!r} of the {len(listed.entries)} last listed"
+    return Finding(found, words, reason, "number" if printed else "ordinal", listed)
+
+
+def by_first(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "the first two"."""
+    listed = next(iter(candidate_lists(utterance, ledger, phrase.nouns)), None)
+    if listed is None or phrase.count > len(listed.entries):
+        return None
+    found = listed.entries[: phrase.count]
+    return Finding(found, utterance.words(phrase), f"the first {phrase.count} last listed", "ordinal", listed)
+
+
+def by_last(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "the last two"."""
+    listed = next(iter(candidate_lists(utterance, ledger, phrase.nouns)), None)
+    if listed is None or phrase.count > len(listed.entries):
+        return None
+    found = listed.entries[-phrase.count :]
+    return Finding(found, utterance.words(phrase), f"the last {phrase.count} listed", "ordinal", listed)
+
+
+def by_previous(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "the previous one": what was spoken of before the item in focus."""
+    if len(ledger.focus) < 2:
+        return None
+    return Finding([ledger.focus[-2]], utterance.words(phrase), "the one spoken of before", "older")
+
+
+def _sequence(last: ShownList, ledger: Ledger) -> ShownList:
+    """Single items of one result, offered one after another, count as a list in that order."""
+    entries: list[ItemEntry] = []
+    for earlier in ledger.shown_lists:
+        if earlier.sources == last.sources or (earlier.tool == last.tool and earlier.tool):
+            entries += [entry for entry in earlier.entries if not any(entry is other for other in entries)]
+    return ShownList(entries, [None] * len(entries), last.turn, "prose", last.nouns, last.tool, sources=last.sources)
+
+
+def _identified(number: int, listed: ShownList, ledger: Ledger) -> ItemEntry | None:
+    """The item whose id a number too large to count is: "order 1042"."""
+    if number <= len(listed.entries) or number < _SMALLEST_ID:
+        return None
+    pool = [entry for earlier in reversed(ledger.shown_lists) for entry in earlier.entries]
+    return next((entry for entry in pool if str(number) in entry.identity), None)
+
+
+def _foreign(nouns: Sequence[str], ledger: Ledger) -> bool:
+    """Whether the noun counted is a type that nothing shown has, where the types of what was shown are known."""
+    loose = GROUPS.get(stem(nouns[0])) if nouns else None
+    if not loose:
+        return False
+    known = frozenset().union(*(entry.kind_words for listed in ledger.shown_lists[-8:] for entry in listed.entries))
+    return not loose & known and any(word in GROUPS for word in known)

@@ -1,0 +1,68 @@
+"""What pronouns stand for: "it", "that one", "those", "them"."""
+
+from collections.abc import Sequence
+
+from langmem_plugin.references.meant.by_field import part_of
+from langmem_plugin.references.meant.candidate_lists import best_list, list_with
+from langmem_plugin.references.meant.finding import Finding, Unclear
+from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.shown.items import long_part
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words import LANGUAGES
+from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
+
+_NEAR_FOCUS = 4
+_WEEKDAYS_AND_MONTHS = frozenset(form for language in LANGUAGES for form in (*language.weekdays, *language.months))
+
+
+def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | Unclear | None:
+    """As in "save it": the item in focus; unclear where a list was shown since."""
+    if _names_a_time(phrase.nouns):
+        return None
+    words = utterance.words(phrase)
+    last = ledger.shown_lists[-1]
+    focus = ledger.focus[-1] if ledger.focus else None
+    if len(last.entries) > 1:
+        if last.collective and (last.turn >= ledger.turn - 1 or last.kind in ("list", "all")):
+            return Finding(list(last.entries), words, "the list last shown, as one whole", "pointing", last)
+        spoken_of = ledger.turn > last.turn and any(focus is entry for entry in last.entries)
+        if last.kind in ("list", "all") and not spoken_of:
+            return Unclear(list(last.entries))
+    if focus is not None and (phrase.explicit or _thing_like(phrase.nouns)):
+        return Finding([focus], words, "the one last spoken of", "pointing", list_with(focus, ledger))
+    return None
+
+
+def by_plural(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "add them", "those ingredients": a part of the item in focus, else what was last shown together."""
+    if _names_a_time(phrase.nouns):
+        return None
+    words = utterance.words(phrase)
+    # What was last spoken of may be a mere confirmation ("saved") of what has the part.
+    for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1] if phrase.nouns else ():
+        part = part_of(entry, phrase.nouns)
+        if part is not None:
+            reason = f"the {part} of the one last spoken of"
+            return Finding([entry], words, reason, "part", list_with(entry, ledger), part)
+    last = ledger.shown_lists[-1]
+    if len(last.entries) == 1 and last.entries[-1:] == ledger.focus[-1:] and not phrase.nouns and not phrase.count:
+        part = long_part(last.entries[0])
+        if part is not None:
+            return Finding([last.entries[0]], words, f"the {part} of the one last shown", "part", last, part)
+    listed = best_list(utterance, ledger, phrase.nouns)
+    if listed is None or (phrase.count and phrase.count != len(listed.entries)):
+        return None
+    return Finding(list(listed.entries), words, "what was last shown together", "pointing", listed)
+
+
+def _thing_like(nouns: Sequence[str]) -> bool:
+    """Whether nouns say no more than "thing", or nothing that is a property or a time."""
+    stems = {stem(noun) for noun in nouns}
+    return not stems & NO_TYPE or bool(stems & THING)
+
+
+def _names_a_time(nouns: Sequence[str]) -> bool:
+    """As in "this Sunday", "that week"."""
+    return bool(nouns) and (nouns[0] in _WEEKDAYS_AND_MONTHS or stem(nouns[0]) in NO_TYPE)

@@ -1,0 +1,42 @@
+"""What some words were found to mean, by which evidence, before it is handed out as references."""
+
+from dataclasses import dataclass, field
+
+from langmem_plugin.references.meant.confidence import CONFIDENCE
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.shown_list import ShownList
+
+
+@dataclass(frozen=True, eq=False)
+class Finding:
+    """Some words, the entries they mean, why, and the list they were found in."""
+
+    entries: list[ItemEntry]
+    words: str
+    reason: str
+    sort: str
+    listed: ShownList | None = None
+    part: str | None = None
+
+    @property
+    def confidence(self) -> float:
+        return CONFIDENCE[self.sort]
+
+
+@dataclass(frozen=True, eq=False)
+class Unclear:
+    """Entries that are equally meant, to be asked about."""
+
+    entries: list[ItemEntry]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Everything an utterance was found to mean; or `unclear`, the entries to be asked about; or nothing."""
+
+    findings: list[Finding] = field(default_factory=list)
+    unclear: list[ItemEntry] = field(default_factory=list)
+
+    @property
+    def entries(self) -> list[ItemEntry]:
+        return [entry for finding in self.findings for entry in finding.entries]

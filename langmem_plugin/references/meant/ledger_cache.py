@@ -1,0 +1,88 @@
+"""The ledger of a conversation, and those of conversations read recently, which are read on from where they ended."""
+
+from collections.abc import Sequence
+from hashlib import sha256
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+
+from langmem_plugin.lru import LruCache
+from langmem_plugin.references.meant.decision import decide
+from langmem_plugin.references.shown.ledger import Ledger, text_of
+from langmem_plugin.references.shown.plain_data import packed, plain
+
+_KEPT_BYTES = 64_000_000
+_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 28  # what a message that was read takes, and each byte of its content
+_AN_END = 2_000  # letters; reading them takes a tenth of a second at the very most
+_kept: LruCache[bytes, Ledger] = LruCache(_KEPT_BYTES)
+"""By all that was said: who talks does not matter, because everything here is the ledgers' own and what is handed out
+is copied."""
+
+
+def ledger_of(messages: Sequence[BaseMessage]) -> Ledger:
+    """The settled ledger of a conversation; a shorter conversation read before is continued, not read again."""
+    keys, sizes = _prefixes(messages)
+    ledger, done = Ledger(), 0
+    for count in range(len(keys), 0, -1):
+        if (kept := _kept.get(keys[count - 1])) is not None:
+            ledger, done = kept, count
+            break
+    if done < len(messages) or not messages:
+        ledger = ledger.copy()
+        for message in messages[done:]:
+            if isinstance(message, HumanMessage):
+                ledger.settle()
+                ledger.hear(decide(pointing_part(text_of(message)), ledger).entries)
+            else:
+                ledger.read(_own(message))
+        if messages and len(keys) == len(messages):
+            if done:
+                _kept.drop(keys[done - 1])
+            _kept.put(keys[-1], ledger, sum(sizes))
+    settled = ledger.copy()
+    settled.settle()
+    return settled
+
+
+def _prefixes(messages: Sequence[BaseMessage]) -> tuple[list[bytes], list[int]]:
+    """A key for the conversation up to each message, and about how many bytes its ledger takes there more.
+
+    They end before a message that holds something of a kind that is not known: it could not be told from another.
+    """
+    keys, sizes, key = [], [], b""
+    for message in messages:
+        content = _content(message)
+        if content is None:
+            break
+        key = sha256(key + content).digest()
+        keys.append(key)
+        sizes.append(_MESSAGE_BYTES + _BYTES_PER_BYTE * len(content))
+    return keys, sizes
+
+
+def clear_cache() -> None:
+    """Forget every conversation read so far; for erasing a person's data from memory."""
+    _kept.clear()
+
+
+def pointing_part(utterance: str) -> str:
+    """What is read of an utterance: of a very long one its beginning and its end, where people say what they want."""
+    return utterance if len(utterance) <= 2 * _AN_END else f"{utterance[:_AN_END]}\n{utterance[-_AN_END:]}"
+
+
+def _content(message: BaseMessage) -> bytes | None:
+    """All of a message that reading it depends on; None if it cannot be told."""
+    if isinstance(message, ToolMessage):
+        parts = (message.name, message.tool_call_id, message.artifact, message.status)
+        return packed(["tool", message.content, *parts])
+    return packed([message.type, message.content, message.tool_calls if isinstance(message, AIMessage) else []])
+
+
+def _own(message: BaseMessage) -> BaseMessage:
+    """A message whose data nobody else can change."""
+    if isinstance(message, ToolMessage):
+        data = {"content": plain(message.content), "artifact": plain(message.artifact)}
+    elif isinstance(message, AIMessage):
+        data = {"tool_calls": plain(message.tool_calls)}
+    else:
+        return message
+    return message.model_copy(update=data)

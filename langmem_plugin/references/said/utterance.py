@@ -1,0 +1,80 @@
+"""What a person said, read once: its words with their grammatical kinds, its phrases, its words and values."""
+
+from collections.abc import Collection, Sequence
+from functools import cached_property
+
+from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.phrase_reader import read_phrases
+from langmem_plugin.references.said.tagger import Mark, marked
+from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.tokens import is_stop, stem, words_of
+
+NEAR = 40
+"""Letters between two words that are still quoted as one stretch."""
+
+
+class Utterance:
+    """`known` are words of the items shown, which are never taken for typos."""
+
+    def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
+        self.text = text
+        self.marks, self.language = marked(text, known)
+        self.phrases = read_phrases(self.marks, self.language.name)
+        self.atoms = atoms(text)
+
+    def has(self, *kinds: str) -> bool:
+        """Whether a word of one of these kinds was said."""
+        return any(mark.has(*kinds) for mark in self.marks)
+
+    def words(self, phrase: Phrase) -> str:
+        return self.text[phrase.start : phrase.end].strip()
+
+    def quote(self, evidence: Collection[str]) -> str:
+        """The stretch that holds the words of some evidence; the whole utterance when none does."""
+        told = [
+            mark
+            for mark in self.marks
+            if any(word in evidence or stem(word) in evidence for word in words_of(mark.text))
+            or word_atoms(mark.text) & set(evidence)
+        ]
+        if not told:
+            return self.text.strip()
+        last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
+        return self.text[told[0].start : last.end]
+
+    @cached_property
+    def wanted_marks(self) -> list[Mark]:
+        """The words of the clauses that ask for something, without those of "no, don't …"."""
+        return _wanted(self.marks)
+
+    @cached_property
+    def definite_nouns(self) -> list[tuple[str, ...]]:
+        """Noun groups that a definite word introduces: "the rental car from before", "that place"."""
+        found = []
+        marks = self.wanted_marks
+        for index, mark in enumerate(marks):
+            if mark.has("the", "this", "these") or mark.definite or mark.text in ("your", "our"):
+                words = [mark.text] if mark.definite else []
+                for following in marks[index + 1 : index + 5]:
+                    if (
+                        following.has("punctuation", "not", "preposition")
+                        or not following.text[:1].isalpha()
+                        or is_stop(following.text)
+                    ):
+                        break
+                    words.append(following.text)
+                if words:
+                    found.append(tuple(words))
+        return found
+
+
+def _wanted(marks: Sequence[Mark]) -> list[Mark]:
+    clauses: list[list[Mark]] = [[]]
+    for mark in marks:
+        if mark.text in (",", ".", ";", "!", "?", "but", "just", "pero", "אבל"):
+            clauses.append([])
+        clauses[-1].append(mark)
+    answer = marks[0] if marks and marks[0].text == "no" else None
+    kept = [clause for clause in clauses if not any(mark.has("not") and mark is not answer for mark in clause)]
+    flat = [mark for clause in kept for mark in clause if mark is not answer]
+    return flat if any(mark.text[:1].isalpha() for mark in flat) else []

@@ -1,0 +1,223 @@
+"""One thing a person could point at, with its names, words and typed values worked out once."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
+
+_BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
+_STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
+DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
+"""Parts of the day in minutes since midnight."""
+Item = dict[str, Any]
+
+_NAME_KEYS = (
+    "name",
+    "title",
+    "subject",
+    "label",
+    "summary",
+    "task",
+    "headline",
+    "caption",
+    "heading",
+    "text",
+    "model",
+    "question",
+    "nombre",
+    "titulo",
+    "שם",
+    "כותרת",
+)
+_ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
+_KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
+
+
+def leaves(value: object, key: str = "", depth: int = 0) -> Iterator[tuple[str, object]]:
+    """Every scalar under `value` with the key it stands under, at most four levels down."""
+    if isinstance(value, Mapping):
+        if depth < 4:
+            for inner_key, inner in value.items():
+                yield from leaves(inner, str(inner_key), depth + 1)
+    elif isinstance(value, (list, tuple)):
+        if depth < 4:
+            for inner in value:
+                yield from leaves(inner, key, depth + 1)
+    elif value is not None and value != "":
+        yield key, value
+
+
+@dataclass(eq=False)
+class ItemEntry:
+    """An item of a result. `item` is the tool's own dict and is never changed; `key` names it in a dict of
+    dicts.
+    """
+
+    item: Item
+    key: str = ""
+    position: int = 0
+    nouns: frozenset[str] = frozenset()
+    parts: Mapping[str, list["ItemEntry"]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What people may call it, best first: values of name-like fields, then the key it was found under."""
+        found: dict[str, None] = {}
+        words_by_key = {key: key_words(key) for key in self.item}
+        whole = [wanted for wanted in _NAME_KEYS if (wanted,) in words_by_key.values()]
+        for wanted in whole[:1] or _NAME_KEYS:
+            for key, words in words_by_key.items():
+                value = self.item[key]
+                if (
+                    (words == (wanted,) or (not whole and words[-1:] == (wanted,)))
+                    and isinstance(value, str)
+                    and value
+                    and len(value) < 120
+                ):
+                    found[value] = None
+        if self.key and not self.key.isdigit():
+            found[self.key.replace("_", " ")] = None
+        if not found:
+            for key, value in self.item.items():
+                if (
+                    words_by_key[key][-1:] != ("id",)
+                    and isinstance(value, str)
+                    and value
+                    and len(value) < 60
+                    and not value[0].isdigit()
+                ):
+                    found[value] = None
+                    break
+        return tuple(found)
+
+    @property
+    def title(self) -> str:
+        """The shortest honest way to name it to a person."""
+        if self.names:
+            return self.names[0]
+        first = next((f"{key} {value}" for key, value in leaves(self.item)), "")
+        return str(first)
+
+    @cached_property
+    def name_words(self) -> tuple[frozenset[str], ...]:
+        return tuple(frozenset(word_atoms(name)) or frozenset(words_of(name)) for name in self.names)
+
+    @cached_property
+    def name_text(self) -> tuple[str, ...]:
+        """Names as compared: whole, then without what stands in brackets."""
+        spoken = [*self.names[:1], *(_BRACKETS.sub(" ", name) for name in self.names[:1]), *self.names[1:]]
+        found = dict.fromkeys(" ".join(words_of(name)) for name in spoken)
+        return tuple(name for name in found if name)
+
+    @cached_property
+    def codes(self) -> tuple[str, ...]:
+        """Identifying values long enough, and with a digit, to be recognised anywhere in a text."""
+        return tuple(
+            value
+            for value in self.identity
+            if any(letter.isdigit() for letter in value)
+            and (len(value) >= 4 or (len(value) == 3 and not value.isdigit()))
+        )
+
+    @cached_property
+    def spoken_names(self) -> tuple[str, ...]:
+        """Names with a space on either side, to be found as whole words in a spaced text."""
+        return tuple(f" {name} " for name in self.name_text[:3] if len(name) > 1)
+
+    @cached_property
+    def bare_name(self) -> str:
+        """The first name without function words, when several words are left."""
+        if not self.name_text:
+            return ""
+        words = [word for word in self.name_text[0].split() if not is_stop(word)]
+        return " ".join(words) if len(words) > 1 else ""
+
+    @cached_property
+    def identity(self) -> frozenset[str]:
+        """Values that identify: ids, codes, links."""
+        found = set()
+        for key, value in self.item.items():
+            words = key_words(key)
+            if words and words[-1] in _ID_KEYS and isinstance(value, (str, int)) and not isinstance(value, bool):
+                found.add(normal(str(value)))
+        return frozenset(found)
+
+    @cached_property
+    def atoms(self) -> frozenset[str]:
+        """Words and typed values of all its scalar values, and names of its true flags."""
+        found: set[str] = set()
+        for key, value in leaves(self.item):
+            if isinstance(value, bool) or (isinstance(value, str) and value.lower() in ("true", "yes")):
+                if value is not False:
+                    found.update(key_words(key))
+            elif isinstance(value, (int, float)):
+                found |= typed_atoms(str(value))
+            elif isinstance(value, str) and value.lower() not in ("false", "no", "none"):
+                found |= atoms(value[:800])
+            if value in (0, "0") and any(stem(word) in _STOPS for word in key_words(key)):
+                found.update(("direct", "nonstop"))
+        if self.key:
+            found |= atoms(self.key.replace("_", " "))
+        for _, value in leaves(self.item):
+            clocks = sorted(int(atom[2:]) for atom in typed_atoms(str(value)) if atom.startswith("t:"))
+            if clocks:  # the first time is when it starts
+                found.update(part for part, (start, end) in DAYPARTS.items() if start <= clocks[0] < end)
+                break
+        return frozenset(found)
+
+    @cached_property
+    def fields(self) -> dict[str, frozenset[str]]:
+        """Field name to the words of that name, nested one level."""
+        found = {}
+        for key, value in self.item.items():
+            found[key] = frozenset(key_words(key))
+            if isinstance(value, Mapping):
+                for inner in value:
+                    found[f"{key}.{inner}"] = frozenset(key_words(str(inner))) | found[key]
+        return found
+
+    @cached_property
+    def kind_words(self) -> frozenset[str]:
+        """Type nouns: where it was found, field prefixes such as `restaurant_name`, and values of type-like
+        fields.
+        """
+        found = set(self.nouns)
+        for key, value in self.item.items():
+            words = key_words(key)
+            if len(words) > 1 and words[-1] in (*_NAME_KEYS, *_ID_KEYS, *_KIND_KEYS):
+                found.update(words[:-1])
+            if words and words[-1] in _KIND_KEYS and isinstance(value, str):
+                found.update(words_of(value))
+        return frozenset(stem(word) for word in found)
+
+    def field_value(self, path: str) -> object:
+        """The value at `name` or `name.inner`."""
+        value: object = self.item
+        for part in path.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
+
+
+def long_part(entry: ItemEntry) -> str | None:
+    """The first field of an item that holds several things: the ingredients of a recipe."""
+    return next(
+        (name for name, value in entry.item.items() if isinstance(value, (list, tuple)) and len(value) > 1), None
+    )
+
+
+def has_identity(item: Mapping[str, Any]) -> bool:
+    """Whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
+    for key, value in item.items():
+        words = key_words(str(key))
+        if (
+            words
+            and words[-1] in (*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם")
+            and isinstance(value, (str, int))
+        ):
+            return True
+    return False

@@ -1,0 +1,91 @@
+"""Which items of a result a reply of the assistant speaks of, and which item each line of its list stands for."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rapidfuzz import fuzz
+
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.name_matching import common_atoms, name_position, named_in
+from langmem_plugin.references.shown.text_lists import ListLine
+from langmem_plugin.references.text.atoms import atoms
+from langmem_plugin.references.text.tokens import normal, words_of
+
+
+def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry], int]:
+    """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
+
+    By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
+    their own tell apart, or the one that fits best. None when the reply speaks of no entry in particular.
+    """
+    mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
+    words = words_of(text)
+    spoken = f" {' '.join(words)} "
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    if len(mentions) < len(entries) and len(entries) > 1:
+        for entry in entries:
+            names = entry.name_words[0] if entry.name_words else frozenset()
+            own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
+            if id(entry) not in mentions and mentions and len(own) * 2 >= len(names) > 0:
+                mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
+    if mentions:
+        named = sorted((entry for entry in entries if id(entry) in mentions), key=lambda entry: mentions[id(entry)])
+        return named, max(mentions.values())
+    if len(entries) < 2:
+        return [], -1
+    held = atoms(text)
+    own_words = {
+        id(entry): {
+            atom for atom in held & entry.atoms if frequency[atom] == 1 and ":" not in atom and not atom.isdigit()
+        }
+        for entry in entries
+    }
+    most = max(map(len, own_words.values()))
+    told = [entry for entry in entries if len(own_words[id(entry)]) * 2 >= most > 0]
+    if len(told) > 1:
+        first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
+        return sorted(told, key=lambda entry: first[id(entry)]), -1
+    near = closest(text, entries)
+    return (near, -1) if len(near) == 1 else ([], -1)
+
+
+def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
+    """The entries that share the most distinguishing words and values with the text; [] when none shares
+    any.
+    """
+    held = atoms(text) - common_atoms(entries)
+    scores = [(sum(1.5 if ":" in atom else 1.0 for atom in held & entry.atoms), entry) for entry in entries]
+    best = max((score for score, _ in scores), default=0.0)
+    return [entry for score, entry in scores if score == best] if best > 0 else []
+
+
+def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
+    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
+    once.
+    """
+    shared = common_atoms(entries)
+    frequency: Counter[str] = Counter(atom for entry in entries for atom in entry.atoms)
+    scored: list[tuple[float, int, int]] = []
+    for row, line in enumerate(lines):
+        full = " ".join((line.text, *(f"{key} {value}" for key, value in line.details.items())))
+        spoken = f" {' '.join(words_of(full))} "
+        held = atoms(full)
+        low = normal(full)
+        for column, entry in enumerate(entries):
+            overlap = held & entry.atoms
+            score = sum(1 / frequency[atom] for atom in overlap - shared)
+            if name_position(spoken, low, entry) >= 0:
+                score += 5 + 0.01 * max(map(len, entry.name_text), default=0)
+            elif entry.names and score < 1 and len(entries) <= 30:
+                close = fuzz.token_set_ratio(normal(entry.names[0]), normal(line.text))
+                score += 3 if close >= 88 else 0
+            if score >= 0.4:
+                scored.append((score, row, column))
+    scored.sort(key=lambda match: (-match[0], match[1], match[2]))
+    found: list[ItemEntry | None] = [None] * len(lines)
+    used: set[int] = set()
+    for _, row, column in scored:
+        if found[row] is None and column not in used:
+            found[row] = entries[column]
+            used.add(column)
+    return found

@@ -1,0 +1,64 @@
+"""A list as a person saw it: in which order, under which numbers, called what."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.tool_results import ResultList
+from langmem_plugin.references.text.atoms import atoms
+
+
+@dataclass(eq=False)
+class ShownList:
+    """Items in the order a person saw them. `labels` are the numbers printed beside them, None where there
+    were none.
+    """
+
+    entries: list[ItemEntry]
+    labels: list[int | None]
+    turn: int
+    kind: str
+    """`list` (shown as a list), `prose` (named in sentences), `all` (a result no reply spoke of), `parts`
+    (of one item).
+    """
+    nouns: frozenset[str] = frozenset()
+    tool: str = ""
+    collective: bool = False
+    sources: tuple[ResultList, ...] = ()
+    captions: list[str] = field(default_factory=list)
+    """What the reply called each item, where it listed them: a translation or a shorter name."""
+
+    def atoms_of(self, place: int) -> frozenset[str]:
+        """Words and values of an item and of the line that showed it."""
+        own = self.entries[place].atoms
+        return own | self.caption_atoms[place] if self.captions else own
+
+    @cached_property
+    def caption_atoms(self) -> list[frozenset[str]]:
+        return [atoms(caption) for caption in self.captions]
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Every word and value of its items."""
+        return (
+            frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries))))
+            if self.entries
+            else frozenset()
+        )
+
+    @property
+    def numbered(self) -> bool:
+        return any(label is not None for label in self.labels)
+
+    def starts_by(self, number: int) -> bool:
+        """Whether its numbering starts at or before a number; a list that goes on with "5." does not hold 2."""
+        return not self.numbered or min(label for label in self.labels if label is not None) <= number
+
+    def at(self, number: int) -> ItemEntry | None:
+        """The item with that printed number; by place when nothing was numbered. Negative counts from the
+        end.
+        """
+        if number > 0 and self.numbered:
+            return self.entries[self.labels.index(number)] if number in self.labels else None
+        place = number - 1 if number > 0 else len(self.entries) + number
+        return self.entries[place] if 0 <= place < len(self.entries) else None

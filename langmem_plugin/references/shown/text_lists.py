@@ -1,0 +1,147 @@
+"""Lists in plain text: numbered, lettered or bulleted lines and markdown tables."""
+
+import re
+from dataclasses import dataclass, field
+
+_LABEL = re.compile(
+    r"""^(?P<indent>\s*)(?:[*_]{1,2})?
+        (?: \#?\s?(?P<number>\d{1,3})\s?(?:[.):\]]|\s[-–—]|(?=\s*\uFE0F?\u20E3)|\s(?=[*_]{2}))(?!\d)
+          | (?P<keycap>\d)\uFE0F?\u20E3 | (?P<ten>\U0001F51F)
+          | \((?P<paren>\d{1,3})\) | \[(?P<square>\d{1,3})\] | \#(?P<hash>\d{1,3})\b[:.)]?
+          | (?P<circled>[\u2460-\u2473])
+          | \(?(?P<letter>[a-zA-Z\u05d0-\u05ea])[.)](?=\s)
+          | (?:option|opci[oó]n|אפשרות|number|no\.|item|מספר)\s(?P<worded>\d{1,3})\s?[:.)\-–]
+          | (?P<bullet>[-*•◦▪‣–·✓✔☐🔹🔸▶➤]|\p{Emoji})\s
+        )\s*(?:[*_]{1,2})?\s*(?P<text>.*)$
+    """.replace(r"|\p{Emoji}", "|[\U0001f300-\U0001faff\u2600-\u27bf]\ufe0f?"),
+    re.VERBOSE | re.IGNORECASE,
+)
+_INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
+_DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
+_LABELLED = re.compile(r"^\s*[^\s:.!?]+(?: [^\s:.!?]+)?: +\S.{0,80}$")
+_NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
+_MANY_DIGITS = 10
+_RULE = re.compile(r"^[\s:|-]+$")
+
+
+@dataclass
+class ListLine:
+    """One entry of a list in text; `number` is None for a bullet."""
+
+    number: int | None
+    text: str
+    details: dict[str, str] = field(default_factory=dict)
+
+
+def read_lines(text: str) -> list[ListLine]:
+    """Entries of the list a text shows, in order; the longest list if there are several kinds. Empty when
+    it shows none.
+    """
+    table = read_table(text)
+    if len(table) >= 1:
+        return [ListLine(_row_number(row), " ".join(row.values()), row) for row in table]
+    numbered: list[ListLine] = []
+    bullets: list[ListLine] = []
+    base: int | None = None
+    current: ListLine | None = None
+    for raw in text.splitlines():
+        match = _LABEL.match(raw)
+        indent = len(raw) - len(raw.lstrip())
+        if match and base is not None and indent > base + 1 and current is not None:
+            _add_detail(current, match["text"])
+            continue
+        if match is None:
+            if current is not None and raw.strip() and indent > (base or 0):
+                _add_detail(current, raw.strip())
+            elif not raw.strip():
+                continue
+            else:
+                current = None
+            continue
+        number = _number(match)
+        if number is None and numbered:
+            if current is not None:
+                _add_detail(current, match["text"])
+            continue
+        body = _plain(match["text"])
+        if not body:
+            continue
+        if base is None or number is not None:
+            base = indent
+        current = ListLine(number, body)
+        (bullets if number is None else numbered).append(current)
+    if len(numbered) == 1 and numbered[0].number != 1 and len(bullets) < 2 and len(text.splitlines()) > 1:
+        return numbered
+    if numbered:
+        return numbered if len(numbered) > 1 or len(text.splitlines()) > 1 else _inline(text) or numbered
+    return bullets if len(bullets) > 1 else _inline(text)
+
+
+def labelled_lines(text: str) -> list[ListLine]:
+    """Three or more lines such as `Mon: Pad Thai`; [] otherwise. They may also spell out one item: check."""
+    lines = [ListLine(None, raw.strip()) for raw in text.splitlines() if _LABELLED.match(raw)]
+    return lines if len(lines) >= 3 else []
+
+
+def _row_number(row: dict[str, str]) -> int | None:
+    title, first = next(iter(row.items()), ("", ""))
+    counts = title.strip().lower() in _NUMBER_COLUMNS and first.isdecimal() and len(first) < _MANY_DIGITS
+    return int(first) if counts else None
+
+
+def _number(match: re.Match[str]) -> int | None:
+    for group in ("number", "keycap", "paren", "square", "hash", "worded"):
+        if match[group]:
+            return int(match[group])
+    if match["ten"]:
+        return 10
+    if match["circled"]:
+        return ord(match["circled"]) - 0x245F
+    if match["letter"]:
+        letter = match["letter"].lower()
+        return "אבגדהוזחטי".find(letter) + 1 if letter >= "\u05d0" else ord(letter) - 96
+    return None
+
+
+def _inline(text: str) -> list[ListLine]:
+    """`1) soup 2) salad 3) pasta` in one line; numbers must run 1, 2, 3 …"""
+    found = list(_INLINE.finditer(text))
+    numbers = [int(next(group for group in match.groups() if group)) for match in found]
+    if len(found) < 2 or numbers != list(range(numbers[0], numbers[0] + len(numbers))):
+        return []
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    return [
+        ListLine(number, _plain(text[match.end() : end].strip(" ,;\n")))
+        for number, match, end in zip(numbers, found, ends, strict=True)
+    ]
+
+
+def _add_detail(line: ListLine, text: str) -> None:
+    detail = _DETAIL.match(text)
+    if detail:
+        line.details[detail[1].strip().lower().replace(" ", "_")] = _plain(detail[2])
+    else:
+        line.text += " " + _plain(text)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\*\*|__|`", "", text).strip()
+
+
+def read_table(text: str) -> list[dict[str, str]]:
+    """Rows of the first markdown table as dicts by column title; [] when there is none."""
+    lines = [line.strip() for line in text.splitlines()]
+    for index, line in enumerate(lines[1:], 1):
+        if "--" in line and "|" in line and "|" in lines[index - 1] and _RULE.match(line):
+            header = _cells(lines[index - 1])
+            rows = []
+            for row in lines[index + 1 :]:
+                if "|" not in row:
+                    break
+                rows.append(dict(zip(header, _cells(row), strict=False)))
+            return rows
+    return []
+
+
+def _cells(row: str) -> list[str]:
+    return [_plain(cell) for cell in row.strip().strip("|").split("|")]

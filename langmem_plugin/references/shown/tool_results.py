@@ -1,0 +1,241 @@
+"""What a tool returned, as lists of items: from JSON of any nesting, artifacts, MCP content, tables, numbered text."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from langchain_core.messages import ToolMessage
+
+from langmem_plugin.references.shown.items import ItemEntry, has_identity
+from langmem_plugin.references.shown.json_in_text import structured
+from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.references.shown.text_lists import read_lines, read_table
+from langmem_plugin.references.text.tokens import key_words
+from langmem_plugin.references.words import phrases
+
+_ENVELOPE = frozenset(
+    phrases(
+        "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
+    )
+)
+_ACKNOWLEDGING = frozenset(
+    phrases("status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total")
+)
+_READING = frozenset(
+    phrases(
+        "search|find|get|list|show|query|fetch|lookup|look|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
+    )
+)
+_DONE = frozenset(
+    phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
+)
+_COLLECTIVE = frozenset(
+    phrases(
+        "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
+    )
+)
+
+
+MOST_ITEMS = 2_000
+"""Items of one result; nobody is shown more, and a reply's lines are compared with each."""
+
+
+@dataclass(eq=False)
+class ResultList:
+    """One list of items as a tool returned it, with what was asked for."""
+
+    entries: list[ItemEntry]
+    tool: str = ""
+    nouns: frozenset[str] = frozenset()
+    weak: bool = False
+    """An acknowledgement ("status": "ok"), not something to point at."""
+    collective: bool = False
+    """Meant as one whole: a grocery list, a meal plan, an order."""
+
+    @cached_property
+    def postings(self) -> dict[str, list[ItemEntry]]:
+        """Word or value to the entries that hold it."""
+        found: dict[str, list[ItemEntry]] = {}
+        for entry in self.entries:
+            for atom in entry.atoms:
+                found.setdefault(atom, []).append(entry)
+        return found
+
+
+def result_lists(message: ToolMessage, tool: str) -> list[ResultList]:
+    """Lists of items in a tool message, in order. An artifact is preferred when it holds more items than
+    the text.
+    """
+    from_text = _collect(structured(message.content), tool)
+    if message.artifact is None:
+        return from_text
+    artifact = plain(message.artifact)
+    if isinstance(artifact, Mapping):
+        for key in ("structured_content", "structuredContent"):
+            if artifact.get(key) is not None:
+                artifact = artifact[key]
+    from_artifact = _collect(artifact, tool)
+    textual = all(set(entry.item) <= {"number", "text"} for result_list in from_text for entry in result_list.entries)
+    return from_artifact if _size(from_artifact) > _size(from_text) or (_size(from_artifact) and textual) else from_text
+
+
+def _size(found: list[ResultList]) -> int:
+    return sum(len(result_list.entries) for result_list in found if not result_list.weak)
+
+
+def tool_nouns(tool: str) -> frozenset[str]:
+    """What a tool is about, from its name: `search_recipes` is about recipes."""
+    words = key_words(tool)
+    return frozenset(word for place, word in enumerate(words) if word not in _READING or (word == "list" and place))
+
+
+def _key_nouns(key: str) -> frozenset[str]:
+    """What a key says of the things under it: nothing for `results` or `search_results`, both words of
+    `grocery_list`.
+    """
+    words = frozenset(key_words(key))
+    return words if words - _ENVELOPE - _READING else frozenset()
+
+
+def reads(tool: str) -> bool:
+    """Whether a tool's name says that it looks things up (`search_hotels`) and does not act (`book_hotel`)."""
+    words = key_words(tool)
+    return not words or words[0] in _READING
+
+
+def _collect(data: Any, tool: str) -> list[ResultList]:
+    found: list[ResultList] = []
+    _walk(data, tool_nouns(tool), tool, found, 0)
+    room = MOST_ITEMS
+    for result_list in found:
+        result_list.entries = result_list.entries[:room]
+        room -= len(result_list.entries)
+    return [result_list for result_list in found if result_list.entries]
+
+
+def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str = "") -> ItemEntry:
+    parts = {}
+    for name, value in item.items():
+        if isinstance(value, (list, tuple)) and value and all(isinstance(part, dict) for part in value):
+            parts[name] = [_entry(part, frozenset(key_words(name)), index) for index, part in enumerate(value)]
+    return ItemEntry(item, key, position, nouns, parts)
+
+
+def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> ResultList:
+    entries = [_entry(item, nouns, index, keys[index] if keys else "") for index, item in enumerate(items)]
+    return ResultList(entries, tool, nouns, collective=bool(nouns & _COLLECTIVE))
+
+
+def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
+    if depth > 6:
+        return
+    if isinstance(data, str):
+        found.extend(_from_text(data, nouns, tool))
+    elif isinstance(data, (list, tuple)):
+        items = [item for item in data if isinstance(item, dict)]
+        if items:
+            inner = _unwrapped(items)
+            found.append(_list(inner or items, nouns, tool))
+        elif data and all(isinstance(item, (str, int, float)) for item in data):
+            texts = [{"number": index, "text": item} for index, item in enumerate(data, 1)]
+            found.append(_list(texts, nouns, tool))
+        elif data:
+            for item in data:
+                _walk(item, nouns, tool, found, depth + 1)
+    elif isinstance(data, dict) and data:
+        _walk_dict(data, nouns, tool, found, depth)
+
+
+def _unwrapped(items: list[dict[str, Any]]) -> list[dict[str, Any]] | None:
+    """`[{"recipe": {...}}, {"recipe": {...}}]` holds recipes."""
+    if all(len(item) == 1 and isinstance(next(iter(item.values())), dict) for item in items):
+        return [next(iter(item.values())) for item in items]
+    return None
+
+
+def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
+    scalars = {
+        key: value for key, value in data.items() if not isinstance(value, (dict, list, tuple)) and value is not None
+    }
+    lists = {key: value for key, value in data.items() if isinstance(value, (list, tuple)) and value}
+    dicts = {key: value for key, value in data.items() if isinstance(value, dict) and value}
+    tables = {key: value for key, value in lists.items() if any(isinstance(part, (dict, list)) for part in value)}
+    envelope = [key for key in (*tables, *dicts) if set(key_words(key)[-1:]) & _ENVELOPE]
+    named = has_identity(scalars)
+    titled = named and any(set(key_words(key)) & {"name", "title", "subject"} for key in scalars)
+    if envelope and not titled:
+        for key in envelope:
+            _walk(data[key], nouns | _key_nouns(key), tool, found, depth + 1)
+        return
+    if named or (len(scalars) > 3 and not tables):
+        result_list = _list([data], nouns, tool)
+        result_list.weak = not titled and not reads(tool) and _acknowledges(scalars)
+        found.append(result_list)
+        return
+    if tables:
+        for key, value in tables.items():
+            _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
+        return
+    if len(dicts) >= 2 and len(scalars) <= 3:
+        if _alike(list(dicts.values())):
+            found.append(_list(list(dicts.values()), nouns, tool, list(dicts)))
+            return
+        for key, inner in dicts.items():
+            _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
+        return
+    if len(dicts) == 1 and len(scalars) <= 3:
+        key, inner = next(iter(dicts.items()))
+        _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
+        return
+    if lists and len(scalars) <= 2:
+        for key, value in lists.items():
+            _walk(list(value), nouns | _key_nouns(key), tool, found, depth + 1)
+        return
+    result_list = _list([data], nouns, tool)
+    result_list.weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)
+    if not result_list.weak and len(scalars) == 1 and not lists:
+        only = next(iter(scalars.values()))
+        if isinstance(only, str):
+            text_lists = _from_text(only, nouns, tool)
+            if text_lists and len(text_lists[0].entries) > 1:
+                found.extend(text_lists)
+                return
+    found.append(result_list)
+
+
+def _acknowledges(scalars: dict[str, Any]) -> bool:
+    """`{"status": "saved", "recipe_id": "r2"}` says that something was done; it is not a thing of its own."""
+    done = {
+        str(value).lower()
+        for key, value in scalars.items()
+        if set(key_words(key)) & {"status", "success", "ok", "result", "message"}
+    }
+    return len(scalars) <= 3 and bool(done & _DONE)
+
+
+def _alike(values: list[dict[str, Any]]) -> bool:
+    """Dicts of one shape are items of one list; `{"user": …, "order": …}` are not."""
+    first = set(values[0])
+    return all(len(first & set(value)) * 2 >= min(len(first), len(value)) for value in values[1:])
+
+
+def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[ResultList]:
+    rows: list[dict[str, Any]] = list(read_table(text))
+    if rows:
+        return [_list(rows, nouns, tool)]
+    lines = read_lines(text)
+    if lines:
+        return [
+            _list(
+                [line_item(line.number or index, line.text, line.details) for index, line in enumerate(lines, 1)],
+                nouns,
+                tool,
+            )
+        ]
+    return []
+
+
+def line_item(number: int, text: str, details: Mapping[str, str]) -> dict[str, Any]:
+    """The item of a list that exists only as text: its number, its words and its `key: value` lines."""
+    return {"number": number, "text": text, **details}

@@ -1,0 +1,1 @@
+"""Text as it is compared: tokens, stemmed words, dates and numbers."""

@@ -1,0 +1,54 @@
+"""The shape of a language's words: one instance per language file, so that another language is data."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+def phrases(text: str) -> tuple[str, ...]:
+    """Split a `|`-separated table cell; a phrase may hold spaces."""
+    return tuple(part.strip() for part in text.split("|") if part.strip())
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparative looks at: names of fields, and which end of the scale is meant (-1 least, +1 most)."""
+
+    fields: tuple[str, ...]
+    direction: int
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """One language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
+
+    `kinds` maps a grammatical kind (see phrases.py) to the phrases of that kind; `ordinals`, `cardinals` and `letters`
+    carry their number; `comparisons` maps a comparative or superlative form to what it compares. `attributes` maps
+    an asked-for property to the names a field may have. `prefixes` are letters written onto the next word, of which
+    `articles` make it definite. `enclitics` are pronouns written onto a verb.
+    """
+
+    name: str
+    kinds: Mapping[str, tuple[str, ...]]
+    ordinals: Mapping[str, int]
+    cardinals: Mapping[str, int]
+    comparisons: Mapping[str, Comparison]
+    attributes: Mapping[str, tuple[str, ...]]
+    concepts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    prefixes: str = ""
+    articles: str = ""
+    enclitics: str = ""
+    weekdays: Mapping[str, int] = field(default_factory=dict)
+    months: Mapping[str, int] = field(default_factory=dict)
+    stop: frozenset[str] = frozenset()
+
+
+def comparisons(table: Mapping[str, tuple[tuple[str, ...], int]]) -> dict[str, Comparison]:
+    """Expand `a|b|c` keys into one entry per form."""
+    return {
+        form: Comparison(fields, direction) for forms, (fields, direction) in table.items() for form in phrases(forms)
+    }
+
+
+def numbered(*cells: str, start: int = 1) -> dict[str, int]:
+    """Number cells from `start`: each cell lists every form of that number."""
+    return {form: number for number, cell in enumerate(cells, start) for form in phrases(cell)}
