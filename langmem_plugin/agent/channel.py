@@ -19,7 +19,7 @@ from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.conversation.config_keys import without_trace
-from langmem_plugin.conversation.media.media_store import image_block
+from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once

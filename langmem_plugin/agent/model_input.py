@@ -15,7 +15,7 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
-from langmem_plugin.conversation.media.media_store import MediaReference
+from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable

@@ -6,7 +6,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langmem_plugin.conversation.media.media_store import MediaReference, references_in
+from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 
 
 def words_in(text: str) -> str:

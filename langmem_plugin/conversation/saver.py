@@ -32,7 +32,8 @@ from langmem_plugin.conversation.config_keys import (
     ticket_of,
 )
 from langmem_plugin.conversation.media.file_references import data_of, files_of
-from langmem_plugin.conversation.media.media_store import Media, MediaReference
+from langmem_plugin.conversation.media.media_reference import MediaReference
+from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore

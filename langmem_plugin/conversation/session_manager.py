@@ -14,7 +14,7 @@ from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation.media.file_references import files_of
-from langmem_plugin.conversation.media.media_store import references_in
+from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session

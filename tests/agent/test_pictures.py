@@ -11,7 +11,7 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, Settings
-from langmem_plugin.conversation.media.media_store import references_in
+from langmem_plugin.conversation.media.media_reference import references_in
 
 ERIN, JASON = "+972501234567", "+972501234568"
 HERS = b"\x89PNG\r\n\x1a\n" + b"".join(sha256(bytes([number])).digest() for number in range(30))

@@ -9,7 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver, SessionManager, Settings
-from langmem_plugin.conversation.media.media_store import Media, references_in
+from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.media_store import Media
 
 MOM, DAD = "+972501234567", "+972507654321"
 PICTURE = b"\x89PNG\r\n\x1a\n" + b"\x00" * 16

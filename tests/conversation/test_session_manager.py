@@ -208,7 +208,9 @@ def test_a_purged_session_takes_its_pictures_with_it_and_leaves_those_others_sho
 
     from langchain_core.messages import HumanMessage
 
-    from langmem_plugin.conversation.media.media_store import Media, image_block, references_in
+    from langmem_plugin.conversation.media.content_blocks import image_block
+    from langmem_plugin.conversation.media.media_reference import references_in
+    from langmem_plugin.conversation.media.media_store import Media
 
     def show(saver, phone, *pictures):
         blocks = [image_block(b"\x89PNG\r\n\x1a\n" + picture) for picture in pictures]

@@ -1,45 +1,23 @@
-"""Where inline data hides: the content blocks of every provider, data URLs in any text, unlabelled base64, bytes.
+"""Takes inline data out of messages: content blocks, data URLs in any text, unlabelled base64, bytes.
 
 Pure functions. Whatever is found is replaced by a text that the caller gives for it; all the rest stays what it was.
 """
 
-import binascii
 import dataclasses
 import re
-from base64 import b64decode
 from collections.abc import Callable
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from langchain_core.messages import BaseMessage
 from langgraph.types import Send
 from pydantic import BaseModel
 
+from langmem_plugin.conversation.media.content_blocks import Inline, decoded, inline_of, is_data_url, type_of
 from langmem_plugin.errors import NotSerializable
-
-KINDS = ("image", "audio", "video", "file")
-UNKNOWN_TYPE = "application/octet-stream"
 
 _SHORTEST = 40
 """No picture, sound or document fits into a shorter text."""
 
-_SIGNATURES = (
-    (0, b"\x89PNG\r\n\x1a\n", "image/png"),
-    (0, tuple(b"\xff\xd8\xff%c" % marker for marker in (0xDB, 0xFE, *range(0xE0, 0xF0))), "image/jpeg"),
-    (0, (b"GIF87a", b"GIF89a"), "image/gif"),
-    (8, b"WEBP", "image/webp"),
-    (4, b"ftypavif", "image/avif"),
-    (4, b"ftyphei", "image/heic"),
-    (4, b"ftypM4A", "audio/mp4"),
-    (4, b"ftypqt", "video/quicktime"),
-    (4, b"ftyp", "video/mp4"),
-    (0, b"\x1a\x45\xdf\xa3", "video/webm"),
-    (8, b"WAVE", "audio/wav"),
-    (0, b"ID3", "audio/mpeg"),
-    (0, b"OggS", "audio/ogg"),
-    (0, b"fLaC", "audio/flac"),
-    (0, b"%PDF-", "application/pdf"),
-)
 # How those begin in base64: looked for first, because finding a word in a text is nearly free.
 _BEGINNINGS = ("iVBORw0KG", "/9j", "R0lGOD", "UklGR", "GZ0eX", "GkXfo", "SUQz", "T2dnU", "ZkxhQ", "JVBERi")
 _DATA_URL = re.compile(  # inside JSON a slash and a line break may be escaped
@@ -52,16 +30,6 @@ _UNLABELLED = re.compile(
     r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
     re.ASCII,
 )
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Inline:
-    """Data as it was found: bytes, base64 or a data URL, and what the block around it says of it."""
-
-    data: str | bytes
-    mime_type: str | None = None
-    name: str | None = None
-    kind: str | None = None
 
 
 Describe = Callable[[Inline], str]
@@ -114,40 +82,6 @@ def state_without_inline(value: Any, describe: Describe) -> Any:
         return _MessagesAsData(describe).of(value)
     except RecursionError as error:
         raise NotSerializable(_TOO_DEEP) from error
-
-
-def decoded(inline: Inline) -> tuple[bytes, str] | None:
-    """The bytes and their type, which they themselves tell if they can. None if the text is not base64."""
-    data, label = inline.data, inline.mime_type
-    if isinstance(data, str):
-        if data[:5].lower() == "data:":
-            header, _, data = data.partition(",")
-            label = header[5:].partition(";")[0].lower().replace("\\", "") or label
-        try:
-            data = _bytes_of(data)
-        except (binascii.Error, ValueError):
-            return None
-    if not data:
-        return None
-    return data, type_of(data) or label or UNKNOWN_TYPE
-
-
-def type_of(data: bytes) -> str | None:
-    """The mime type that the first bytes show."""
-    for offset, signature, mime_type in _SIGNATURES:
-        if data.startswith(signature, offset):
-            return mime_type
-    return None
-
-
-def _bytes_of(text: str) -> bytes:
-    """Takes base64 in the forms that occur: the URL's alphabet, line breaks, escapes, no padding."""
-    plain = unquote_to_bytes(text) if "%" in text else text.encode("ascii")
-    plain = plain.replace(b"\\n", b"").translate(_TO_STANDARD, b" \t\r\n\\")
-    return b64decode(plain + b"=" * (-len(plain) % 4), validate=True)
-
-
-_TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
 def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - one return per kind of container
@@ -249,10 +183,10 @@ class _Replacement:
 
     def _is_wrapped(self, text: str) -> bool:
         """Whether the text is base64 in short lines, and nothing else."""
-        if not (_is_data_url(text) or (self.unlabelled and text.startswith(_BEGINNINGS))):
+        if not (is_data_url(text) or (self.unlabelled and text.startswith(_BEGINNINGS))):
             return False
         found = decoded(Inline(text))
-        return found is not None and (_is_data_url(text) or type_of(found[0]) is not None)
+        return found is not None and (is_data_url(text) or type_of(found[0]) is not None)
 
     def _media(self, found: re.Match[str]) -> str:
         """Only what truly is media: an ordinary word may begin like it."""
@@ -263,84 +197,3 @@ class _Replacement:
     def _bytes(self, data: bytes) -> bytes | str:
         known = self.unlabelled and len(data) >= _SHORTEST // 2 and type_of(data)
         return self.describe(Inline(data)) if known else data
-
-
-def inline_of(block: dict[Any, Any]) -> Inline | None:
-    """What a content block carries inside itself, in the shape of any provider; None if it carries nothing."""
-    if _CARRIERS.isdisjoint(block):
-        return None
-    return _of_openai(block) or _of_langchain(block) or _of_others(block)
-
-
-_CARRIERS = {"image_url", "video_url", "audio_url", "file_url", "input_audio", "file", "file_data", "result", "source"}
-_CARRIERS |= {"base64", "data", "url", "inline_data", "inlineData", "resource", "image", "audio", "video", "document"}
-
-
-def _of_openai(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one return per shape
-    match block:
-        case {"type": "image_url" | "input_image" | "computer_screenshot", "image_url": {"url": str(url)} | str(url)}:
-            return Inline(url, kind="image") if _is_data_url(url) else None
-        case {"type": "video_url" | "audio_url" | "file_url" as key}:  # servers that speak its language
-            match block.get(key):
-                case {"url": str(url)} | str(url) if _is_data_url(url):
-                    return Inline(url, kind=key.removesuffix("_url"))
-        case {"type": "input_audio", "input_audio": {"data": str(data), **rest}}:
-            return Inline(data, f"audio/{rest.get('format') or 'wav'}", kind="audio")
-        case {"type": "file", "file": {"file_data": str(data), **rest}}:
-            return Inline(data, name=_name(rest), kind="file")
-        case {"type": "input_file", "file_data": str(data)}:
-            return Inline(data, name=_name(block), kind="file")
-        case {"type": "image_generation_call", "result": str(data)}:
-            return Inline(data, f"image/{block.get('output_format') or 'png'}", kind="image")
-    return None
-
-
-def _of_langchain(block: dict[Any, Any]) -> Inline | None:
-    """Its own shapes: `base64` since 1.0, `source_type` before; a data URL where a URL is expected."""
-    match block:
-        case {"type": "image" | "audio" | "video" | "file" | "text-plain", "base64": str(data)}:
-            return Inline(data, _type(block), _name(block.get("extras")) or _name(block), _kind(block))
-        case {"type": str(), "source_type": "base64", "data": str(data)}:
-            return Inline(data, _type(block), _name(block.get("metadata")) or _name(block), _kind(block))
-        case {"type": str(), "url": str(url)} if _is_data_url(url):
-            return Inline(url, _type(block), _name(block), _kind(block))
-    return None
-
-
-def _of_others(block: dict[Any, Any]) -> Inline | None:  # noqa: PLR0911 - one return per shape
-    """Anthropic, Google, MCP and, last, Bedrock."""
-    match block:
-        case {"source": {"type": "base64", "data": str(data), **rest}}:
-            return Inline(data, _type(rest), _name(block), _kind(block))
-        case {"type": str(), "data": str(data) | bytes(data)} if _type(block):
-            return Inline(data, _type(block), _name(block), _kind(block))
-        case {"inline_data": {"data": str(data) | bytes(data), **rest}}:
-            return Inline(data, _type(rest))
-        case {"inlineData": {"data": str(data) | bytes(data), **rest}}:
-            return Inline(data, _type(rest))
-        case {"type": "resource", "resource": {"blob": str(data), **rest}}:
-            return Inline(data, _type(rest), _name(rest))
-    for kind in ("image", "audio", "video", "document"):
-        match block.get(kind):
-            case {"source": {"bytes": bytes(data) | str(data)}, "format": str(form), **rest}:
-                return Inline(data, f"{'application' if kind == 'document' else kind}/{form}", _name(rest))
-    return None
-
-
-def _type(said: dict[Any, Any]) -> str | None:
-    found = (said.get(key) for key in ("mime_type", "media_type", "mimeType"))
-    return next((mime_type for mime_type in found if isinstance(mime_type, str) and mime_type), None)
-
-
-def _kind(block: dict[Any, Any]) -> str | None:
-    kind = block.get("type")
-    return kind if kind in KINDS else "file" if kind == "document" else None
-
-
-def _name(said: Any) -> str | None:
-    found = (said.get(key) for key in ("filename", "title", "name", "uri")) if isinstance(said, dict) else ()
-    return next((name for name in found if isinstance(name, str) and name), None)
-
-
-def _is_data_url(url: str) -> bool:
-    return url[:5].lower() == "data:" and ";base64," in url[:200].lower()

@@ -7,9 +7,7 @@ import os
 import re
 import tempfile
 import time
-from base64 import b64encode
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -17,57 +15,26 @@ from typing import Any, Literal, Protocol
 
 from langchain_core.messages import BaseMessage
 
+from langmem_plugin.conversation.media.content_blocks import KINDS, UNKNOWN_TYPE, Inline, decoded
 from langmem_plugin.conversation.media.inline_data import (
-    KINDS,
-    UNKNOWN_TYPE,
     Describe,
-    Inline,
     content_without_inline,
-    decoded,
     message_without_inline,
     refuse_too_deep,
     state_without_inline,
-    type_of,
 )
+from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
-from langmem_plugin.errors import InvalidInput, StorageFull, StoreUnavailable
+from langmem_plugin.errors import StorageFull, StoreUnavailable
 from langmem_plugin.lru import LruCache
 
 log = logging.getLogger(__name__)
 
 _KNOWN_BYTES = 250_000
 _LONGEST_NAME = 80
-_REFERENCE = re.compile(
-    r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
-    r"(?P<size>\d{1,18}) bytes, (?:sha256:(?P<dropped>[0-9a-f]{64}), not kept|"
-    r"(?P<path>[^\]\n]{0,255}?(?P<kept>[0-9a-f]{64})(?:\.\w+)?))\]",
-    re.ASCII,
-)
 _FILE_NAME = re.compile(r"[0-9a-f]{64}(?:\.\w+)?", re.ASCII)
 _OURS = re.compile(rf"{_FILE_NAME.pattern}|part-\w+", re.ASCII)
 _UNFIT_FOR_NAME = re.compile(r'["\[\]\x00-\x1f]')
-
-
-@dataclass(frozen=True, slots=True)
-class MediaReference:
-    """What a stored message says of a picture, a sound or a document.
-
-    `kind` is image, audio, video or file. `path` is None for what was dropped; its last part names the file in the
-    media folder. A picture that was given by its `url` has nothing but that and, perhaps, a type.
-    """
-
-    kind: str
-    mime_type: str | None
-    size: int | None = None
-    sha256: str | None = None
-    path: str | None = None
-    url: str | None = None
-    name: str | None = None
-
-    def __str__(self) -> str:
-        name = f' "{self.name}"' if self.name else ""
-        place = self.path or f"sha256:{self.sha256}, not kept"
-        return f"[{self.kind}{name}: {self.mime_type}, {self.size} bytes, {place}]"
 
 
 class Brought(Protocol):
@@ -238,66 +205,6 @@ def _data_of(inline: Inline) -> bytes:
     found = decoded(inline)
     assert found is not None  # noqa: S101 - it has a reference, so it could be decoded
     return found[0]
-
-
-def references_in(value: BaseMessage | Any) -> list[MediaReference]:
-    """Every reference a stored message (or any value) holds, pictures given by URL included, in order, each once."""
-    return list(dict.fromkeys(_references(value)))
-
-
-def image_block(image: str | Path | bytes) -> dict[str, str]:
-    """A picture as a content block for any provider: a file's path, its bytes, or an http(s) URL.
-
-    Raises InvalidInput if it cannot be read or is not a picture.
-    """
-    if isinstance(image, str) and image.startswith(("http://", "https://")):
-        return {"type": "image", "url": image}
-    try:
-        data = image if isinstance(image, bytes) else Path(image).read_bytes()
-    except (OSError, ValueError) as error:
-        raise InvalidInput(f"the image cannot be read ({error}): give a file's path, its bytes or a URL") from error
-    mime_type = type_of(data)
-    if mime_type is None or not mime_type.startswith("image/"):
-        raise InvalidInput(f"this is {mime_type or 'no picture'}: give a PNG, JPEG, GIF, WebP, AVIF or HEIC image")
-    return {"type": "image", "base64": b64encode(data).decode(), "mime_type": mime_type}
-
-
-def _references(value: Any) -> Iterator[MediaReference]:
-    match value:
-        case str():
-            yield from map(_reference, _REFERENCE.finditer(value))
-        case BaseMessage():
-            for part in (value.content, value.additional_kwargs, getattr(value, "artifact", None)):
-                yield from _references(part)
-        case dict():
-            if (of_url := _reference_by_url(value)) is not None:
-                yield of_url
-            else:
-                for part in value.values():
-                    yield from _references(part)
-        case list() | tuple():
-            for part in value:
-                yield from _references(part)
-
-
-def _reference(found: re.Match[str]) -> MediaReference:
-    digest = found["kept"] or found["dropped"]
-    return MediaReference(found["kind"], found["type"], int(found["size"]), digest, found["path"], name=found["name"])
-
-
-def _reference_by_url(block: dict[Any, Any]) -> MediaReference | None:
-    match block:
-        case {"type": "image_url" | "input_image", "image_url": {"url": str(url)} | str(url)} if _is_remote(url):
-            return MediaReference("image", None, url=url)
-        case {"type": "image" | "document" as kind, "source": {"type": "url", "url": str(url)}} if _is_remote(url):
-            return MediaReference("image" if kind == "image" else "file", None, url=url)
-        case {"type": "image" | "audio" | "video" | "file" as kind, "url": str(url)} if _is_remote(url):
-            return MediaReference(kind, block.get("mime_type"), url=url)
-    return None
-
-
-def _is_remote(url: str) -> bool:
-    return url.startswith(("http://", "https://"))
 
 
 def _tidy(mime_type: str) -> str:
