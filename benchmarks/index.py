@@ -22,7 +22,7 @@ import numpy as np
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.embedding.vectors import Vector, cosines, unit
+from langmem_plugin.memory.embedding.unit_vectors import Vector, cosines, unit
 from langmem_plugin.memory.index.vector_stores import chroma, pgvector
 from langmem_plugin.memory.models import EVERYTHING
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
@@ -72,7 +72,7 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
         memory.remember_many(OWNER, texts, embeddings=vectors.batch(size))
     filled = time.perf_counter() - started
     memory.facts._corpora.forget(OWNER)
-    memory.facts._index_after = 10**9
+    memory.index.after = 10**9
     memory.search(OWNER, "note", mode="text")
     questions = list(vectors.questions())
     with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
@@ -91,7 +91,7 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
     started = time.perf_counter()
     assert memory.reindex(OWNER)
     indexed = time.perf_counter() - started
-    memory.facts._index_after = 0
+    memory.index.after = 0
     found: list[set[str]] = []
 
     def ask(vector: Vector) -> None:

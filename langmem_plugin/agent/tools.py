@@ -11,7 +11,7 @@ from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.turn_context import WorkingMemory
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.scopes import search_for
+from langmem_plugin.memory.recall_query import search_for
 
 log = logging.getLogger(__name__)
 

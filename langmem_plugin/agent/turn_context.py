@@ -29,10 +29,10 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.reminders import NOTHING_TOLD, Reminders, Told
-from langmem_plugin.memory.retention import Access
-from langmem_plugin.memory.scopes import scopes_of
+from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.memory.search.tokenizer import asked
+from langmem_plugin.memory.usage_log import Access
+from langmem_plugin.memory.visibility import scopes_of
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Role, Settings
@@ -62,7 +62,7 @@ class WorkingMemory:
         now: Callable[[], datetime],
     ) -> None:
         self.service = service
-        self._reminders = Reminders(service)
+        self._reminders = ReplyMemory(service)
         self._saver = saver
         self._now = now
         self.settings = settings

@@ -8,7 +8,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from langmem_plugin.cli.opening import Url, plain_errors
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed, waiting
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Settings
 
@@ -39,9 +38,9 @@ def reindex(
     with plain_errors(), PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
         if embed:
-            task = bar.add_task("embedding", total=waiting(service))
-            reembed(service, lambda done: bar.update(task, completed=done))
-        elif lacking := waiting(service):
+            task = bar.add_task("embedding", total=service.reembedding.waiting())
+            service.reembedding.run(lambda done: bar.update(task, completed=done))
+        elif lacking := service.reembedding.waiting():
             bar.console.print(
                 f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
             )

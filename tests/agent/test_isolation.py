@@ -16,7 +16,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.visibility import share
 
 _PHONE = itertools.count(1)
 _ACTIONS = ["tell", "list", "list alike", "choose", "revise", "remember", "ask", "reset", "restart"]

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory import MemoryService, embeddings
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.embedding import offline_embeddings
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.search.score_fusion import semantic
 
@@ -113,9 +114,9 @@ def test_the_offline_model_gives_unit_vectors_that_do_not_depend_on_their_batch(
 @pytest.mark.spec("M-14")
 @pytest.mark.parametrize("name", ["_WEIGHTS", "_WEIGHTS_SHA256"])
 def test_a_model_file_that_is_missing_or_another_is_refused_by_name(monkeypatch, name):
-    monkeypatch.setattr(embeddings, name, {"_WEIGHTS": ("no_such_package", "model.onnx")}.get(name, "0" * 64))
+    monkeypatch.setattr(offline_embeddings, name, {"_WEIGHTS": ("no_such_package", "model.onnx")}.get(name, "0" * 64))
     with pytest.raises(ConfigurationError, match=r"model\.onnx"):
-        embeddings.OfflineEmbeddings()
+        offline_embeddings.OfflineEmbeddings()
 
 
 @pytest.mark.spec("M-10")

@@ -5,8 +5,8 @@ from sqlalchemy import event, select
 
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reminders import Reminders
-from langmem_plugin.memory.scopes import scopes_of, share
+from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.visibility import scopes_of, share
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SAID = ["what about the office of TestCorp?", "and who helps me there?"]
@@ -14,7 +14,7 @@ SAID = ["what about the office of TestCorp?", "and who helps me there?"]
 
 @pytest.fixture
 def reminders(memory):
-    return Reminders(memory)
+    return ReplyMemory(memory)
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from langmem_plugin import forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.memory.damaged_rows import AnyRow
-from langmem_plugin.memory.embedding.vectors import Vector, from_bytes
-from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.embedding.unit_vectors import Vector, from_bytes
+from langmem_plugin.memory.owner_changes import upsert
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
 _VECTOR = (memory_vector.c.vector, memory_vector.c.checksum)
@@ -21,7 +22,7 @@ _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
 @dataclass(frozen=True)
-class Standing:
+class OwnerProgress:
     """An owner's changes, and how far the index has followed them."""
 
     change: int
@@ -49,12 +50,12 @@ class Change(NamedTuple):
     vector: Vector | None  # None for what is private or not active
 
 
-class Outbox:
-    """Reads the changes of the repository's model and notes how far they were followed."""
+class IndexProgress:
+    """Of one model: reads the changes and notes how far they were followed."""
 
-    def __init__(self, database: Database, repository: MemoryRepository) -> None:
+    def __init__(self, database: Database, vectors: StoredVectors) -> None:
         self._database = database
-        self._repository = repository
+        self._vectors = vectors
         self._one_thread = forks.Lock()
         self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
@@ -68,7 +69,7 @@ class Outbox:
                 held.enter_context(self._database.alone("vector index of " + owner))
             yield
 
-    def standing(self, connection: Connection, owner: str) -> Standing | None:
+    def of(self, connection: Connection, owner: str) -> OwnerProgress | None:
         row = connection.execute(
             select(
                 memory_owner.c.change,
@@ -79,11 +80,15 @@ class Outbox:
             )
             .outerjoin(
                 memory_index,
-                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._repository.model),
+                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._vectors.model),
             )
             .where(memory_owner.c.owner == owner)
         ).first()
-        return None if row is None else Standing(*row)
+        return None if row is None else OwnerProgress(*row)
+
+    def read(self, owner: str) -> OwnerProgress | None:
+        with self._database.read() as connection:
+            return self.of(connection, owner)
 
     def generations(self, owner: str) -> list[tuple[str, int]]:
         """(model, newest generation) of every index that was ever begun for the owner."""
@@ -125,11 +130,11 @@ class Outbox:
     def waiting(self, owner: str) -> int:
         """How many memories have changes that were not followed."""
         with self._database.read() as connection:
-            standing = self.standing(connection, owner)
-            if standing is None:
+            progress = self.of(connection, owner)
+            if progress is None:
                 return 0
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
-            return int(connection.execute(counted.where(memory.c.change > standing.followed)).scalar_one())
+            return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
 
     def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
         """The next page, by id, of what the index holds if it has followed to `indexed`, but for damaged vectors."""
@@ -145,10 +150,10 @@ class Outbox:
     def size(self, owner: str) -> int:
         """How many vectors the index holds."""
         with self._database.read() as connection:
-            standing = self.standing(connection, owner)
-            if standing is None:
+            progress = self.of(connection, owner)
+            if progress is None:
                 return 0
-            return int(connection.execute(self._held(select(func.count()), owner, standing.followed)).scalar_one())
+            return int(connection.execute(self._held(select(func.count()), owner, progress.followed)).scalar_one())
 
     def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""
@@ -157,8 +162,13 @@ class Outbox:
 
     def mark(self, owner: str, change: int, generation: int) -> None:
         """Notes how far the index has followed; negative while it is made from scratch."""
+        followed = {"change": change, "generation": generation}
         with self._database.write() as connection:
-            self._repository.mark_index(connection, owner, change=change, generation=generation)
+            connection.execute(
+                upsert(connection, memory_index)
+                .values(owner=owner, model=self._vectors.model, **followed)
+                .on_conflict_do_update(index_elements=["owner", "model"], set_=followed)
+            )
 
     def skip_removal(self, owner: str) -> None:
         """Marks all changes as followed if the newest ones were but rows that are gone, of which the index knows."""
@@ -169,7 +179,7 @@ class Outbox:
                 update(memory_index)
                 .where(
                     memory_index.c.owner == owner,
-                    memory_index.c.model == self._repository.model,
+                    memory_index.c.model == self._vectors.model,
                     memory_index.c.change > 0,
                     ~other.exists(),
                 )
@@ -177,7 +187,7 @@ class Outbox:
             )
 
     def _vector(self, owner: str, row: AnyRow) -> Vector | None:
-        stored = self._repository.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
+        stored = self._vectors.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
         return None if stored is None else from_bytes(stored)
 
     def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
@@ -191,6 +201,6 @@ class Outbox:
             and_(
                 memory_vector.c.owner == memory.c.owner,
                 memory_vector.c.memory_id == memory.c.memory_id,
-                memory_vector.c.model == self._repository.model,
+                memory_vector.c.model == self._vectors.model,
             ),
         )

@@ -14,7 +14,7 @@ from langgraph_sdk import Auth
 from typing_extensions import TypedDict
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.visibility import share
 
 ANNA = "+972501234567"
 

@@ -6,7 +6,6 @@ from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed_in_background, waiting
 from langmem_plugin.memory.index.vector_stores import chroma
 from tests.memory.index.conftest import ANNA, found, until
 
@@ -80,7 +79,7 @@ def there(tmp_path):
 
 def test_a_fresh_folder_is_private_and_the_collection_compares_by_cosine(at_home, tmp_path):
     with at_home() as memory:
-        made = memory.index._collections._open_collection._client.get_collection(NAME)
+        made = memory.index._pool._open_collection._client._client.get_collection(NAME)
         assert made.metadata == {"hnsw:space": "cosine"}
         memory.remember(ANNA, "My assistant is David")
         assert memory.get_collection_size(NAME) == made.count() == 1
@@ -132,7 +131,7 @@ def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the
         assert memory.get_collection_size(NAME) == 70
     with at_home(Halved(offline_model)) as memory:
         assert memory.get_collection_size(NAME) == 0
-        reembed_in_background(memory)
-        assert until(lambda: waiting(memory) == 0)
+        memory.reembedding.run_in_background()
+        assert until(lambda: memory.reembedding.waiting() == 0)
         assert until(lambda: memory.get_collection_size(NAME) == 70)
-        assert memory.index._collections._open_collection._client.get_collection(NAME).count() == 70
+        assert memory.index._pool._open_collection._client._client.get_collection(NAME).count() == 70
