@@ -66,8 +66,8 @@ class Settings(BaseSettings):
 
     @field_validator("max_tokens", mode="before")
     @classmethod
-    def _for_every_role(cls, said: Any) -> Any:
-        return {**_MAX_TOKENS, **said} if isinstance(said, dict) else said
+    def _for_every_role(cls, bounds: Any) -> Any:
+        return {**_MAX_TOKENS, **bounds} if isinstance(bounds, dict) else bounds
 
     @property
     def remembers(self) -> bool:

@@ -31,10 +31,10 @@ def reindex(
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
     settings = Settings()
-    said = store or settings.vector_index
-    if said is None:
+    named = store or settings.vector_index
+    if named is None:
         raise typer.BadParameter("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = settings.model_copy(update={"vector_index": said, "search_past_sessions": False})
+    settings = settings.model_copy(update={"vector_index": named, "search_past_sessions": False})
     with plain_errors(), PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
         if embed:
@@ -46,7 +46,7 @@ def reindex(
             )
         owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
-    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {said}")
+    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
     if failed:
         typer.echo("a running service keeps its Chroma folder to itself, and up to date: stop it, or see the warnings")
         raise typer.Exit(1)

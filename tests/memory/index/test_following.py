@@ -82,7 +82,7 @@ def test_an_index_that_lost_everything_is_noticed_and_made_anew(memory, many, ca
     assert len(memory.stores.held()) == MANY + 2
 
 
-@pytest.mark.spec("P-1", "P-4")
+@pytest.mark.spec("P-4")
 def test_a_private_memory_is_in_no_index_and_is_found_all_the_same(memory, many):
     secret = memory.remember(ANNA, "The safe in the bedroom opens with 4711", private=True)
     memory.update(ANNA, many[0].id, private=True)
