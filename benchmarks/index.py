@@ -16,6 +16,7 @@ import argparse
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -169,12 +170,15 @@ def plot(rows: list[dict[str, object]], file: Path) -> None:
 
 
 def main(url: str | None, sizes: list[int], file: Path | None) -> None:
-    with tempfile.TemporaryDirectory() as folder, Database(url or f"sqlite:///{folder}/bench.db") as database:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Database(url or f"sqlite:///{folder}/bench.db", timeout=timedelta(minutes=5)) as database,
+    ):
         stores = pgvector(database) if url else chroma(f"{folder}/index")
         with MemoryService(
             database,
             embeddings=OfflineEmbeddings(),
-            owner_limit=10**9,
+            owner_limit=2 * 10**9,
             cache_bytes=4 * 2**30,
             open_collection=stores,
             index_after=10**9,

@@ -28,7 +28,7 @@ def settings_of(path: str | Path) -> Settings:
     The environment wins over the file. What the file does not say has the file's own defaults: the memory is off
     and a session ends after 24 hours. So it is, with an ERROR, for a file that cannot be read; a single value that
     cannot be used is an ERROR too and has its default. Raises ConfigurationError for what the environment says
-    wrong.
+    wrong, and for values that contradict each other.
     """
     content = _read(path)
     values: dict[str, Any] = {}
@@ -67,7 +67,7 @@ def _settings(values: dict[str, Any], path: str | Path) -> Settings:
     except ValidationError as error:
         wrong = {str(each["loc"][0]) for each in error.errors() if each["loc"]} & values.keys()
         if not wrong:
-            raise ConfigurationError(f"a LANGMEM_ environment variable cannot be used: {error}") from error
+            raise ConfigurationError(f"what {path} and LANGMEM_ variables say cannot be used: {error}") from error
     for name in sorted(wrong):
         log.error("config.value_ignored", extra={"path": str(path), "field": name})
     usable = {name: each for name, each in values.items() if name not in wrong}

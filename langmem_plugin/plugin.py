@@ -246,6 +246,8 @@ class PhoneMemory:
             embeddings=embeddings or embedding_model(settings.embedding_model),
             now=now,
             embedding_timeout=settings.embedding_timeout,
+            owner_limit=settings.owner_limit,
+            index_after=settings.index_after,
             open_collection=opened_stores(settings.vector_index, self.database) if settings.vector_index else None,
             always_indexed=named,
         )

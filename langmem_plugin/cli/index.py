@@ -16,10 +16,7 @@ def reindex(
     owner: Annotated[str | None, typer.Option(help="only this phone's memories, however few")] = None,
     store: Annotated[
         str | None,
-        typer.Option(
-            help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX, else pgvector on PostgreSQL and"
-            " chroma:data/index"
-        ),
+        typer.Option(help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX"),
     ] = None,
     embed: Annotated[
         bool,

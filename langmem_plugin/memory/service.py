@@ -27,6 +27,7 @@ from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
+from langmem_plugin.settings import INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
 
@@ -58,13 +59,18 @@ class MemoryService:
         embedding_timeout: timedelta = TEN_SECONDS,
         sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
-        owner_limit: int = 10_000,
+        owner_limit: int = OWNER_LIMIT,
         open_collection: OpenCollection | None = None,
-        index_after: int = 100_000,
+        index_after: int = INDEX_AFTER,
         always_indexed: Mapping[str, str] | None = None,
     ) -> None:
         if always_indexed and open_collection is None:
             raise ConfigurationError("a collection that should always be there needs an open_collection")
+        if open_collection is not None:
+            try:
+                check_index_is_reachable(owner_limit, index_after)
+            except ValueError as error:
+                raise ConfigurationError(str(error)) from error
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
         self.now = now

@@ -1,6 +1,6 @@
 """Vectors in the database: written with a checksum, read if they are whole, compared exactly."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Table, select
@@ -67,17 +67,23 @@ class StoredVectors:
         self, connection: Connection, owner: str, vector: Vector, memory_ids: Sequence[str]
     ) -> list[tuple[str, float]]:
         """The exact cosine of each of these memories that has a vector, in no order."""
-        held: list[AnyRow] = []
+        return self.compared(owner, self._rows(connection, owner, memory_ids), vector)
+
+    def of(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> dict[str, Vector]:
+        """Those of these memories that are there and whole."""
+        rows = self._rows(connection, owner, memory_ids)
+        whole = ((row.memory_id, self.whole("memory vector", owner, *row)) for row in rows)
+        return {memory_id: from_bytes(stored) for memory_id, stored in whole if stored is not None}
+
+    def _rows(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
         for part in in_parts(memory_ids):
-            rows = connection.execute(
+            yield from connection.execute(
                 select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).where(
                     memory_vector.c.owner == owner,
                     memory_vector.c.model == self.model,
                     memory_vector.c.memory_id.in_(part),
                 )
             )
-            held.extend(rows)
-        return self.compared(owner, held, vector)
 
 
 def _matrix(stored: Sequence[bytes]) -> Matrix:

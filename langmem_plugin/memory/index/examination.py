@@ -21,19 +21,14 @@ class Examination:
 
     def passed(self, store: VectorStore, owner: str, indexed: int) -> bool:
         """Whether the store holds what it should when it has followed the owner's changes to `indexed`."""
-        after, asked, found = "", 0, 0
-        while True:
-            with self._database.read() as connection:
-                page = self._progress.held(connection, owner, indexed, after)
-            if not page:
-                return found >= _FOUND_SHARE * asked
-            ids = [memory_id for memory_id, _ in page]
-            if not {each.page_content for each in store.get_by_ids(ids)}.issuperset(ids):
+        asked = found = 0
+        for page in self._progress.held(owner, indexed):
+            if not {each.page_content for each in store.get_by_ids(list(page))}.issuperset(page):
                 return False
-            vector = page[0][1]
+            vector = next(iter(page.values()))
             nearest = store.similarity_search_by_vector(vector.tolist(), k=_SAMPLE)
             with self._database.read() as connection:
                 cosines = self._vectors.cosines(connection, owner, vector, [each.page_content for each in nearest])
             asked += 1
             found += any(cosine > _THE_SAME for _, cosine in cosines)  # of equal ones any may be found
-            after = ids[-1]
+        return found >= _FOUND_SHARE * asked

@@ -3,21 +3,19 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from filelock import FileLock
-from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, union, update
+from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
-from langmem_plugin.memory.damaged_rows import AnyRow
-from langmem_plugin.memory.embedding.unit_vectors import Vector, from_bytes
+from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.owner_changes import upsert
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
-_VECTOR = (memory_vector.c.vector, memory_vector.c.checksum)
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
@@ -110,16 +108,17 @@ class IndexProgress:
 
     def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
         """The next batch in the order of (change, id)."""
+        # Vectors are looked up for the batch alone: joined, PostgreSQL compared every memory with every vector as
+        # long as it had no statistics (20,000 just stored: a minute a batch).
         statement = (
-            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), *_VECTOR))
+            select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"))
             .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
             .order_by(memory.c.change, memory.c.memory_id)
             .limit(BATCH)
         )
-        return [
-            Change(row.memory_id, row.change, self._vector(owner, row) if row.kept else None)
-            for row in connection.execute(statement)
-        ]
+        batch = connection.execute(statement).all()
+        vectors = self._vectors.of(connection, owner, [row.memory_id for row in batch if row.kept])
+        return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
         """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
@@ -136,16 +135,24 @@ class IndexProgress:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
 
-    def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
-        """The next page, by id, of what the index holds if it has followed to `indexed`, but for damaged vectors."""
-        statement = (
-            self._held(select(memory.c.memory_id, *_VECTOR), owner, indexed)
-            .where(memory.c.memory_id > after)
-            .order_by(memory.c.memory_id)
-            .limit(BATCH)
-        )
-        page = [(row.memory_id, self._vector(owner, row)) for row in connection.execute(statement)]
-        return [(memory_id, vector) for memory_id, vector in page if vector is not None]
+    def held(self, owner: str, indexed: int) -> Iterator[dict[str, Vector]]:
+        """Page by page what the index holds if it has followed to `indexed`, but for damaged vectors; none is empty."""
+        after = ""
+        while True:
+            page = (
+                select(memory.c.memory_id)
+                .where(memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory.c.memory_id > after)
+                .order_by(memory.c.memory_id)
+                .limit(BATCH)
+            )
+            with self._database.read() as connection:
+                memory_ids = connection.execute(page).scalars().all()
+                vectors = self._vectors.of(connection, owner, memory_ids)
+            if not memory_ids:
+                return
+            if vectors:
+                yield vectors
+            after = memory_ids[-1]
 
     def size(self, owner: str) -> int:
         """How many vectors the index holds."""
@@ -153,7 +160,14 @@ class IndexProgress:
             progress = self.of(connection, owner)
             if progress is None:
                 return 0
-            return int(connection.execute(self._held(select(func.count()), owner, progress.followed)).scalar_one())
+            its_vector = and_(
+                memory_vector.c.owner == memory.c.owner,
+                memory_vector.c.memory_id == memory.c.memory_id,
+                memory_vector.c.model == self._vectors.model,
+            )
+            counted = select(func.count()).select_from(memory).join(memory_vector, its_vector)
+            held = counted.where(memory.c.owner == owner, memory.c.change <= progress.followed, _KEPT)
+            return int(connection.execute(held).scalar_one())
 
     def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""
@@ -185,22 +199,3 @@ class IndexProgress:
                 )
                 .values(change=newest)
             )
-
-    def _vector(self, owner: str, row: AnyRow) -> Vector | None:
-        stored = self._vectors.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
-        return None if stored is None else from_bytes(stored)
-
-    def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
-        return self._with_vectors(columns).where(
-            memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory_vector.c.vector.is_not(None)
-        )
-
-    def _with_vectors(self, columns: Select[Any]) -> Select[Any]:
-        return columns.select_from(memory).outerjoin(
-            memory_vector,
-            and_(
-                memory_vector.c.owner == memory.c.owner,
-                memory_vector.c.memory_id == memory.c.memory_id,
-                memory_vector.c.model == self._vectors.model,
-            ),
-        )
