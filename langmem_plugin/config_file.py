@@ -67,7 +67,7 @@ def _settings(values: dict[str, Any], path: str | Path) -> Settings:
     except ValidationError as error:
         wrong = {str(each["loc"][0]) for each in error.errors() if each["loc"]} & values.keys()
         if not wrong:
-            raise ConfigurationError(f"what {path} and LANGMEM_ variables say cannot be used: {error}") from error
+            raise ConfigurationError(f"a LANGMEM_ environment variable cannot be used: {error}") from error
     for name in sorted(wrong):
         log.error("config.value_ignored", extra={"path": str(path), "field": name})
     usable = {name: each for name, each in values.items() if name not in wrong}

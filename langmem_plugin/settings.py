@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from langmem_plugin.errors import ConfigurationError
+
 Role = Literal["client", "godfather"]
 
 
@@ -86,9 +88,9 @@ class Settings(BaseSettings):
 
 
 def check_index_is_reachable(owner_limit: int, index_after: int) -> None:
-    """Raises ValueError where no owner can have enough memories for the vector index."""
+    """Raises ConfigurationError where no owner can have enough memories for the vector index."""
     if index_after >= owner_limit:
-        raise ValueError(
+        raise ConfigurationError(
             f"the vector index would never be used: it is asked above {index_after} memories (index_after), and above "
             f"{owner_limit} (owner_limit) the oldest are archived: lower index_after, or raise owner_limit"
         )

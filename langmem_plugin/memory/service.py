@@ -43,7 +43,10 @@ class MemoryService:
     memory/index/store_contract.py says what another has to be. It follows the database in
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
-    which raises ConfigurationError where one of that name has another distance or dimension.
+    which raises ConfigurationError where one of that name has another distance or dimension, as it does where
+    `index_after` is not below `owner_limit`: the index would never be used.
+    The verbs that write are MemoryWriter's, those that age memories Retention's, `note_…` are UsageLog's and those
+    by session SessionMemories's: they are described there.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
     `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
@@ -67,10 +70,7 @@ class MemoryService:
         if always_indexed and open_collection is None:
             raise ConfigurationError("a collection that should always be there needs an open_collection")
         if open_collection is not None:
-            try:
-                check_index_is_reachable(owner_limit, index_after)
-            except ValueError as error:
-                raise ConfigurationError(str(error)) from error
+            check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
         self.now = now
@@ -114,7 +114,6 @@ class MemoryService:
                 raise
 
     def _offer_verbs_of_parts(self) -> None:
-        """What each does is said where it is written."""
         database, repository, embedder = self.database, self.repository, self.embedder
         writer = MemoryWriter(database, repository, embedder, self.retention, index=self.index, now=self.now)
         self.remember, self.remember_many = writer.remember, writer.remember_many

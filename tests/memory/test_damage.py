@@ -77,7 +77,7 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
     everything = {"min_relevance": 0.0}
     for service in (memory, fresh):
         caplog.clear()
-        reminders = ReplyMemory(service)
+        reply_memory = ReplyMemory(service)
         for _ in range(2):
             assert texts(service.list_memories(ANNA)) == [PARKING]
             for mode in ("text", "semantic", "hybrid"):
@@ -85,9 +85,9 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
             assert texts(service.foremost(ANNA)) == [PARKING]
             assert texts(service.query_similar_memories("what is the dose?", owner=ANNA)) == [PARKING]
             assert KeyValueMemory(service, ANNA).load_memory()["memory"] == []
-            found = reminders.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0, or_foremost=True)
+            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0, or_foremost=True)
             assert [each.text for each, _ in found] == [PARKING]
-            assert texts(reminders.told(ANNA, "client", [each.id for each in facts]).memories) == [PARKING]
+            assert texts(reply_memory.told(ANNA, "client", [each.id for each in facts]).memories) == [PARKING]
             for refused in (
                 lambda service=service: service.get(ANNA, [each.id for each in facts]),
                 lambda service=service: service.update(ANNA, facts[0].id, category="health"),
@@ -241,9 +241,9 @@ def test_of_a_file_with_flipped_bits_nothing_else_is_told_than_what_was_stored(t
 def _told(url, offline_model, clock, stored):
     try:
         with MemoryService(url, embeddings=offline_model, now=clock) as memory:
-            reminders = ReplyMemory(memory)
-            found = reminders.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0)
-            told = reminders.told(ANNA, "client", [each.id for each, _ in found])
+            reply_memory = ReplyMemory(memory)
+            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0)
+            told = reply_memory.told(ANNA, "client", [each.id for each, _ in found])
             listed = memory.list_memories(ANNA)
     except LangMemError as error:
         return type(error).__name__

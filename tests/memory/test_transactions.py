@@ -143,7 +143,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         }
 
     history, keyed, instructions = memory.history, KeyValueMemory(memory, ANNA), memory.instructions
-    reminders = ReplyMemory(memory)
+    reply_memory = ReplyMemory(memory)
     verbs = {
         MemoryService: of_memory(),
         MessageHistory: {
@@ -168,9 +168,11 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "remove": lambda: instructions.remove(ANNA, ids["brief"]),
         },
         ReplyMemory: {
-            "recall": lambda: reminders.recall(ANNA, "client", ["is the garden green?", "and red?"], or_foremost=True),
-            "told": lambda: reminders.told(ANNA, "client", []),
-            "last_told": lambda: reminders.last_told(ANNA, "client", []),
+            "recall": lambda: reply_memory.recall(
+                ANNA, "client", ["is the garden green?", "and red?"], or_foremost=True
+            ),
+            "told": lambda: reply_memory.told(ANNA, "client", []),
+            "last_told": lambda: reply_memory.last_told(ANNA, "client", []),
         },
     }
     within = {"note_used", "in_force", "note_use", "applicable"}  # take the caller's transaction, or none

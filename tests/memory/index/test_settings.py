@@ -41,7 +41,7 @@ def test_both_settings_reach_the_memory(place, offline_model):
 @pytest.mark.parametrize("index_after", [20, 21])
 def test_an_index_that_would_never_be_used_is_refused(place, index_after):
     unreachable = {"owner_limit": 20, "index_after": index_after}
-    with pytest.raises(ValueError, match=r"would never be used.*lower index_after"):
+    with pytest.raises(ConfigurationError, match=r"would never be used.*lower index_after"):
         Settings(**place, **unreachable)
     with pytest.raises(ConfigurationError, match="would never be used"):
         MemoryService("sqlite://", open_collection=lambda *_: None, **unreachable)
