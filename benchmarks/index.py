@@ -9,10 +9,12 @@ service, not embedded. A "search" is all of it, words and meaning, but for the e
 when nothing of the owner is held. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads
 them from the database first: what happens while an index is mended. "index" is all that replaces the comparison: how
 far the index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's
-cache. Processor time is what a call takes on a core of its own: where other programs run it is the one to compare.
+cache; at the end, for the largest size, what a new process grows by, Chroma's own memory included. Processor time is
+what a call takes on a core of its own: where other programs run it is the one to compare.
 """
 
 import argparse
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -154,6 +156,34 @@ def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, h
     }
 
 
+def grown(url: str, folder: str | None, index_after: int) -> float:
+    """By how many megabytes this process grows with searches, in memory of its own; OWNER's memories are there."""
+    vectors, texts = Vectors(384), Texts()
+    vectors.batch(PER_CENTRE)
+    with Database(url, timeout=timedelta(minutes=5)) as database, service(database, folder, index_after) as memory:
+        before = own_memory()
+        if index_after == 0:
+            assert memory.reindex(OWNER)
+        searched(memory, [(vector, texts.one()) for vector in list(vectors.questions())[:10]])
+        return own_memory() - before
+
+
+def own_memory() -> float:
+    [line] = [each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith("RssAnon")]
+    return int(line.split()[1]) / 1024
+
+
+def service(database: Database, folder: str | None, index_after: int) -> MemoryService:
+    return MemoryService(
+        database,
+        embeddings=OfflineEmbeddings(),
+        owner_limit=2 * 10**9,
+        cache_bytes=4 * 2**30,
+        open_collection=pgvector(database) if folder is None else chroma(folder),
+        index_after=index_after,
+    )
+
+
 def plot(rows: list[dict[str, object]], file: Path) -> None:
     import matplotlib as mpl
 
@@ -170,24 +200,17 @@ def plot(rows: list[dict[str, object]], file: Path) -> None:
 
 
 def main(url: str | None, sizes: list[int], file: Path | None) -> None:
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        Database(url or f"sqlite:///{folder}/bench.db", timeout=timedelta(minutes=5)) as database,
-    ):
-        stores = pgvector(database) if url else chroma(f"{folder}/index")
-        with MemoryService(
-            database,
-            embeddings=OfflineEmbeddings(),
-            owner_limit=2 * 10**9,
-            cache_bytes=4 * 2**30,
-            open_collection=stores,
-            index_after=10**9,
-        ) as memory:
+    with tempfile.TemporaryDirectory() as folder:
+        place = (url, None) if url else (f"sqlite:///{folder}/bench.db", f"{folder}/index")
+        with Database(place[0], timeout=timedelta(minutes=5)) as database, service(database, place[1], 10**9) as memory:
             vectors, texts, rows, held = Vectors(memory.embedder.dimension), Texts(), [], 0
             for size in sizes:
                 rows.append(measure(memory, vectors, texts, size - held, held))
                 held = size
                 print(" ".join(f"{name} {value:.3g}" for name, value in rows[-1].items()), flush=True)
+        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as fresh:
+            exact, index = (fresh.apply(grown, (*place, after)) for after in (10**9, 0))
+        print(f"\na new process grows by {exact:.0f} MB exactly, by {index:.0f} MB through the index")
     print("\n| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         shown = (f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in row.values())

@@ -13,7 +13,7 @@ Role = Literal["client", "godfather"]
 
 
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
-OWNER_LIMIT, INDEX_AFTER = 50_000, 25_000  # memories; measured by benchmarks/index.py
+OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 
