@@ -89,8 +89,7 @@ class ChromaCollections:
         self.check_lock()
         opened = self._current_client()
         with opened.call() as client:
-            store = _Collection(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
-            store.of, store.opened = self, opened
+            store = _Collection(self, opened, client, name, embeddings)
             made = client.get_collection(name)
             space = (made.configuration_json.get("hnsw") or {}).get("space")
             dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
@@ -206,17 +205,21 @@ class _OpenClient:
 
 
 class _Collection(Chroma):
-    of: ChromaCollections
-    opened: _OpenClient
+    def __init__(
+        self, database: ChromaCollections, opened: _OpenClient, client: Client, name: str, embeddings: VectorsById
+    ) -> None:
+        super().__init__(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
+        self._database = database
+        self._opened = opened
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The inherited one fails for documents without metadata, and reads more than ids."""
-        with self.opened.call():
+        with self._opened.call():
             return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:  # type: ignore[override]
         """Without the stored texts, which are the ids again, it takes half the time."""
-        with self.opened.call():
+        with self._opened.call():
             found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
         return [Document(page_content=each, id=each) for each in found["ids"][0]]
 
@@ -234,10 +237,10 @@ class _Collection(Chroma):
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:
-        self.of.check_lock()
-        with self.opened.call():
+        self._database.check_lock()
+        with self._opened.call():
             yield
-        self.of.note_files()
+        self._database.note_files()
 
 
 @contextlib.contextmanager
