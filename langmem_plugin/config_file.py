@@ -28,12 +28,12 @@ def settings_of(path: str | Path) -> Settings:
     The environment wins over the file. What the file does not say has the file's own defaults: the memory is off
     and a session ends after 24 hours. So it is, with an ERROR, for a file that cannot be read; a single value that
     cannot be used is an ERROR too and has its default. Raises ConfigurationError for what the environment says
-    wrong.
+    wrong, and for values that contradict each other.
     """
-    said = _read(path)
+    content = _read(path)
     values: dict[str, Any] = {}
     for name, (place, meaning) in _PLACES.items():
-        found = _at(said, place)
+        found = _at(content, place)
         if found is _MISSING:
             if name in ("enable_memory_system", "godfather_phone"):
                 log.warning("config.missing", extra={"path": str(path), "field": ".".join(place)})
@@ -42,7 +42,7 @@ def settings_of(path: str | Path) -> Settings:
             values[name] = meaning(found)
         except (TypeError, ValueError):
             log.error("config.value_ignored", extra={"path": str(path), "field": ".".join(place)})  # noqa: TRY400
-    ours = _at(said, ("langmem",))
+    ours = _at(content, ("langmem",))
     values |= ours if isinstance(ours, dict) else {}
     outside = {name.upper() for name in os.environ}
     chosen = _ANOTHER_DEFAULT | values
@@ -51,14 +51,14 @@ def settings_of(path: str | Path) -> Settings:
 
 def _read(path: str | Path) -> Mapping[str, Any]:
     try:
-        said = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         log.error("config.unreadable", extra={"path": str(path), "reason": str(error)})  # noqa: TRY400 - all is said
         return {}
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         log.error("config.unreadable", extra={"path": str(path), "reason": "not an object"})
         return {}
-    return said
+    return content
 
 
 def _settings(values: dict[str, Any], path: str | Path) -> Settings:
@@ -74,12 +74,12 @@ def _settings(values: dict[str, Any], path: str | Path) -> Settings:
     return _settings({name: _ANOTHER_DEFAULT[name] for name in wrong & _ANOTHER_DEFAULT.keys()} | usable, path)
 
 
-def _at(said: Any, place: tuple[str, ...]) -> Any:
+def _at(content: Any, place: tuple[str, ...]) -> Any:
     for name in place:
-        if not isinstance(said, dict) or name not in said:
+        if not isinstance(content, dict) or name not in content:
             return _MISSING
-        said = said[name]
-    return said
+        content = content[name]
+    return content
 
 
 def _as_it_is(value: Any) -> Any:

@@ -239,18 +239,20 @@ class PhoneMemory:
         return self._channel.reply(graph, message, sources=sources)
 
     def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:
-        said = self.settings
-        if not said.remembers:
+        settings = self.settings
+        if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=now)
         named: dict[str, str] = {}
-        if said.vector_index and said.godfather_collection and said.godfather_phone:
-            named[normalised(said.godfather_phone, said.default_region)] = said.godfather_collection
+        if settings.vector_index and settings.godfather_collection and settings.godfather_phone:
+            named[normalised(settings.godfather_phone, settings.default_region)] = settings.godfather_collection
         return MemoryService(
             self.database,
-            embeddings=embeddings or embedding_model(said.embedding_model),
+            embeddings=embeddings or embedding_model(settings.embedding_model),
             now=now,
-            embedding_timeout=said.embedding_timeout,
-            open_collection=opened_stores(said.vector_index, self.database) if said.vector_index else None,
+            embedding_timeout=settings.embedding_timeout,
+            owner_limit=settings.owner_limit,
+            index_after=settings.index_after,
+            open_collection=opened_stores(settings.vector_index, self.database) if settings.vector_index else None,
             always_indexed=named,
         )
 

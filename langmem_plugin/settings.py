@@ -2,15 +2,18 @@
 
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PositiveInt, StringConstraints, field_validator
+from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from langmem_plugin.errors import ConfigurationError
 
 Role = Literal["client", "godfather"]
 
 
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
+OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 
@@ -31,9 +34,10 @@ class Settings(BaseSettings):
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
     `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
     a call of it is given up after `embedding_timeout`.
-    `vector_index` is where owners of very many memories are searched: "chroma:FOLDER" or "pgvector"; None compares
-    exactly, however many there are. `godfather_collection` names the collection that the account's owner has there
-    from the start.
+    Above `owner_limit` memories a person's oldest are archived.
+    `vector_index` is where those of more than `index_after` memories are searched: "chroma:FOLDER" (the extra
+    `chroma`) or "pgvector"; None compares exactly, however many there are. `godfather_collection` names the collection
+    that the account's owner has there from the start.
     `allowed_types` are the full names, such as "shop.recipes.Recipe", of a graph's own classes that its state holds:
     of what is stored nothing else is built but messages, documents and LangGraph's and Python's own types.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
@@ -62,6 +66,8 @@ class Settings(BaseSettings):
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
+    owner_limit: PositiveInt = OWNER_LIMIT
+    index_after: PositiveInt = INDEX_AFTER
     vector_index: str | None = None
     godfather_collection: str | None = None
     allowed_types: tuple[_FullName, ...] = ()
@@ -69,10 +75,25 @@ class Settings(BaseSettings):
 
     @field_validator("max_tokens", mode="before")
     @classmethod
-    def _for_every_role(cls, said: Any) -> Any:
-        return {**_MAX_TOKENS, **said} if isinstance(said, dict) else said
+    def _for_every_role(cls, bounds: Any) -> Any:
+        return {**_MAX_TOKENS, **bounds} if isinstance(bounds, dict) else bounds
+
+    @model_validator(mode="after")
+    def _index_can_be_used(self) -> Self:
+        if self.vector_index is not None:
+            check_index_is_reachable(self.owner_limit, self.index_after)
+        return self
 
     @property
     def remembers(self) -> bool:
         """Whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
+
+
+def check_index_is_reachable(owner_limit: int, index_after: int) -> None:
+    """Raises ConfigurationError where no owner can have enough memories for the vector index."""
+    if index_after >= owner_limit:
+        raise ConfigurationError(
+            f"the vector index would never be used: it is asked above {index_after} memories (index_after), and above "
+            f"{owner_limit} (owner_limit) the oldest are archived: lower index_after, or raise owner_limit"
+        )

@@ -8,7 +8,7 @@ from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.errors import EmbeddingUnavailable, StorageFull, StoreUnavailable
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Mode, plain, storable
-from langmem_plugin.memory.scopes import search_for
+from langmem_plugin.memory.recall_query import search_for
 from langmem_plugin.memory.search.tokenizer import words_of
 from langmem_plugin.phones import masked
 from langmem_plugin.settings import Role

@@ -54,7 +54,7 @@ def embedding_model(name: str) -> Embeddings:
 
         return OfflineEmbeddings()
     if name == "multilingual":
-        from langmem_plugin.memory.embedding.multilingual import MultilingualEmbeddings  # noqa: PLC0415 - needs its extra
+        from langmem_plugin.memory.embedding.multilingual_embeddings import MultilingualEmbeddings  # noqa: PLC0415 - needs its extra
 
         return MultilingualEmbeddings()
     from langchain.embeddings import init_embeddings  # noqa: PLC0415 - only who asks for another model pays for it

@@ -16,7 +16,8 @@ from langmem_plugin.conversation.session_manager import MessageRecord, SessionMa
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
-from langmem_plugin.memory.search.message_search import MessageHistory, Said
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.phones import masked
 
 log = logging.getLogger(__name__)
@@ -140,10 +141,10 @@ class PastSessionIndexer:
             log.info("past_sessions.taken", extra={"phone": masked(found.thread), "messages": added})
         return added or 0
 
-    def _said_in(self, session_id: str) -> list[Said]:
+    def _said_in(self, session_id: str) -> list[PastMessage]:
         """What a person and the assistant said to each other: no tool results, no commands."""
         return [
-            Said(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
+            PastMessage(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
             if (text := self._worded(each))
         ]

@@ -15,7 +15,7 @@ from langmem_plugin.agent.shown_memories import ShownMemories, fitting
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory
-from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.search.tokenizer import asked
 from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
@@ -28,7 +28,7 @@ _GREETING_WORDS = 2  # a first message as short as "good morning" that reminds o
 class Recall:
     def __init__(
         self,
-        reminders: Reminders,
+        reminders: ReplyMemory,
         person: ServedPerson,
         shown: ShownMemories,
         settings: Settings,

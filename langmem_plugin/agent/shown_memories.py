@@ -16,7 +16,7 @@ from langmem_plugin.agent.topic import last_said, reply_of, topic
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
-from langmem_plugin.memory.reminders import NOTHING_TOLD, Reminders, Told
+from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
 from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
 
@@ -28,7 +28,7 @@ class ShownMemories:
 
     def __init__(
         self,
-        reminders: Reminders,
+        reminders: ReplyMemory,
         person: ServedPerson,
         settings: Settings,
         *,

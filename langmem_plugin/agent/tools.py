@@ -13,7 +13,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.scopes import search_for
+from langmem_plugin.memory.recall_query import search_for
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reminders import Reminders
+from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.settings import Settings
 
 _Result = TypeVar("_Result")
@@ -42,7 +42,7 @@ class TurnContext:
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
-        reminders = Reminders(service)
+        reminders = ReplyMemory(service)
         self._executor = executor
         self.person = ServedPerson(settings)
         self.shown = ShownMemories(

@@ -16,9 +16,9 @@ from langmem_plugin.agent.topic import reply_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reminders import Told
-from langmem_plugin.memory.retention import Access
-from langmem_plugin.memory.scopes import scopes_of
+from langmem_plugin.memory.reply_memory import Told
+from langmem_plugin.memory.usage_log import Access
+from langmem_plugin.memory.visibility import scopes_of
 from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
 

@@ -8,7 +8,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from langmem_plugin.cli.opening import Url, plain_errors
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed, waiting
 from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Settings
 
@@ -17,10 +16,7 @@ def reindex(
     owner: Annotated[str | None, typer.Option(help="only this phone's memories, however few")] = None,
     store: Annotated[
         str | None,
-        typer.Option(
-            help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX, else pgvector on PostgreSQL and"
-            " chroma:data/index"
-        ),
+        typer.Option(help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX"),
     ] = None,
     embed: Annotated[
         bool,
@@ -32,22 +28,22 @@ def reindex(
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
     settings = Settings()
-    said = store or settings.vector_index
-    if said is None:
+    named = store or settings.vector_index
+    if named is None:
         raise typer.BadParameter("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = settings.model_copy(update={"vector_index": said, "search_past_sessions": False})
+    settings = settings.model_copy(update={"vector_index": named, "search_past_sessions": False})
     with plain_errors(), PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
         if embed:
-            task = bar.add_task("embedding", total=waiting(service))
-            reembed(service, lambda done: bar.update(task, completed=done))
-        elif lacking := waiting(service):
+            task = bar.add_task("embedding", total=service.reembedding.waiting())
+            service.reembedding.run(lambda done: bar.update(task, completed=done))
+        elif lacking := service.reembedding.waiting():
             bar.console.print(
                 f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
             )
         owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
-    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {said}")
+    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
     if failed:
         typer.echo("a running service keeps its Chroma folder to itself, and up to date: stop it, or see the warnings")
         raise typer.Exit(1)

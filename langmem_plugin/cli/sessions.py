@@ -54,13 +54,14 @@ def export(
     file: Annotated[Path | None, typer.Option("--to", help="a file; default: standard output")] = None,
     database: Url = None,
 ) -> None:
-    """A session's messages as JSON lines."""
+    """A session's messages as JSON lines; a new file is for nobody else to read."""
     with opened(database) as (_, manager):
         lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
     text = "".join(f"{visible(line)}\n" for line in lines)
     if file is None:
         sys.stdout.write(text)
     else:
+        file.touch(mode=0o600)
         file.write_text(text, encoding="utf-8")
 
 

@@ -240,8 +240,7 @@ class _Reader:
         raise self.refusal("before or from")
 
     def read_clock(self) -> time:
-        said = self.take("time", "a time such as 18:30")
-        hour, minute = map(int, said.split(":"))
+        hour, minute = map(int, self.take("time", "a time such as 18:30").split(":"))
         try:
             return time(hour, minute)
         except ValueError as error:
@@ -249,9 +248,9 @@ class _Reader:
             raise self.refusal("a time of day, 00:00 to 23:59") from error
 
     def read_calendar(self) -> date:
-        said = self.take("date", "a date such as 2027-01-31")
+        day = self.take("date", "a date such as 2027-01-31")
         try:
-            return date.fromisoformat(said)
+            return date.fromisoformat(day)
         except ValueError as error:
             self.next -= 1
             raise self.refusal("a date that exists") from error

@@ -20,6 +20,7 @@ Kind = Literal["memory", "instruction", "message", "memory vector", "message vec
 AnyRow = Row[*tuple[Any, ...]]
 
 _MOST_KNOWN = 10_000
+_AT_ONCE = 1_000  # rows
 
 
 class Damages:
@@ -61,6 +62,7 @@ def all_rows(connection: Connection, statement: Select[Any]) -> Sequence[AnyRow]
 
 def each_row(connection: Connection, statement: Select[Any]) -> Iterator[AnyRow]:
     """The same one by one, for very many; where something is damaged the first of them come twice."""
+    statement = statement.execution_options(yield_per=_AT_ONCE)  # else PostgreSQL's driver holds them all, twice
     try:
         yield from connection.execute(statement)
     except OperationalError as error:

@@ -11,8 +11,8 @@ from langmem_plugin.database.memory_tables import history_vector, memory, memory
 from langmem_plugin.memory import instructions
 from langmem_plugin.memory.checksums import vector_is_whole
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
-from langmem_plugin.memory.records import STORED, as_memory
-from langmem_plugin.memory.search import message_search
+from langmem_plugin.memory.memory_rows import STORED, as_memory
+from langmem_plugin.memory.search import message_rows
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ _VECTORS: list[tuple[Kind, Table, str]] = [
 _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow], object | None]]] = [
     ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
     ("instruction", select(*instructions.STORED), instructions.as_instruction),
-    ("message", select(*message_search.STORED), message_search.as_said),
+    ("message", select(*message_rows.STORED), message_rows.as_message),
     *(
         (kind, select(table.c.owner, table.c[name], table.c.model, table.c.vector, table.c.checksum), _vector)
         for kind, table, name in _VECTORS

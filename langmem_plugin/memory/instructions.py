@@ -26,9 +26,9 @@ from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput, TooManyInstructions
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
-from langmem_plugin.memory.damaged_rows import AnyRow, all_rows
+from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.owner_changes import begin_change
 
 _MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
@@ -69,9 +69,9 @@ class InstructionChanges(TypedDict, total=False):
 class StandingInstructions:
     """The instructions of every owner, in one database. Every change is one of the owner's numbered changes."""
 
-    def __init__(self, database: Database, repository: MemoryRepository, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
         self._database = database
-        self._repository = repository
+        self._damages = damages
         self._now = now
 
     def add(
@@ -105,7 +105,7 @@ class StandingInstructions:
             }
         )
         with self._database.write() as connection:
-            self._repository.begin_change(connection, owner)
+            begin_change(connection, owner)
             held = select(func.count()).select_from(table).where(table.c.owner == owner)
             if connection.execute(held).scalar_one() >= _MOST_INSTRUCTIONS:
                 raise TooManyInstructions(
@@ -142,7 +142,7 @@ class StandingInstructions:
         with self._database.write() as connection:
             before = self._one(connection, owner, instruction_id)
             after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
-            self._repository.begin_change(connection, owner)
+            begin_change(connection, owner)
             connection.execute(
                 update(table)
                 .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
@@ -158,7 +158,7 @@ class StandingInstructions:
                 before = self._one(connection, owner, instruction_id)
             except DamagedMemory:
                 before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
-            self._repository.begin_change(connection, owner)
+            begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
         return before
 
@@ -178,7 +178,7 @@ class StandingInstructions:
         rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
         found = {row.instruction_id: as_instruction(row) for row in rows}
         for instruction_id in [each for each, made in found.items() if made is None]:
-            self._repository.damages.report("instruction", owner, instruction_id)
+            self._damages.report("instruction", owner, instruction_id)
         return [made for made in found.values() if made is not None]
 
     def _one(self, connection: Connection, owner: str, instruction_id: str) -> Instruction:
@@ -200,15 +200,15 @@ def applying(instructions: Iterable[Instruction], situation: Situation) -> list[
 
 def split(text: str) -> tuple[str, str | None]:
     """(what to do, condition) of "if … then …"; (text, None) when there is no condition that can be read."""
-    said = _IF_THEN.fullmatch(text)
-    if said is None:
+    found = _IF_THEN.fullmatch(text)
+    if found is None:
         return text, None
-    condition = said["condition"].strip().removesuffix(",")
+    condition = found["condition"].strip().removesuffix(",")
     try:
         parsed(condition)
     except InvalidInput:
         return text, None
-    return said["text"].strip(), condition
+    return found["text"].strip(), condition
 
 
 def _validated(values: Mapping[str, Any]) -> Instruction:

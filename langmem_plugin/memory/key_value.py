@@ -6,6 +6,7 @@ from typing import Any
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.memory.models import Memory, plain
+from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.repository import NewMemory
 from langmem_plugin.memory.service import MemoryService
 
@@ -113,7 +114,7 @@ class KeyValueMemory:
         vector = service.embedder.texts([text])[0]
         with service.database.write() as connection:
             now = service.now()
-            service.repository.begin_change(connection, self._owner)  # two savers of one key wait in turn
+            begin_change(connection, self._owner)  # two savers of one key wait in turn
             held = service.repository.keyed(connection, self._owner, valid_at=now, key=key)
             if held and plain(value_of(held[-1])) == plain(value):
                 return _failure("DUPLICATE_DATA", f"Memory key '{key}' already holds this value")
@@ -122,7 +123,7 @@ class KeyValueMemory:
             else:
                 new = NewMemory(text, vector, {"key": key})
                 service.repository.create_memory(connection, self._owner, new, now=now)
-                service.repository.keep_within(connection, self._owner, service.owner_limit, now=now)
+                service.retention.keep_within(connection, self._owner)
         return {
             "success": True,
             "message": "Memory saved successfully",

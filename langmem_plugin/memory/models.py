@@ -18,6 +18,8 @@ Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
 Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
 
+LIVE: tuple[Status, ...] = ("active", "pending")
+OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 

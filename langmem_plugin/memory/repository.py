@@ -3,47 +3,24 @@
 import heapq
 import operator
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import (
-    BigInteger,
-    ColumnElement,
-    Connection,
-    Select,
-    Text,
-    and_,
-    delete,
-    func,
-    insert,
-    select,
-    true,
-    type_coerce,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, select, true, update
 
-from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.memory.damaged_rows import all_rows, each_row
-from langmem_plugin.memory.embedding.vectors import Vector
-from langmem_plugin.memory.models import EVERYTHING, Filter, Memory, Status
-from langmem_plugin.memory.records import (
-    STORED,
-    as_memory,
-    as_values,
-    checked,
-    conditions,
-    digest_of,
-    valid,
-    validated,
-)
-from langmem_plugin.memory.search.corpus import Entry
-from langmem_plugin.memory.vector_rows import VectorRows, parts
-
-LIVE: tuple[Status, ...] = ("active", "pending")
-OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
+from langmem_plugin.memory import duplicates
+from langmem_plugin.memory.damaged_rows import Damages, all_rows
+from langmem_plugin.memory.duplicates import digest_of
+from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.filters import matching, valid
+from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, checked, validated
+from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
+from langmem_plugin.memory.owner_changes import begin_change, begin_removal, in_parts
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
 
 @dataclass(frozen=True)
@@ -55,12 +32,16 @@ class NewMemory:
     fields: Mapping[str, Any]
 
 
-class MemoryRepository(VectorRows):
+class MemoryRepository:
     """The caller opens the connection, with `Database.read()` or `.write()`, and so decides what is one write."""
+
+    def __init__(self, vectors: StoredVectors, damages: Damages) -> None:
+        self._vectors = vectors
+        self._damages = damages
 
     def create_memory(self, connection: Connection, owner: str, new: NewMemory, *, now: datetime) -> Memory:
         """Stores `new`, whether or not the owner has the same text already."""
-        number, salt = self.begin_change(connection, owner)
+        number, salt = begin_change(connection, owner)
         return self._insert(connection, owner, [new], number=number, salt=salt, now=now)[0]
 
     def create_unknown(
@@ -71,9 +52,10 @@ class MemoryRepository(VectorRows):
         The same text under the same key is the memory there is; a pending one that is now stated outright
         becomes active.
         """
-        number, salt = self.begin_change(connection, owner, len(news))
+        number, salt = begin_change(connection, owner, len(news))
         digests = [digest_of(salt, new.text, new.fields.get("key")) for new in news]
-        known = self._with_digests(connection, owner, digests, now)
+        held = duplicates.known(connection, owner, digests, now)
+        known = {held[each.id]: each for each in self.by_ids(connection, owner, list(held))}
         unknown = {digest: new for digest, new in zip(digests, news, strict=True) if digest not in known}
         made = self._insert(connection, owner, list(unknown.values()), number=number, salt=salt, now=now)
         for digest, new in zip(digests, news, strict=True):
@@ -99,7 +81,7 @@ class MemoryRepository(VectorRows):
 
         Raises MemoryNotFound or StaleMemory, and then nothing is written.
         """
-        number, salt = self.begin_change(connection, owner)
+        number, salt = begin_change(connection, owner)
         before = next(iter(self.by_ids(connection, owner, [memory_id])), None)
         if before is None:
             self.refuse_damaged(connection, owner, [memory_id])
@@ -114,7 +96,7 @@ class MemoryRepository(VectorRows):
             .values(change=number, text_digest=digest_of(salt, after.text, after.key), **as_values(after))
         )
         if vector is not None:
-            self.store_vectors(connection, owner, [(memory_id, vector)])
+            self._vectors.put(connection, owner, [(memory_id, vector)])
         return after
 
     def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> dict[str, int]:
@@ -122,7 +104,7 @@ class MemoryRepository(VectorRows):
         active = (memory.c.owner == owner, memory.c.memory_id.in_(memory_ids), memory.c.status == "active")
         if connection.execute(select(memory.c.memory_id).where(*active)).first() is None:
             return {}  # takes no number, for which an owner's other writers would wait
-        number, _ = self.begin_change(connection, owner)
+        number, _ = begin_change(connection, owner)
         touched = connection.execute(
             update(memory)
             .where(*active)
@@ -135,33 +117,15 @@ class MemoryRepository(VectorRows):
         self, connection: Connection, owner: str, memory_ids: Sequence[str], status: Status, *, now: datetime
     ) -> int:
         """Moves those that are live to `status`, and returns how many."""
-        number, _ = self.begin_change(connection, owner)
+        number, _ = begin_change(connection, owner)
         moved = 0
-        for part in parts(memory_ids):
+        for part in in_parts(memory_ids):
             moved += connection.execute(
                 update(memory)
                 .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE))
                 .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
             ).rowcount
         return moved
-
-    def keep_within(self, connection: Connection, owner: str, limit: int, *, now: datetime) -> None:
-        """Archives the oldest active and the oldest pending memories until at most `limit` of each are left.
-
-        Of what is neither, the longest unchanged are deleted for good, a tenth of the limit at a time.
-        """
-        counted = (
-            select(memory.c.status, func.count().label("many")).where(memory.c.owner == owner).group_by(memory.c.status)
-        )
-        held = {row.status: row.many for row in connection.execute(counted)}
-        for status in LIVE:
-            above = held.get(status, 0) - limit
-            if above > 0:
-                oldest = self._first(connection, owner, [status], memory.c.created_at, above)
-                self.set_status(connection, owner, oldest, "archived", now=now)
-        above = sum(held.get(status, 0) for status in OVER) - limit
-        if above > limit // 10:
-            self.remove(connection, owner, self._first(connection, owner, OVER, memory.c.updated_at, above))
 
     def remove(
         self,
@@ -172,22 +136,21 @@ class MemoryRepository(VectorRows):
         if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
     ) -> None:
         """Deletes the rows for good, with all that belongs to them; readers start again."""
-        number, _ = self.begin_change(connection, owner)
-        for part in parts(memory_ids):
+        begin_removal(connection, owner)
+        for part in in_parts(memory_ids):
             connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still))
-        connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
         found: dict[str, Memory] = {}
-        for part in parts(memory_ids):
+        for part in in_parts(memory_ids):
             statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
             found.update((made.id, made) for made in self._memories(connection, statement))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
 
     def refuse_damaged(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
         """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""
-        for part in parts(memory_ids):
+        for part in in_parts(memory_ids):
             there = select(memory.c.memory_id).where(
                 memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE)
             )
@@ -210,7 +173,7 @@ class MemoryRepository(VectorRows):
         """Newest first unless said otherwise. With `valid_at` the expired are left out."""
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
-        wanted = select(*STORED).where(*conditions(owner, where, statuses, valid_at))
+        wanted = select(*STORED).where(*matching(owner, where, statuses, valid_at))
         return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
     def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
@@ -231,7 +194,7 @@ class MemoryRepository(VectorRows):
         statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
     ) -> int:
-        counted = select(func.count()).select_from(memory).where(*conditions(owner, where, statuses, valid_at))
+        counted = select(func.count()).select_from(memory).where(*matching(owner, where, statuses, valid_at))
         return int(connection.execute(counted).scalar_one())
 
     def query_similar_by_embedding(
@@ -253,55 +216,13 @@ class MemoryRepository(VectorRows):
             )
             .where(
                 memory_vector.c.owner == owner,
-                memory_vector.c.model == self.model,
-                *conditions(owner, where, ("active",), valid_at),
+                memory_vector.c.model == self._vectors.model,
+                *matching(owner, where, ("active",), valid_at),
             )
         )
-        compared = self.compared(owner, rows, vector)
+        compared = self._vectors.compared(owner, rows, vector)
         cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
-
-    def changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
-        """What was written after change `since`, oldest memory first; None for what is not active."""
-        statement = (
-            select(
-                memory.c.status,
-                memory.c.memory_id,
-                memory.c.text,
-                memory_vector.c.vector,
-                memory_vector.c.checksum,
-                type_coerce(memory.c.created_at, BigInteger),
-                memory.c.session_id,
-                memory.c.fact_type,
-                memory.c.category,
-                type_coerce(memory.c.tags, Text),
-                memory.c.confidence,
-                memory.c.access_count,
-                type_coerce(memory.c.last_accessed, BigInteger),
-                type_coerce(memory.c.expires_at, BigInteger),
-            )
-            .outerjoin(
-                memory_vector,
-                and_(
-                    memory_vector.c.owner == memory.c.owner,
-                    memory_vector.c.memory_id == memory.c.memory_id,
-                    memory_vector.c.model == self.model,
-                ),
-            )
-            .where(memory.c.owner == owner, memory.c.change > since)
-            .order_by(memory.c.created_at, memory.c.position)
-        )
-        if since == 0:
-            statement = statement.where(memory.c.status == "active")
-        for status, memory_id, text, vector, checksum, *rest in each_row(connection, statement):
-            whole = self.whole("memory vector", owner, memory_id, vector, checksum)
-            entry = Entry(memory_id, text, whole, *rest)
-            if status != "active":
-                yield memory_id, None
-            elif entry.can_be_searched:
-                yield memory_id, entry
-            else:
-                self.damages.report("memory", owner, memory_id)
 
     def _insert(
         self,
@@ -329,30 +250,8 @@ class MemoryRepository(VectorRows):
                 for row, each in enumerate(made, number + 1 - len(made))
             ],
         )
-        self.store_vectors(connection, owner, [(each.id, new.vector) for each, new in zip(made, news, strict=True)])
+        self._vectors.put(connection, owner, [(each.id, new.vector) for each, new in zip(made, news, strict=True)])
         return made
-
-    def _with_digests(
-        self, connection: Connection, owner: str, digests: Sequence[bytes], now: datetime
-    ) -> dict[bytes, Memory]:
-        found: dict[bytes, Memory] = {}
-        for part in parts(digests):
-            with_digest = select(memory.c.text_digest, memory.c.memory_id).where(
-                memory.c.owner == owner,
-                memory.c.text_digest.in_(part),
-                memory.c.status.in_(LIVE),
-                valid(now),
-            )
-            digest_of_id = {memory_id: digest for digest, memory_id in connection.execute(with_digest)}
-            there = self.by_ids(connection, owner, list(digest_of_id))
-            found.update((digest_of_id[each.id], each) for each in there)
-        return found
-
-    def _first(
-        self, connection: Connection, owner: str, statuses: Sequence[Status], by: ColumnElement[Any], many: int
-    ) -> Sequence[str]:
-        wanted = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.status.in_(statuses))
-        return connection.execute(wanted.order_by(by, memory.c.position).limit(many)).scalars().all()
 
     def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""
@@ -360,7 +259,7 @@ class MemoryRepository(VectorRows):
         for row in all_rows(connection, statement):
             made = as_memory(row)
             if made is None:
-                self.damages.report("memory", row.owner, row.memory_id)
+                self._damages.report("memory", row.owner, row.memory_id)
             else:
                 found.append(made)
         return found

@@ -1,59 +1,52 @@
-"""Every verb of long-term memory: store, recall, search, change, forget; one owner at a time."""
+"""Every verb of long-term memory in one object: its parts are put together here; one owner at a time."""
 
-import contextlib
-import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Self, Unpack
+from typing import Self
 
 from langchain_core.embeddings import Embeddings
-from sqlalchemy import Connection, func, select
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import ConfigurationError, DamagedMemory, LangMemError
-from langmem_plugin.memory.background import Background
-from langmem_plugin.memory.damaged_rows import Kind
+from langmem_plugin.errors import ConfigurationError, LangMemError
+from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import TEN_SECONDS, Embedder
-from langmem_plugin.memory.embedding.missing_vectors import MissingVectors
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.memory.embedding.vectors import unit
+from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.index.vector_stores import OpenCollection
 from langmem_plugin.memory.instructions import StandingInstructions
-from langmem_plugin.memory.models import (
-    EVERYTHING,
-    Filter,
-    Found,
-    Memory,
-    MemoryChanges,
-    MemoryFields,
-    Mode,
-    Status,
-    worded,
-)
-from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.memory_writer import MemoryWriter
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.reembedding import Reembedding
+from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
-from langmem_plugin.memory.session_collections import SessionCollections
+from langmem_plugin.memory.session_memories import SessionMemories
+from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.usage_log import UsageLog
+from langmem_plugin.settings import INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
 
 
-class MemoryService(SessionCollections, Retention):
+class MemoryService:
     """Long-term memory in one database. `owner` is the caller's key of a person or of a shared scope.
 
     `embeddings` is any LangChain Embeddings, the offline model if none is given; `calibration` tells what its
     cosines mean; without it that is known, or found out at the first search by embedding forty sentences.
     Above `owner_limit` active memories an owner's oldest are archived. With `open_collection`, an owner above
     `index_after` memories is searched through a vector index, which holds their vectors instead of this
-    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such. It follows
-    the database in the background, and until it has, everything is compared exactly. `always_indexed` names the
-    collections of owners who shall have one from the start, however few their memories: they exist once this is
-    constructed, which raises ConfigurationError where one of that name has another distance or dimension.
+    process; `chroma(folder)` and `pgvector(database)` of memory/index/vector_stores.py are such, and
+    memory/index/store_contract.py says what another has to be. It follows the database in
+    the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
+    owners who shall have one from the start, however few their memories: they exist once this is constructed,
+    which raises ConfigurationError where one of that name has another distance or dimension, as it does where
+    `index_after` is not below `owner_limit`: the index would never be used.
+    The verbs that write are MemoryWriter's, those that age memories Retention's, `note_…` are UsageLog's and those
+    by session SessionMemories's: they are described there.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
     `embedding_timeout`, or, from `close` on, at once; whatever touches the database may
     raise StoreUnavailable.
@@ -69,91 +62,75 @@ class MemoryService(SessionCollections, Retention):
         embedding_timeout: timedelta = TEN_SECONDS,
         sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
-        owner_limit: int = 10_000,
+        owner_limit: int = OWNER_LIMIT,
         open_collection: OpenCollection | None = None,
-        index_after: int = 100_000,
+        index_after: int = INDEX_AFTER,
         always_indexed: Mapping[str, str] | None = None,
     ) -> None:
+        if always_indexed and open_collection is None:
+            raise ConfigurationError("a collection that should always be there needs an open_collection")
+        if open_collection is not None:
+            check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
+        self.now = now
         self.embedder = Embedder(
             embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
         )
-        self.repository = MemoryRepository(self.database, model=self.embedder.model)
-        self.instructions = StandingInstructions(self.database, self.repository, now=now)
-        self.background = Background()
-        self.missing_vectors = MissingVectors(self.database, self.embedder, self.repository)
-        self.repository.damages.mend = self._mend
-        self._open_collection = open_collection
-        self._index_after = index_after
-        self.index = None if open_collection is None else self._new_index(open_collection, always_indexed or {})
-        if always_indexed and self.index is None:
-            raise ConfigurationError("a collection that should always be there needs an open_collection")
-        self.owner_limit = owner_limit
-        self.now = now
+        self.background = BackgroundThread()
+        damages = Damages()
+        vectors = StoredVectors(self.embedder.model, damages)
+        self.repository = MemoryRepository(vectors, damages)
+        self.instructions = StandingInstructions(self.database, damages, now=now)
+        self.index = (
+            None
+            if open_collection is None
+            else VectorIndex(
+                self.database,
+                vectors,
+                open_collection,
+                self.background,
+                after=index_after,
+                dimension=lambda: self.embedder.dimension,
+                names=dict(always_indexed or {}),
+            )
+        )
+        self.reembedding = Reembedding(
+            self.database, self.embedder, vectors, damages, index=self.index, background=self.background
+        )
         self.history = MessageHistory(
-            self.database, self.embedder, self.repository, now=now, cache_bytes=cache_bytes // 2
+            self.database, self.embedder, vectors, damages, now=now, cache_bytes=cache_bytes // 2
         )
         self.facts = FactSearch(
-            self.database,
-            self.repository,
-            self.index,
-            index_after=index_after,
-            cache_bytes=cache_bytes // 2,
-            now=now,
+            self.database, self.repository, vectors, damages, self.index, cache_bytes=cache_bytes // 2, now=now
         )
+        self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
+        self._offer_verbs_of_parts()
+        if self.index is not None:
+            try:
+                self.index.begin()
+            except LangMemError:
+                self.close()
+                raise
 
-    def remember(
-        self,
-        owner: str,
-        text: str,
-        *,
-        embedding: Sequence[float] | None = None,
-        **fields: Unpack[MemoryFields],
-    ) -> Memory:
-        """Stores `text` and returns it as stored; the same text under the same key is not stored twice.
-
-        Raises InvalidInput for an empty text or a wrong field, EmbeddingDimMismatchError for an `embedding`
-        of another dimension.
-        """
-        embeddings = None if embedding is None else [embedding]
-        return self.remember_many(owner, [(text, fields)], embeddings=embeddings)[0]
-
-    def remember_many(
-        self,
-        owner: str,
-        memories: Sequence[tuple[str, MemoryFields]],
-        *,
-        embeddings: Sequence[Sequence[float]] | None = None,
-    ) -> list[Memory]:
-        """Stores all or none, in order, embedded in batches."""
-        texts = [worded(text) for text, _ in memories]
-        vectors = (
-            self.embedder.texts(texts)
-            if embeddings is None
-            else [unit(embedding, self.embedder.dimension) for embedding in embeddings]
-        )
-        news = [
-            NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
-        ]
-        with self._writing(owner) as connection:
-            made = self.repository.create_unknown(connection, owner, news, now=self.now())
-            self.repository.keep_within(connection, owner, self.owner_limit, now=self.now())
-        return made
-
-    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Memory:
-        """Stores `text` in place of an older memory, which is kept as history and recalled no more.
-
-        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
-        """
-        new = NewMemory(worded(text), self.embedder.texts([worded(text)])[0], fields)
-        with self._writing(owner) as connection:
-            made = self.repository.create_unknown(connection, owner, [new], now=self.now())[0]
-            if made.id == memory_id:
-                return made
-            changes = {"status": "superseded", "superseded_by": made.id}
-            self.repository.change(connection, owner, memory_id, changes, now=self.now())
-        return made
+    def _offer_verbs_of_parts(self) -> None:
+        database, repository, embedder = self.database, self.repository, self.embedder
+        writer = MemoryWriter(database, repository, embedder, self.retention, index=self.index, now=self.now)
+        self.remember, self.remember_many = writer.remember, writer.remember_many
+        self.supersede, self.update = writer.supersede, writer.update
+        self.forget, self.restore = writer.forget, writer.restore
+        self.erase, self.purge = self.retention.erase, self.retention.purge
+        uses = UsageLog(database, repository, self.instructions, now=self.now)
+        self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
+        sessions = SessionMemories(database, repository, embedder, self.retention, index=self.index, now=self.now)
+        self.create_memory = sessions.create_memory
+        self.get_memories_by_session = sessions.get_memories_by_session
+        self.query_similar_memories = sessions.query_similar_memories
+        self.get_all_sessions = sessions.get_all_sessions
+        self.collection_exists = sessions.collection_exists
+        self.get_collection_size = sessions.get_collection_size
+        self.delete_collection = sessions.delete_collection
+        self.collection_dropped_at = sessions.collection_dropped_at
 
     def recall(
         self,
@@ -257,44 +234,6 @@ class MemoryService(SessionCollections, Retention):
         with self.database.read() as connection:
             return self.repository.count(connection, owner, where, statuses=statuses, valid_at=valid_at)
 
-    def update(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        revision: int | None = None,
-        **changes: Unpack[MemoryChanges],
-    ) -> Memory:
-        """Changes what is named and nothing else; `revision` is the one the decision was made upon.
-
-        A pending memory is confirmed by `status="active"`. Raises MemoryNotFound, or StaleMemory when it has
-        changed since; a forgotten memory is never revived.
-        """
-        written: dict[str, Any] = dict(changes)
-        vector = None
-        if "text" in changes:
-            written["text"] = worded(changes["text"])
-            vector = self.embedder.texts([written["text"]])[0]
-        with self._writing(owner) as connection:
-            return self.repository.change(
-                connection, owner, memory_id, written, now=self.now(), revision=revision, vector=vector
-            )
-
-    def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
-        """The memory, from now on recalled no more; a damaged one without its text.
-
-        Raises MemoryNotFound when it is not there (any more).
-        """
-        now = self.now()
-        with self._writing(owner) as connection:
-            try:
-                return self.repository.change(
-                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
-                )
-            except DamagedMemory:
-                self.repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
-        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
-
     def reindex(self, owner: str, progress: Callable[[int], object] = lambda _: None) -> bool:
         """Brings the owner's vector index up to date, or makes it anew; False when the index fails.
 
@@ -305,17 +244,15 @@ class MemoryService(SessionCollections, Retention):
         return self.index.catch_up(owner, progress)
 
     def large_owners(self) -> list[str]:
-        """Whose memories are to be searched through the index: those above `index_after`, and the always indexed."""
-        counted = select(memory.c.owner).where(memory.c.status == "active").group_by(memory.c.owner)
-        with self.database.read() as connection:
-            large = connection.execute(counted.having(func.count() > self._index_after)).scalars().all()
-        return sorted({*large, *(self.index.names if self.index else ())})
+        """Whose memories are to be searched through the index."""
+        return self.index.large_owners() if self.index is not None else []
 
     def close(self) -> None:
         """Ends what runs in the background, the vector store and, if it was opened here, the database."""
         self.embedder.close()
         self.background.close()
-        getattr(self._open_collection, "close", lambda: None)()
+        if self.index is not None:
+            self.index.close()
         if self._own_database:
             self.database.close()
 
@@ -324,32 +261,3 @@ class MemoryService(SessionCollections, Retention):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _new_index(self, open_collection: OpenCollection, names: Mapping[str, str]) -> VectorIndex:
-        index = VectorIndex(
-            self.database,
-            self.repository,
-            open_collection,
-            dimension=lambda: self.embedder.dimension,
-            names=dict(names),
-            background=self.background,
-        )
-        try:
-            index.begin()
-        except LangMemError:
-            self.close()
-            raise
-        return index
-
-    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
-        self.background.ask(
-            f"{kind} {row_id} of {owner}", functools.partial(self.missing_vectors.mend, kind, owner, row_id)
-        )
-
-    @contextlib.contextmanager
-    def _writing(self, owner: str) -> Iterator[Connection]:
-        """A transaction, which the collection of an owner who always has one follows at once."""
-        with self.database.write() as connection:
-            yield connection
-        if self.index is not None and owner in self.index.names:
-            self.index.follow(owner)

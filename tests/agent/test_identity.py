@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.memory.scopes import SHARED, share
+from langmem_plugin.memory.visibility import SHARED, share
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SERVER_THREAD = "1f1e6085-c4aa-61b0-8000-00000000000b"

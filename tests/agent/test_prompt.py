@@ -7,7 +7,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
 from langmem_plugin import InvalidInput, PhoneMemory, Settings
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.visibility import share
 
 ERIN, JASON = "+972501234567", "+972501234568"
 RECIPES = '[{"id": "r1", "title": "Lemon chicken"}, {"id": "r2", "title": "Chicken soup"}]'

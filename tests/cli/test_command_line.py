@@ -37,6 +37,7 @@ def test_sessions_are_listed_shown_and_exported(run, session_id, tmp_path):
     run("sessions", "export", session_id, "--to", str(tmp_path / "out.jsonl"))
     lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text("utf-8").splitlines()]
     assert [(line["order_num"], line["role"]) for line in lines] == [(1, "user"), (2, "assistant")]
+    assert (tmp_path / "out.jsonl").stat().st_mode & 0o777 == 0o600
 
 
 @pytest.mark.spec("U-5", "C-4")

@@ -6,7 +6,6 @@ from typer.testing import CliRunner
 
 from langmem_plugin.cli import app
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import waiting
 from langmem_plugin.memory.index.vector_stores import opened_stores
 
 ANNA = "+972501234567"
@@ -62,11 +61,11 @@ def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, databa
 
     with MemoryService(database_url, embeddings=Other()) as other:
         other.remember(ANNA, "My assistant is David")
-        assert waiting(other) == 600
+        assert other.reembedding.waiting() == 600
     assert "1 texts have no vector" in run("--owner", ANNA)
     run("--owner", ANNA, "--embed")
     with MemoryService(database_url, embeddings=offline_model) as memory:
-        assert waiting(memory) == 0
+        assert memory.reembedding.waiting() == 0
 
 
 @pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)

@@ -15,9 +15,10 @@ from langmem_plugin.database import Database, conversation_tables, memory_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.embedding.vectors import to_bytes
-from langmem_plugin.memory.scopes import SHARED, search_for
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.embedding.unit_vectors import to_bytes
+from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.visibility import SHARED
 
 FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 
@@ -75,7 +76,9 @@ def test_a_database_of_the_first_release_is_read_and_written(tmp_path, offline_m
 def test_what_was_said_under_the_first_release_becomes_searchable(tmp_path, offline_model):
     shutil.copy(FIRST_RELEASE, tmp_path / "old.db")
     with MemoryService(f"sqlite:///{tmp_path}/old.db", embeddings=offline_model) as service:
-        service.history.add("+972501234567", [Said("m1", "elsewhere", "user", "I have a red bicycle", service.now())])
+        service.history.add(
+            "+972501234567", [PastMessage("m1", "elsewhere", "user", "I have a red bicycle", service.now())]
+        )
 
     with PhoneMemory(f"sqlite:///{tmp_path}/old.db", embeddings=offline_model) as memory:
         memory.index_past_sessions()

@@ -13,9 +13,10 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import Filter
-from langmem_plugin.memory.reminders import Reminders
-from langmem_plugin.memory.scopes import recall_for, search_for, share
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.recall_query import recall_for, search_for
+from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.visibility import share
 
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -91,8 +92,8 @@ DOORS = {
     "one instruction": lambda service, text: service.instructions.get(ERIN, text).text,
     "no instruction": lambda service, text: service.instructions.remove(ERIN, text).text,
     "situation": lambda service, text: len(service.instructions.applicable(ERIN, Situation(NOW, text, text, text))) >= 0,
-    "said": lambda service, text: service.history.add(ERIN, [Said("m1" + text, "s", "user", "tea", NOW)]),
-    "said in": lambda service, text: service.history.add(ERIN, [Said("m2" + text[:1], text, text, text, NOW)]),
+    "said": lambda service, text: service.history.add(ERIN, [PastMessage("m1" + text, "s", "user", "tea", NOW)]),
+    "said in": lambda service, text: service.history.add(ERIN, [PastMessage("m2" + text[:1], text, text, text, NOW)]),
     "asked": lambda service, text: len(service.history.search(ERIN, text)) >= 0,
     "asked of": lambda service, text: len(service.history.search(text, "tea")),
     "sessions gone": lambda service, text: service.history.remove_sessions(ERIN, [text]),
@@ -103,7 +104,7 @@ DOORS = {
     "shared": lambda service, text: share(service, text).text,
     "recalled for": lambda service, text: len(recall_for(service, ERIN, "client", [text, text])) >= 0,
     "searched for": lambda service, text: len(search_for(service, ERIN, "client", text)) >= 0,
-    "told": lambda service, text: len(Reminders(service).told(ERIN, "client", [text]).memories),
+    "told": lambda service, text: len(ReplyMemory(service).told(ERIN, "client", [text]).memories),
 }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from langmem_plugin.database.memory_tables import memory_access, memory_collecti
 from langmem_plugin.errors import TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA, BEN = "+972501234567", "+972507654321"
 FLAT = [1.0] * 384
@@ -122,10 +122,10 @@ def test_a_person_has_two_hundred_instructions_at_most(memory):
 @pytest.mark.spec("M-7", "M-19")
 def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
     memory.history.owner_limit = 10
-    memory.history.add(BEN, [Said("m1", "s1", "user", "hello", clock())])
+    memory.history.add(BEN, [PastMessage("m1", "s1", "user", "hello", clock())])
     for number in range(30):
         clock.forward(minutes=1)
-        memory.history.add(ANNA, [Said(f"m{number}", "s1", "user", "hello", clock())])
+        memory.history.add(ANNA, [PastMessage(f"m{number}", "s1", "user", "hello", clock())])
     found = memory.history.search(ANNA, "hello", mode="text", limit=100)
     kept = {each.message.message_id for each in found}
     assert {f"m{number}" for number in range(20, 30)} <= kept
@@ -135,7 +135,7 @@ def test_of_what_was_said_the_oldest_is_deleted_above_the_limit(memory, clock):
 
 @pytest.mark.spec("M-2", "M-19")
 def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, clock, monkeypatch):
-    monkeypatch.setattr("langmem_plugin.memory.session_collections._MOST_MARKS", 3)
+    monkeypatch.setattr("langmem_plugin.memory.session_memories._MOST_MARKS", 3)
     for number in range(6):
         clock.forward(minutes=1)
         memory.delete_collection(f"s{number}", owner=ANNA)
@@ -150,7 +150,7 @@ def test_of_sessions_that_were_dropped_the_last_thousand_are_marked(memory, cloc
 def test_owners_of_whom_nothing_is_left_are_forgotten_and_nobody_else(memory, clock):
     memory.remember(BEN, "I like tea")
     memory.instructions.add("instructed", "Be brief")
-    memory.history.add("talker", [Said("m1", "s1", "user", "hello", clock())])
+    memory.history.add("talker", [PastMessage("m1", "s1", "user", "hello", clock())])
     memory.forget(ANNA, memory.remember(ANNA, "I park on level 3").id)
     clock.forward(days=30)
     assert memory.purge() == 1

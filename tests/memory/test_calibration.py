@@ -6,7 +6,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, fitted
-from langmem_plugin.memory.embedding.vectors import unit
+from langmem_plugin.memory.embedding.unit_vectors import unit
 
 ANNA = "+972501234567"
 

@@ -11,8 +11,8 @@ from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.doctor import examine
 from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.reminders import Reminders
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
 DOSE, PARKING = "the dose is 5 mg at 8 pm", "I park on level 3"
@@ -77,7 +77,7 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
     everything = {"min_relevance": 0.0}
     for service in (memory, fresh):
         caplog.clear()
-        reminders = Reminders(service)
+        reply_memory = ReplyMemory(service)
         for _ in range(2):
             assert texts(service.list_memories(ANNA)) == [PARKING]
             for mode in ("text", "semantic", "hybrid"):
@@ -85,9 +85,9 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
             assert texts(service.foremost(ANNA)) == [PARKING]
             assert texts(service.query_similar_memories("what is the dose?", owner=ANNA)) == [PARKING]
             assert KeyValueMemory(service, ANNA).load_memory()["memory"] == []
-            found = reminders.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0, or_foremost=True)
+            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0, or_foremost=True)
             assert [each.text for each, _ in found] == [PARKING]
-            assert texts(reminders.told(ANNA, "client", [each.id for each in facts]).memories) == [PARKING]
+            assert texts(reply_memory.told(ANNA, "client", [each.id for each in facts]).memories) == [PARKING]
             for refused in (
                 lambda service=service: service.get(ANNA, [each.id for each in facts]),
                 lambda service=service: service.update(ANNA, facts[0].id, category="health"),
@@ -141,7 +141,7 @@ def test_bits_that_flip_in_the_file_are_noticed(tmp_path, clock, offline_model):
 @pytest.mark.spec("M-18", "M-4")
 @pytest.mark.parametrize("table", ["langmem_memory_vector", "langmem_history_vector"])
 def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock, table, caplog):
-    memory.history.add(ANNA, [Said("m1", "s1", "user", DOSE, clock())])
+    memory.history.add(ANNA, [PastMessage("m1", "s1", "user", DOSE, clock())])
     row_id = facts[0].id if table == "langmem_memory_vector" else "m1"
     name = "memory_id" if table == "langmem_memory_vector" else "message_id"
     with memory.database.read() as connection:
@@ -179,7 +179,7 @@ def test_a_damaged_instruction_is_not_followed(memory, fresh, caplog):
     )
     for _ in range(2):
         assert texts(fresh.instructions.list_instructions(ANNA)) == ["Be brief"]
-        assert texts(Reminders(fresh).told(ANNA, "client", []).instructions) == ["Be brief"]
+        assert texts(ReplyMemory(fresh).told(ANNA, "client", []).instructions) == ["Be brief"]
     with pytest.raises(DamagedMemory):
         fresh.instructions.get(ANNA, made.id)
     assert caplog.messages.count("instruction.damaged") == 1
@@ -189,7 +189,7 @@ def test_a_damaged_instruction_is_not_followed(memory, fresh, caplog):
 
 @pytest.mark.spec("M-18", "M-7")
 def test_a_damaged_message_of_a_past_session_is_not_found_and_taken_anew_when_the_session_is(memory, fresh, clock):
-    said = [Said("m1", "s1", "user", DOSE, clock()), Said("m2", "s1", "user", PARKING, clock())]
+    said = [PastMessage("m1", "s1", "user", DOSE, clock()), PastMessage("m2", "s1", "user", PARKING, clock())]
     memory.history.add(ANNA, said)
     damage(memory, "UPDATE langmem_history_message SET text = 'the dose is 9 mg at 8 pm' WHERE message_id = 'm1'")
     for _ in range(2):
@@ -200,7 +200,7 @@ def test_a_damaged_message_of_a_past_session_is_not_found_and_taken_anew_when_th
 @pytest.mark.spec("M-18")
 def test_doctor_names_every_damaged_row_and_nothing_of_its_text(memory, facts, clock):
     made = memory.instructions.add(ANNA, "Give me 5 mg")
-    memory.history.add(ANNA, [Said("m1", "s1", "user", DOSE, clock())])
+    memory.history.add(ANNA, [PastMessage("m1", "s1", "user", DOSE, clock())])
     assert examine(memory.database) == []
     damage(memory, ANYWHERE["tags"], id=facts[0].id)
     damage(
@@ -245,9 +245,9 @@ def test_of_a_file_with_flipped_bits_nothing_else_is_told_than_what_was_stored(t
 def _told(url, offline_model, clock, stored):
     try:
         with MemoryService(url, embeddings=offline_model, now=clock) as memory:
-            reminders = Reminders(memory)
-            found = reminders.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0)
-            told = reminders.told(ANNA, "client", [each.id for each, _ in found])
+            reply_memory = ReplyMemory(memory)
+            found = reply_memory.recall(ANNA, "client", ["what is the dose?"], min_similarity=0.0)
+            told = reply_memory.told(ANNA, "client", [each.id for each, _ in found])
             listed = memory.list_memories(ANNA)
     except LangMemError as error:
         return type(error).__name__

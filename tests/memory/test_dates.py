@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from langmem_plugin.memory.search.dates import named, nearness
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
 TODAY = date(2026, 11, 18)  # a Wednesday
@@ -76,7 +76,7 @@ def test_nearness_fades_with_each_day_and_sooner_before_than_after():
 def test_what_was_said_in_the_month_that_is_asked_for_comes_first(memory, clock):
     months = (3, 5, 9)
     said = [
-        Said(f"m{month}", f"s{month}", "user", f"We ate at {place}", datetime(2025, month, 9, tzinfo=UTC))
+        PastMessage(f"m{month}", f"s{month}", "user", f"We ate at {place}", datetime(2025, month, 9, tzinfo=UTC))
         for month, place in zip(months, ("the harbour", "the Italian", "my aunt's"), strict=True)
     ]
     memory.history.add(ANNA, said)
@@ -93,10 +93,10 @@ def test_what_was_said_in_the_month_that_is_asked_for_comes_first(memory, clock)
 )
 def test_a_question_for_nothing_but_a_day_is_answered_by_what_was_said_then(memory, question):
     said = [
-        Said(f"m{month}", f"s{month}", "user", text, datetime(2025, month, 9, tzinfo=UTC))
+        PastMessage(f"m{month}", f"s{month}", "user", text, datetime(2025, month, 9, tzinfo=UTC))
         for month, text in ((3, "The boiler leaks again"), (5, "Our accountant is Dana Levi"), (9, "Two flat tyres"))
     ]
-    said.append(Said("after", "s6", "user", "The tyres are mended", datetime(2025, 6, 2, tzinfo=UTC)))
+    said.append(PastMessage("after", "s6", "user", "The tyres are mended", datetime(2025, 6, 2, tzinfo=UTC)))
     memory.history.add(ANNA, said)
     assert [found.message for found in memory.history.search(ANNA, question, min_relevance=0.5)] == [said[1]]
     # With a subject the day only orders: what is about something else stays out.
@@ -106,8 +106,10 @@ def test_a_question_for_nothing_but_a_day_is_answered_by_what_was_said_then(memo
 @pytest.mark.spec("M-7")
 def test_notes_that_only_one_person_wrote_gain_nothing_from_those_beside_them(memory, clock):
     notes = ("Boiler serviced by Heatworks", "Bought stamps", "Library card renewed", "Bike chain oiled")
-    memory.history.add(ANNA, [Said(f"n{n}", "notes", "user", text, clock()) for n, text in enumerate(notes)])
-    answers = [Said(f"a{n}", "talk", ("user", "assistant")[n % 2], text, clock()) for n, text in enumerate(notes)]
+    memory.history.add(ANNA, [PastMessage(f"n{n}", "notes", "user", text, clock()) for n, text in enumerate(notes)])
+    answers = [
+        PastMessage(f"a{n}", "talk", ("user", "assistant")[n % 2], text, clock()) for n, text in enumerate(notes)
+    ]
     alone = {each.message.message_id: each.score for each in memory.history.search(ANNA, "who serviced the boiler?")}
     memory.history.add("ben", answers)
     talking = {each.message.message_id: each.score for each in memory.history.search("ben", "who serviced the boiler?")}

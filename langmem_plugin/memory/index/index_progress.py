@@ -3,25 +3,24 @@
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from filelock import FileLock
-from sqlalchemy import Connection, Select, and_, delete, func, select, tuple_, union, update
+from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
 from langmem_plugin import forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
-from langmem_plugin.memory.damaged_rows import AnyRow
-from langmem_plugin.memory.embedding.vectors import Vector, from_bytes
-from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.owner_changes import upsert
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
-_VECTOR = (memory_vector.c.vector, memory_vector.c.checksum)
 _KEPT = and_(memory.c.status == "active", ~memory.c.private)
 
 
 @dataclass(frozen=True)
-class Standing:
+class OwnerProgress:
     """An owner's changes, and how far the index has followed them."""
 
     change: int
@@ -49,12 +48,12 @@ class Change(NamedTuple):
     vector: Vector | None  # None for what is private or not active
 
 
-class Outbox:
-    """Reads the changes of the repository's model and notes how far they were followed."""
+class IndexProgress:
+    """Of one model: reads the changes and notes how far they were followed."""
 
-    def __init__(self, database: Database, repository: MemoryRepository) -> None:
+    def __init__(self, database: Database, vectors: StoredVectors) -> None:
         self._database = database
-        self._repository = repository
+        self._vectors = vectors
         self._one_thread = forks.Lock()
         self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
@@ -68,7 +67,7 @@ class Outbox:
                 held.enter_context(self._database.alone("vector index of " + owner))
             yield
 
-    def standing(self, connection: Connection, owner: str) -> Standing | None:
+    def of(self, connection: Connection, owner: str) -> OwnerProgress | None:
         row = connection.execute(
             select(
                 memory_owner.c.change,
@@ -79,11 +78,15 @@ class Outbox:
             )
             .outerjoin(
                 memory_index,
-                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._repository.model),
+                and_(memory_index.c.owner == memory_owner.c.owner, memory_index.c.model == self._vectors.model),
             )
             .where(memory_owner.c.owner == owner)
         ).first()
-        return None if row is None else Standing(*row)
+        return None if row is None else OwnerProgress(*row)
+
+    def read(self, owner: str) -> OwnerProgress | None:
+        with self._database.read() as connection:
+            return self.of(connection, owner)
 
     def generations(self, owner: str) -> list[tuple[str, int]]:
         """(model, newest generation) of every index that was ever begun for the owner."""
@@ -105,16 +108,17 @@ class Outbox:
 
     def changes(self, connection: Connection, owner: str, after: tuple[int, str]) -> list[Change]:
         """The next batch in the order of (change, id)."""
+        # Vectors are looked up for the batch alone: joined, PostgreSQL compared every memory with every vector as
+        # long as it had no statistics (20,000 just stored: a minute a batch).
         statement = (
-            self._with_vectors(select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"), *_VECTOR))
+            select(memory.c.memory_id, memory.c.change, _KEPT.label("kept"))
             .where(memory.c.owner == owner, tuple_(memory.c.change, memory.c.memory_id) > after)
             .order_by(memory.c.change, memory.c.memory_id)
             .limit(BATCH)
         )
-        return [
-            Change(row.memory_id, row.change, self._vector(owner, row) if row.kept else None)
-            for row in connection.execute(statement)
-        ]
+        batch = connection.execute(statement).all()
+        vectors = self._vectors.of(connection, owner, [row.memory_id for row in batch if row.kept])
+        return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
         """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
@@ -125,30 +129,45 @@ class Outbox:
     def waiting(self, owner: str) -> int:
         """How many memories have changes that were not followed."""
         with self._database.read() as connection:
-            standing = self.standing(connection, owner)
-            if standing is None:
+            progress = self.of(connection, owner)
+            if progress is None:
                 return 0
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
-            return int(connection.execute(counted.where(memory.c.change > standing.followed)).scalar_one())
+            return int(connection.execute(counted.where(memory.c.change > progress.followed)).scalar_one())
 
-    def held(self, connection: Connection, owner: str, indexed: int, after: str) -> list[tuple[str, Vector]]:
-        """The next page, by id, of what the index holds if it has followed to `indexed`, but for damaged vectors."""
-        statement = (
-            self._held(select(memory.c.memory_id, *_VECTOR), owner, indexed)
-            .where(memory.c.memory_id > after)
-            .order_by(memory.c.memory_id)
-            .limit(BATCH)
-        )
-        page = [(row.memory_id, self._vector(owner, row)) for row in connection.execute(statement)]
-        return [(memory_id, vector) for memory_id, vector in page if vector is not None]
+    def held(self, owner: str, indexed: int) -> Iterator[dict[str, Vector]]:
+        """Page by page what the index holds if it has followed to `indexed`, but for damaged vectors; none is empty."""
+        after = ""
+        while True:
+            page = (
+                select(memory.c.memory_id)
+                .where(memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory.c.memory_id > after)
+                .order_by(memory.c.memory_id)
+                .limit(BATCH)
+            )
+            with self._database.read() as connection:
+                memory_ids = connection.execute(page).scalars().all()
+                vectors = self._vectors.of(connection, owner, memory_ids)
+            if not memory_ids:
+                return
+            if vectors:
+                yield vectors
+            after = memory_ids[-1]
 
     def size(self, owner: str) -> int:
         """How many vectors the index holds."""
         with self._database.read() as connection:
-            standing = self.standing(connection, owner)
-            if standing is None:
+            progress = self.of(connection, owner)
+            if progress is None:
                 return 0
-            return int(connection.execute(self._held(select(func.count()), owner, standing.followed)).scalar_one())
+            its_vector = and_(
+                memory_vector.c.owner == memory.c.owner,
+                memory_vector.c.memory_id == memory.c.memory_id,
+                memory_vector.c.model == self._vectors.model,
+            )
+            counted = select(func.count()).select_from(memory).join(memory_vector, its_vector)
+            held = counted.where(memory.c.owner == owner, memory.c.change <= progress.followed, _KEPT)
+            return int(connection.execute(held).scalar_one())
 
     def ids(self, connection: Connection, owner: str, after: str) -> list[str]:
         """The next page of the ids of all the owner's memories, in any state."""
@@ -157,8 +176,13 @@ class Outbox:
 
     def mark(self, owner: str, change: int, generation: int) -> None:
         """Notes how far the index has followed; negative while it is made from scratch."""
+        followed = {"change": change, "generation": generation}
         with self._database.write() as connection:
-            self._repository.mark_index(connection, owner, change=change, generation=generation)
+            connection.execute(
+                upsert(connection, memory_index)
+                .values(owner=owner, model=self._vectors.model, **followed)
+                .on_conflict_do_update(index_elements=["owner", "model"], set_=followed)
+            )
 
     def skip_removal(self, owner: str) -> None:
         """Marks all changes as followed if the newest ones were but rows that are gone, of which the index knows."""
@@ -169,28 +193,9 @@ class Outbox:
                 update(memory_index)
                 .where(
                     memory_index.c.owner == owner,
-                    memory_index.c.model == self._repository.model,
+                    memory_index.c.model == self._vectors.model,
                     memory_index.c.change > 0,
                     ~other.exists(),
                 )
                 .values(change=newest)
             )
-
-    def _vector(self, owner: str, row: AnyRow) -> Vector | None:
-        stored = self._repository.whole("memory vector", owner, row.memory_id, row.vector, row.checksum)
-        return None if stored is None else from_bytes(stored)
-
-    def _held(self, columns: Select[Any], owner: str, indexed: int) -> Select[Any]:
-        return self._with_vectors(columns).where(
-            memory.c.owner == owner, memory.c.change <= indexed, _KEPT, memory_vector.c.vector.is_not(None)
-        )
-
-    def _with_vectors(self, columns: Select[Any]) -> Select[Any]:
-        return columns.select_from(memory).outerjoin(
-            memory_vector,
-            and_(
-                memory_vector.c.owner == memory.c.owner,
-                memory_vector.c.memory_id == memory.c.memory_id,
-                memory_vector.c.model == self._repository.model,
-            ),
-        )

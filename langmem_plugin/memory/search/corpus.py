@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.embedding.vectors import Matrix, Vector, cosines, from_bytes
+from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.models import Filter, as_tags, storable
 from langmem_plugin.memory.search.bm25 import WordIndex
 from langmem_plugin.memory.search.tokenizer import terms
@@ -226,14 +226,3 @@ def microseconds(instant: datetime) -> int:
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIRST = microseconds(datetime.min.replace(tzinfo=UTC))
 _LAST = microseconds(datetime.max.replace(tzinfo=UTC))
-
-
-def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
-    """The rows of the highest scores among those that fit, best first; equal scores keep their order."""
-    if limit <= 0:
-        return []
-    rows = np.flatnonzero(fits)
-    if len(rows) > limit:
-        bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
-        rows = rows[scores[rows] >= bound]
-    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:limit]]

@@ -5,12 +5,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.vectors import Vector
+from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import Filter, MatchType, Mode, storable
 from langmem_plugin.memory.search import score_fusion
-from langmem_plugin.memory.search.corpus import Corpus, best, microseconds
+from langmem_plugin.memory.search.corpus import Corpus, microseconds
 from langmem_plugin.memory.search.tokenizer import asked
 
 _AS_LIKELY_AS_NOT = 0.5
@@ -91,12 +94,12 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     fits &= similarity >= query.min_relevance
     hits = []
     for row in best(score, fits, query.limit):
-        said = {
+        signals = {
             name: round(float(signal[row]), 4)
             for name, signal in (("semantic", relevance), ("text", coverage))
             if signal is not None
         }
-        hits.append(Hit(corpus.ids[row], float(score[row]), float(similarity[row]), match_type(said), said))
+        hits.append(Hit(corpus.ids[row], float(score[row]), float(similarity[row]), match_type(signals), signals))
     return hits
 
 
@@ -105,6 +108,17 @@ def foremost(corpus: Corpus, where: Filter, now: datetime, limit: int) -> list[s
     columns = corpus.columns
     score = score_fusion.lived(columns["used"], columns["uses"], columns["confidence"], microseconds(now))
     return [corpus.ids[row] for row in best(score, corpus.fitting(where, now), limit)]
+
+
+def best(scores: NDArray[np.float32], fits: NDArray[np.bool_], limit: int) -> Sequence[int]:
+    """The rows of the highest scores among those that fit, best first; equal scores keep their order."""
+    if limit <= 0:
+        return []
+    rows = np.flatnonzero(fits)
+    if len(rows) > limit:
+        bound = np.partition(scores[rows], len(rows) - limit)[len(rows) - limit]
+        rows = rows[scores[rows] >= bound]
+    return [int(row) for row in rows[np.argsort(-scores[rows], kind="stable")][:limit]]
 
 
 def match_type(signals: dict[str, float]) -> MatchType:

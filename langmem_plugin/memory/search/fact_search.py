@@ -1,18 +1,21 @@
 """Searches one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy import Connection
+from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.memory.damaged_rows import Damages, each_row
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
-from langmem_plugin.memory.search.corpus import Corpus
+from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
 
@@ -37,18 +40,20 @@ class FactSearch:
         self,
         database: Database,
         repository: MemoryRepository,
+        vectors: StoredVectors,
+        damages: Damages,
         index: VectorIndex | None,
         *,
-        index_after: int,
         cache_bytes: int,
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
         self._repository = repository
+        self._vectors = vectors
+        self._damages = damages
         self._index = index
-        self._index_after = index_after
         self._now = now
-        self._corpora = CorpusCache(self._new_corpus, repository.changed, limit=cache_bytes)
+        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes)
 
     @property
     def size(self) -> int:
@@ -66,8 +71,8 @@ class FactSearch:
             return {hit.id: hit for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus))}
 
         return [
-            Found(memory, hit.score, hit.similarity, hit.match_type, hit.signals)
-            for hit, memory in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
+            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
+            for hit, fact in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         ]
 
     def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
@@ -88,7 +93,49 @@ class FactSearch:
             return dict.fromkeys(foremost(corpus, where, self._now(), limit))
 
         found = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
-        return [memory for _, memory in found]
+        return [fact for _, fact in found]
+
+    def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
+        """What was written after change `since`, oldest memory first; None for what is not active."""
+        statement = (
+            select(
+                memory.c.status,
+                memory.c.memory_id,
+                memory.c.text,
+                memory_vector.c.vector,
+                memory_vector.c.checksum,
+                type_coerce(memory.c.created_at, BigInteger),
+                memory.c.session_id,
+                memory.c.fact_type,
+                memory.c.category,
+                type_coerce(memory.c.tags, Text),
+                memory.c.confidence,
+                memory.c.access_count,
+                type_coerce(memory.c.last_accessed, BigInteger),
+                type_coerce(memory.c.expires_at, BigInteger),
+            )
+            .outerjoin(
+                memory_vector,
+                and_(
+                    memory_vector.c.owner == memory.c.owner,
+                    memory_vector.c.memory_id == memory.c.memory_id,
+                    memory_vector.c.model == self._vectors.model,
+                ),
+            )
+            .where(memory.c.owner == owner, memory.c.change > since)
+            .order_by(memory.c.created_at, memory.c.position)
+        )
+        if since == 0:
+            statement = statement.where(memory.c.status == "active")
+        for status, memory_id, text, vector, checksum, *rest in each_row(connection, statement):
+            whole = self._vectors.whole("memory vector", owner, memory_id, vector, checksum)
+            entry = Entry(memory_id, text, whole, *rest)
+            if status != "active":
+                yield memory_id, None
+            elif entry.can_be_searched:
+                yield memory_id, entry
+            else:
+                self._damages.report("memory", owner, memory_id)
 
     def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
@@ -96,7 +143,7 @@ class FactSearch:
     def _new_corpus(self, connection: Connection, owner: str) -> Corpus:
         indexed = (
             self._index is not None
-            and self._repository.count(connection, owner, valid_at=None) > self._index_after
+            and self._repository.count(connection, owner, valid_at=None) > self._index.after
             and self._index.stands(connection, owner)
         )
         return Corpus(hold_vectors=not indexed)
@@ -109,7 +156,7 @@ class FactSearch:
         if held is None:
             with self._database.read() as connection:
                 held = self._repository.count(connection, owner, valid_at=None)
-        if held <= self._index_after:
+        if held <= self._index.after:
             return None
         return self._index.nearest(owner, query.meaning.vector, _candidates(query))
 
@@ -118,11 +165,11 @@ class FactSearch:
         query = ask.query
         if query.meaning is None:
             return []
-        if ask.nearest is not None and self._index is not None and corpus.live > self._index_after:
+        if ask.nearest is not None and self._index is not None and corpus.live > self._index.after:
             memory_ids = self._index.brought_up_to_date(connection, ask.owner, ask.nearest)
             if memory_ids is not None:
                 corpus.release_vectors()
-                return self._repository.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
+                return self._vectors.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
         if corpus.holds_vectors:
             return []
         found = self._repository.query_similar_by_embedding(

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.search import score_fusion
-from langmem_plugin.memory.search.corpus import Corpus, best
+from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
-from langmem_plugin.memory.search.fact_ranking import Hit, Query, match_type
+from langmem_plugin.memory.search.fact_ranking import Hit, Query, best, match_type
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.tokenizer import asked, terms
 
@@ -50,35 +50,35 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     names = corpus.kinds
     wanted = _without_names(corpus.words.known(asked(query.text)), names)
     groups, group_of = np.unique(sessions, return_inverse=True)
-    said: dict[str, Scores] = {}
+    signals: dict[str, Scores] = {}
     spread = None
     score = np.zeros(len(corpus.ids), dtype=np.float32)
     if query.meaning is not None:
-        said["semantic"], spread = score_fusion.semantic(
+        signals["semantic"], spread = score_fusion.semantic(
             corpus.compared(query.meaning.vector), query.meaning.calibration, live & columns["embedded"]
         )
         score += spread
     if query.mode != "semantic":
         words, ceiling = corpus.words.scores(wanted)
-        said["text"] = words / max(ceiling, 1e-6)
-        score += _WORDS * said["text"]
+        signals["text"] = words / max(ceiling, 1e-6)
+        score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
     score = np.where(_talks(kinds, group_of), _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
         whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
-        said["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
-        score += _SESSION * said["session"]
+        signals["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
+        score += _SESSION * signals["session"]
     speaker = _one_meant(query.text, names)
     if speaker is not None:
         score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
     near = nearness(query.text, query.now.date(), columns["created"])
     if near is not None:
-        said["day"] = near
+        signals["day"] = near
         score += _DAY * near
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
-    similarity = score_fusion.similarity(said.get("semantic"), said.get("text"), len(score))
+    similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
     fits &= similarity >= query.min_relevance
@@ -87,11 +87,11 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
             corpus.ids[row],
             float(score[row]),
             float(similarity[row]),
-            match_type(signals),
-            signals,
+            match_type(shown),
+            shown,
         )
         for row in best(score, fits, query.limit)
-        for signals in [{name: round(float(signal[row]), 4) for name, signal in said.items()}]
+        for shown in [{name: round(float(signal[row]), 4) for name, signal in signals.items()}]
     ]
 
 
@@ -153,5 +153,5 @@ def _one_meant(text: str, names: Sequence[str]) -> str | None:
     question = plain(text)
     named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question)]
     if not named:
-        named = [role for role, said in _PERSONS.items() if role in names and said.search(question)]
+        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(question)]
     return named[0] if len(named) == 1 else None

@@ -5,48 +5,32 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce, update
+from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
-from langmem_plugin.database.memory_tables import history_vector, memory_owner
-from langmem_plugin.memory import checksums
-from langmem_plugin.memory.damaged_rows import AnyRow, all_rows, each_row
+from langmem_plugin.database.memory_tables import history_vector
+from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.vectors import Vector, to_bytes
+from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
-from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.owner_changes import begin_change, begin_removal, in_parts
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.message_ranking import ranked_messages
-from langmem_plugin.memory.vector_rows import parts
+from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, checksum_of
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
-# The owner, the fields of Said, of_session and the checksum, as they are stored.
-STORED = [
-    *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
-    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.checksum),
-]
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
-
-
-@dataclass(frozen=True)
-class Said:
-    """One message of a person or of the bot; `speaker` is a name or a role."""
-
-    message_id: str
-    session_id: str
-    speaker: str
-    text: str
-    said_at: datetime
 
 
 @dataclass(frozen=True)
 class FoundMessage:
     """A message that answers a question; the other fields as in Found."""
 
-    message: Said
+    message: PastMessage
     score: float
     similarity: float
     match_type: MatchType
@@ -63,7 +47,8 @@ class MessageHistory:
         self,
         database: Database,
         embedder: Embedder,
-        repository: MemoryRepository,
+        vectors: StoredVectors,
+        damages: Damages,
         *,
         now: Callable[[], datetime],
         cache_bytes: int,
@@ -72,11 +57,12 @@ class MessageHistory:
         self.owner_limit = owner_limit
         self._database = database
         self._embedder = embedder
-        self._repository = repository
+        self._vectors = vectors
+        self._damages = damages
         self._now = now
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
-    def add(self, owner: str, messages: Sequence[Said]) -> int:
+    def add(self, owner: str, messages: Sequence[PastMessage]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
@@ -93,7 +79,11 @@ class MessageHistory:
         return self._embedding(new, write) if new else 0
 
     def follow(
-        self, owner: str | None, session_id: str, messages: Sequence[Said], may_write: Callable[[Connection], bool]
+        self,
+        owner: str | None,
+        session_id: str,
+        messages: Sequence[PastMessage],
+        may_write: Callable[[Connection], bool],
     ) -> int | None:
         """Makes what is searchable of a session of this database equal to `messages`: added, changed, taken away.
 
@@ -145,17 +135,15 @@ class MessageHistory:
                 lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
                 lambda message_ids: self._by_ids(connection, owner, message_ids),
             )
-        return [FoundMessage(said, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, said in found]
+        return [FoundMessage(message, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, message in found]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
         with self._database.write() as connection:
-            number, _ = self._repository.begin_change(connection, owner)
-            removed = connection.execute(
+            begin_removal(connection, owner)
+            return connection.execute(
                 delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
             ).rowcount
-            connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
-        return removed
 
     def count(self, owner: str) -> int:
         with self._database.read() as connection:
@@ -169,7 +157,7 @@ class MessageHistory:
         self,
         connection: Connection,
         owner: str,
-        messages: Mapping[str, Said],
+        messages: Mapping[str, PastMessage],
         vectors: Vectors,
         *,
         of_session: str | None,
@@ -179,7 +167,7 @@ class MessageHistory:
             raise _NotEmbedded(missing)
         if not messages:
             return
-        number, _ = self._repository.begin_change(connection, owner, len(messages))
+        number, _ = begin_change(connection, owner, len(messages))
         rows = [
             {
                 "owner": owner,
@@ -190,7 +178,7 @@ class MessageHistory:
                 "text": each.text,
                 "said_at": each.said_at,
                 "of_session": of_session,
-                "checksum": _checksum(owner, replace(each, message_id=key), of_session),
+                "checksum": checksum_of(owner, replace(each, message_id=key), of_session),
             }
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
@@ -201,7 +189,7 @@ class MessageHistory:
             if (vector := vectors[each.text]) is not None
         ]
         if embedded:
-            self._repository.put_vectors(connection, history_vector, "message_id", embedded)
+            self._vectors.put_rows(connection, history_vector, "message_id", embedded)
         above = self._count(connection, owner) - self.owner_limit
         if above > self.owner_limit // 10:
             mine = select(table.c.message_id).where(table.c.owner == owner)
@@ -211,10 +199,9 @@ class MessageHistory:
     def _remove(self, connection: Connection, keys: Sequence[tuple[str, str]]) -> None:
         """Deletes messages by (owner, message id); their owners' readers start again."""
         for owner in {whose for whose, _ in keys}:
-            number, _ = self._repository.begin_change(connection, owner)
-            for part in parts([message_id for whose, message_id in keys if whose == owner]):
+            begin_removal(connection, owner)
+            for part in in_parts([message_id for whose, message_id in keys if whose == owner]):
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
-            connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
 
     def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
         """Writes with the vectors of `texts`, and of what the write finds to be needed too: it is done again then."""
@@ -232,7 +219,9 @@ class MessageHistory:
         held = select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
         return {(owner, message_id): text for owner, message_id, text in all_rows(connection, held)}
 
-    def _keyed(self, connection: Connection, owner: str, session_id: str, messages: Sequence[Said]) -> dict[str, Said]:
+    def _keyed(
+        self, connection: Connection, owner: str, session_id: str, messages: Sequence[PastMessage]
+    ) -> dict[str, PastMessage]:
         """By message id; where the owner has that id from another session, a copy of it, by both ids."""
         elsewhere = self._known(connection, owner, [each.message_id for each in messages], but=session_id)
         return {
@@ -245,22 +234,22 @@ class MessageHistory:
     ) -> set[str]:
         """Which of them the owner has, in any session but one."""
         known: set[str] = set()
-        for part in parts(message_ids):
+        for part in in_parts(message_ids):
             statement = select(table.c.message_id).where(table.c.owner == owner, table.c.message_id.in_(part))
             if but is not None:
                 statement = statement.where(table.c.of_session.is_distinct_from(but))
             known.update(connection.execute(statement).scalars())
         return known
 
-    def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, Said]:
+    def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
-        found: dict[str, Said] = {}
+        found: dict[str, PastMessage] = {}
         for row in all_rows(connection, statement):
-            said = as_said(row)
-            if said is None:
-                self._repository.damages.report("message", owner, row.message_id)
+            message = as_message(row)
+            if message is None:
+                self._damages.report("message", owner, row.message_id)
             else:
-                found[said.message_id] = said
+                found[message.message_id] = message
         return found
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:
@@ -279,19 +268,19 @@ class MessageHistory:
                 and_(
                     history_vector.c.owner == table.c.owner,
                     history_vector.c.message_id == table.c.message_id,
-                    history_vector.c.model == self._embedder.model,
+                    history_vector.c.model == self._vectors.model,
                 ),
             )
             .where(table.c.owner == owner, table.c.change > since)
             .order_by(table.c.change)
         )
         for message_id, text, vector, checksum, *rest in each_row(connection, statement):
-            whole = self._repository.whole("message vector", owner, message_id, vector, checksum)
+            whole = self._vectors.whole("message vector", owner, message_id, vector, checksum)
             entry = Entry(message_id, text, whole, *rest)
             if entry.can_be_searched:
                 yield message_id, entry
             else:
-                self._repository.damages.report("message", owner, message_id)
+                self._damages.report("message", owner, message_id)
 
 
 class _NotEmbedded(Exception):
@@ -302,28 +291,9 @@ class _NotEmbedded(Exception):
         self.texts = texts
 
 
-def as_said(row: AnyRow) -> Said | None:
-    """Of a row of STORED; None where it does not hold what was written."""
-    owner, message_id, session_id, speaker, text, said_at, of_session, written = row
-    try:
-        instant = checksums.instant(said_at)
-    except (TypeError, OverflowError):
-        return None
-    if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
-        return None
-    said = Said(message_id, session_id, speaker, text, instant)
-    return said if written in (None, _checksum(owner, said, of_session)) else None
-
-
-def _checksum(owner: str, said: Said, of_session: str | None) -> int:
-    return checksums.of_values(
-        owner, said.message_id, said.session_id, said.speaker, said.text, said.said_at, of_session
-    )
-
-
-def _worded(messages: Sequence[Said]) -> list[Said]:
+def _worded(messages: Sequence[PastMessage]) -> list[PastMessage]:
     return [replace(each, text=storable(each.text)) for each in messages if each.text.strip()]
 
 
-def _text(said: Said | None) -> str | None:
-    return None if said is None else said.text
+def _text(message: PastMessage | None) -> str | None:
+    return None if message is None else message.text

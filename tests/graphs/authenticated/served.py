@@ -13,7 +13,7 @@ from langgraph_sdk import Auth
 from typing_extensions import TypedDict
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
-from langmem_plugin.memory.scopes import share
+from langmem_plugin.memory.visibility import share
 from tests.chat_graph import chat_graph
 
 ANNA = "+972501234567"

@@ -48,16 +48,21 @@ class InChroma:
         self.open.close()
 
     def held(self):
-        collections = self.open._client.list_collections() if self.open._client else []
-        return {memory_id for collection in collections for memory_id in collection.get()["ids"]}
+        if self.open._client is None:
+            return set()
+        with self.open._client.call() as client:
+            return {memory_id for collection in client.list_collections() for memory_id in collection.get()["ids"]}
 
     def lose(self):
-        for collection in self.open._client.list_collections():
-            self.open._client.delete_collection(collection.name)
+        with self.open._client.call() as client:
+            for collection in client.list_collections():
+                client.delete_collection(collection.name)
 
 
 class InQdrant:
-    """Any VectorStore will do: all that is needed is a function that opens a collection."""
+    """Any VectorStore will do: all that is needed is a function that opens a collection, and says what it raises."""
+
+    failures = (ValueError,)  # for a collection that is gone
 
     def __init__(self, url: str, folder: Path) -> None:
         from qdrant_client import QdrantClient

@@ -1,12 +1,14 @@
 """A collection that is always there, by its own name, however few the owner's memories."""
 
+import os
+
 import chromadb
+import numpy as np
 import pytest
 from chromadb.config import Settings
 
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.embedding.reembedding import reembed_in_background, waiting
 from langmem_plugin.memory.index.vector_stores import chroma
 from tests.memory.index.conftest import ANNA, found, until
 
@@ -80,13 +82,40 @@ def there(tmp_path):
 
 def test_a_fresh_folder_is_private_and_the_collection_compares_by_cosine(at_home, tmp_path):
     with at_home() as memory:
-        made = memory.index._collections._open_collection._client.get_collection(NAME)
+        made = memory.index._pool._open_collection._client._client.get_collection(NAME)
         assert made.metadata == {"hnsw:space": "cosine"}
         memory.remember(ANNA, "My assistant is David")
         assert memory.get_collection_size(NAME) == made.count() == 1
     assert (tmp_path / "memory").stat().st_mode & 0o777 == 0o700
     with at_home() as memory:
         assert memory.get_collection_size(NAME) == 1
+
+
+@pytest.fixture
+def usual_umask():
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.parametrize("folder_is", ["new", "there already"])
+def test_files_of_the_index_are_for_nobody_else_to_read(at_home, tmp_path, usual_umask, folder_is):
+    folder = tmp_path / "memory"
+    if folder_is == "there already":
+        folder.mkdir()
+        (folder / "notes.txt").write_text("not ours")
+    with at_home() as memory:
+        vectors = np.random.default_rng(4).standard_normal((1_100, 384)).tolist()  # Chroma writes them to disk
+        memory.remember_many(ANNA, [(f"note {number}", {}) for number in range(1_100)], embeddings=vectors)
+        assert memory.get_collection_size(NAME) == 1_100
+        assert any(each.name == "data_level0.bin" for each in folder.rglob("*"))
+        ours = [each for each in tmp_path.rglob("*") if each.name not in ("memory", "notes.txt")]
+        modes = {str(each.relative_to(tmp_path)): each.stat().st_mode & 0o777 for each in ours}
+        assert modes == {name: 0o700 if (tmp_path / name).is_dir() else 0o600 for name in modes}
+    if folder_is == "new":
+        assert folder.stat().st_mode & 0o777 == 0o700
+    else:
+        assert (folder / "notes.txt").stat().st_mode & 0o777 == 0o644
 
 
 def test_a_collection_that_exists_already_is_used_with_what_is_in_it(at_home, there):
@@ -132,7 +161,7 @@ def test_another_model_gets_the_collection_anew_as_its_texts_are_embedded_in_the
         assert memory.get_collection_size(NAME) == 70
     with at_home(Halved(offline_model)) as memory:
         assert memory.get_collection_size(NAME) == 0
-        reembed_in_background(memory)
-        assert until(lambda: waiting(memory) == 0)
+        memory.reembedding.run_in_background()
+        assert until(lambda: memory.reembedding.waiting() == 0)
         assert until(lambda: memory.get_collection_size(NAME) == 70)
-        assert memory.index._collections._open_collection._client.get_collection(NAME).count() == 70
+        assert memory.index._pool._open_collection._client._client.get_collection(NAME).count() == 70

@@ -196,7 +196,7 @@ def test_a_locked_chroma_delays_no_reply_for_long_and_is_used_again_when_free(me
         assert "index.failed" in caplog.messages
         assert not answers(memory)
     assert until(lambda: answers(memory))
-    assert memory.index._standing(ANNA).generation == 1
+    assert memory.index._progress.read(ANNA).generation == 1
 
 
 @in_postgres
@@ -208,7 +208,7 @@ def test_a_locked_table_delays_no_reply_for_long_and_is_used_again_when_free(mem
         assert found(memory) == ["My assistant is David"]
         assert "index.failed" in caplog.messages
     assert until(lambda: answers(memory))
-    assert memory.index._standing(ANNA).generation == 1
+    assert memory.index._progress.read(ANNA).generation == 1
 
 
 @in_postgres
@@ -233,7 +233,7 @@ def test_a_folder_in_use_by_another_process_is_left_to_it(memory, many, place, c
         assert second.reindex(ANNA) is False
         assert "index.failed" in caplog.messages
         assert found(second) == ["My assistant is David"]
-    assert memory.index._standing(ANNA).generation == 1
+    assert memory.index._progress.read(ANNA).generation == 1
     assert answers(memory)
 
 
@@ -250,7 +250,7 @@ def test_two_processes_share_one_index(memory, many, place, clock):
     )
     with elsewhere(code):
         assert memory.reindex(ANNA) is True
-    assert memory.index._standing(ANNA).generation == 1
+    assert memory.index._progress.read(ANNA).generation == 1
     assert found(memory, "where do I park?") == ["I park on level 3"]
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3

@@ -15,7 +15,7 @@ _CLOSING_SECONDS = 10.0
 _Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]
 
 
-class Background:
+class BackgroundThread:
     """Does what it is asked for in a daemon thread, which starts with the first request and ends with `close`.
 
     Long work looks at `closing` between its steps and stops there: it must lose nothing by that.

@@ -1,17 +1,21 @@
 """Gives memories and messages the vectors they have not, of the present model: after it changed, or after damage."""
 
-from collections.abc import Iterator, Sequence
+import functools
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Table, and_, func, select, tuple_, update
+from sqlalchemy import Select, Table, and_, delete, func, select, tuple_, update
 
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
-from langmem_plugin.memory.damaged_rows import AnyRow, Kind, all_rows
+from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind, all_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
-from langmem_plugin.memory.embedding.vectors import to_bytes
+from langmem_plugin.memory.embedding.unit_vectors import to_bytes
+from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.stored_vectors import StoredVectors
 
 _BATCH = 64
 
@@ -28,21 +32,72 @@ MEMORIES = Texts(memory, memory_vector, "memory_id")
 MESSAGES = Texts(history_message, history_vector, "message_id")
 
 
-class MissingVectors:
-    """Nothing is embedded in a transaction, and nothing is lost where it stops: the next call goes on."""
+class Reembedding:
+    """Nothing is embedded in a transaction, and nothing is lost where it stops: the next call goes on.
 
-    def __init__(self, database: Database, embedder: Embedder, repository: MemoryRepository) -> None:
+    Vectors of two models are never compared, as each search reads those of its own. A damaged vector is made anew
+    in the background as soon as it is met.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        vectors: StoredVectors,
+        damages: Damages,
+        *,
+        index: VectorIndex | None,
+        background: BackgroundThread,
+    ) -> None:
         self._database = database
         self._embedder = embedder
-        self._repository = repository
+        self._vectors = vectors
+        self._damages = damages
+        self._index = index
+        self._background = background
+        damages.mend = self._mend_soon
 
-    def count(self, of: Texts) -> int:
+    def waiting(self) -> int:
+        """How many texts have no vector of the present model; until then words alone find them."""
+        return sum(self._lacking(of) for of in (MEMORIES, MESSAGES))
+
+    def run(self, progress: Callable[[int], object] = lambda _: None) -> int:
+        """Embeds what waits, a batch at a time, and then deletes the vectors of other models; how many it embedded.
+
+        Raises EmbeddingUnavailable, with what is done kept.
+        """
+        done = 0
+        for of in (MEMORIES, MESSAGES):
+            for size in self._made(of):
+                done += size
+                progress(done)
+                if self._background.closing.is_set():
+                    return done
+        with self._database.write(patience=BULK_WORK) as connection:
+            for of in (MEMORIES, MESSAGES):
+                connection.execute(delete(of.vectors).where(of.vectors.c.model != self._vectors.model))
+        if self._index is not None:
+            for owner in self._index.owners():
+                self._index.collections.drop_other_models(owner)
+        return done
+
+    def run_in_background(self, progress: Callable[[int], object] = lambda _: None) -> None:
+        """The same while the service answers: what has no vector yet is found by words. Closing the service stops it.
+
+        Call it where the model was changed on purpose: the vectors of the other are deleted in the end.
+        """
+        self._background.ask("embeddings", lambda: self.run(progress))
+
+    def _mend_soon(self, kind: Kind, owner: str, row_id: str) -> None:
+        self._background.ask(f"{kind} {row_id} of {owner}", functools.partial(self._mend, kind, owner, row_id))
+
+    def _lacking(self, of: Texts) -> int:
         """How many texts have no vector."""
         missing = select(func.count()).select_from(self._joined(of)).where(of.vectors.c.vector.is_(None))
         with self._database.read() as connection:
             return int(connection.execute(missing).scalar_one())
 
-    def made(self, of: Texts) -> Iterator[int]:
+    def _made(self, of: Texts) -> Iterator[int]:
         """How many of each batch were made, once they are stored.
 
         A text the model has no vector for is passed by. Raises EmbeddingUnavailable.
@@ -64,7 +119,7 @@ class MissingVectors:
             after = (rows[-1].owner, rows[-1].id)
             yield self._embedded(of, rows)
 
-    def mend(self, kind: Kind, owner: str, row_id: str) -> None:
+    def _mend(self, kind: Kind, owner: str, row_id: str) -> None:
         """Makes one damaged vector anew. Until then, and where that fails, words alone find its text.
 
         Raises EmbeddingUnavailable.
@@ -74,7 +129,7 @@ class MissingVectors:
         with self._database.read() as connection:
             rows = all_rows(connection, its_text)
         if self._embedded(of, rows):
-            self._repository.damages.forget(kind, owner, row_id)
+            self._damages.forget(kind, owner, row_id)
 
     def _embedded(self, of: Texts, rows: Sequence[AnyRow]) -> int:
         vectors = self._embedder.each([row.text for row in rows])
@@ -85,7 +140,7 @@ class MissingVectors:
         ]
         with self._database.write() as connection:
             for row, vector in embedded:
-                number, _ = self._repository.begin_change(connection, row.owner)
+                number, _ = begin_change(connection, row.owner)
                 # Only what still says what was embedded; whoever changed it has embedded it anew.
                 kept = connection.execute(
                     update(of.texts)
@@ -94,7 +149,7 @@ class MissingVectors:
                 )
                 if kept.rowcount:
                     stored = {"owner": row.owner, of.name: row.id, "vector": to_bytes(vector)}
-                    self._repository.put_vectors(connection, of.vectors, of.name, [stored])
+                    self._vectors.put_rows(connection, of.vectors, of.name, [stored])
         return len(embedded)
 
     def _texts(self, of: Texts) -> Select[Any]:
@@ -106,6 +161,6 @@ class MissingVectors:
             and_(
                 of.vectors.c.owner == of.texts.c.owner,
                 of.vectors.c[of.name] == of.texts.c[of.name],
-                of.vectors.c.model == self._embedder.model,
+                of.vectors.c.model == self._vectors.model,
             ),
         )

@@ -1,20 +1,19 @@
-"""A memory as a row and back: what is checked before it is stored, and what a query asks of it."""
+"""A memory as a row and back: checked before it is stored, and read only if it is what was written."""
 
-import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, or_, type_coerce
+from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, type_coerce
 
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
-from langmem_plugin.memory.models import Filter, Memory, Status, as_tags, plain
+from langmem_plugin.memory.models import Memory, as_tags
 
 log = logging.getLogger(__name__)
 
@@ -36,32 +35,6 @@ _COLUMNS: list[Column[Any]] = [
 ]
 # As they are stored: what is damaged could not be turned into what it means.
 STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
-
-
-def conditions(
-    owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
-) -> list[ColumnElement[bool]]:
-    """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
-    wanted_rows = [memory.c.owner == owner, memory.c.status.in_(statuses)]
-    for column, wanted in (
-        (memory.c.fact_type, where.fact_types),
-        (memory.c.category, where.categories),
-        (memory.c.session_id, where.sessions),
-    ):
-        if wanted:
-            wanted_rows.append(column.in_(wanted))
-    wanted_rows.extend(memory.c.tags.contains(f"\n{tag}\n", autoescape=True) for tag in as_tags(where.tags))
-    if where.created_after is not None:
-        wanted_rows.append(memory.c.created_at >= where.created_after)
-    if where.created_before is not None:
-        wanted_rows.append(memory.c.created_at < where.created_before)
-    if valid_at is not None:
-        wanted_rows.append(valid(valid_at))
-    return wanted_rows
-
-
-def valid(now: datetime) -> ColumnElement[bool]:
-    return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)
 
 
 def as_memory(row: AnyRow) -> Memory | None:
@@ -117,13 +90,6 @@ def as_values(made: Memory) -> dict[str, Any]:
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
     return values | {"checksum": checksum_of(made)}
-
-
-def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
-    """Equal for texts that say the same under the same key, and different for every owner."""
-    return hashlib.blake2b(
-        f"{key or ''}\n{plain(text)}".encode("utf-8", "surrogatepass"), key=salt, digest_size=16
-    ).digest()
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import EmbeddingDimMismatchError
-from langmem_plugin.memory.embedding.vectors import from_bytes, to_bytes, unit
+from langmem_plugin.memory.embedding.unit_vectors import from_bytes, to_bytes, unit
 
 ANNA = "+972501234567"
 

@@ -5,16 +5,16 @@ from sqlalchemy import event, select
 
 from langmem_plugin.database.memory_tables import memory_access, memory_owner
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.reminders import Reminders
-from langmem_plugin.memory.scopes import scopes_of, share
+from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.visibility import scopes_of, share
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SAID = ["what about the office of TestCorp?", "and who helps me there?"]
 
 
 @pytest.fixture
-def reminders(memory):
-    return Reminders(memory)
+def reply_memory(memory):
+    return ReplyMemory(memory)
 
 
 @pytest.fixture
@@ -41,18 +41,18 @@ def texts(found):
 
 @pytest.mark.spec("M-9", "M-16")
 def test_all_a_reply_needs_is_read_in_one_transaction_and_what_it_used_is_written_in_one(
-    memory, reminders, facts, transactions
+    memory, reply_memory, facts, transactions
 ):
-    found = reminders.recall(ANNA, "client", SAID)
+    found = reply_memory.recall(ANNA, "client", SAID)
     ids = [each.id for each, _ in found]
-    told = reminders.last_told(ANNA, "client", ids)
+    told = reply_memory.last_told(ANNA, "client", ids)
     assert len(transactions) == 1
     assert {"The office of TestCorp is in Haifa", "The office of TestCorp opens at nine"} <= set(texts(told.memories))
     assert "The office of TestCorp costs 5,000 a month" not in texts(told.memories)
     assert [each.id for each in told.memories] == ids
     assert texts(told.instructions) == ["Answer in French", "Be brief"]
 
-    assert reminders.told(ANNA, "client", ids) == told
+    assert reply_memory.told(ANNA, "client", ids) == told
     assert len(transactions) == 2
 
     uses = {each.id: ("cited", similarity) for each, similarity in found}
@@ -60,7 +60,7 @@ def test_all_a_reply_needs_is_read_in_one_transaction_and_what_it_used_is_writte
     memory.note_turn(scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
     assert len(transactions) == 3
 
-    again = reminders.told(ANNA, "client", ids)
+    again = reply_memory.told(ANNA, "client", ids)
     assert len(transactions) == 4
     assert [each.access_count for each in again.memories] == [1] * len(ids)
     assert [each.usage_count for each in again.instructions] == [1, 1]
@@ -69,50 +69,50 @@ def test_all_a_reply_needs_is_read_in_one_transaction_and_what_it_used_is_writte
 
 
 @pytest.mark.spec("M-9")
-def test_with_no_topic_the_foremost_come_in_the_same_read(memory, reminders, facts, transactions):
-    found = reminders.recall(ANNA, "client", ["good morning"], or_foremost=True)
+def test_with_no_topic_the_foremost_come_in_the_same_read(memory, reply_memory, facts, transactions):
+    found = reply_memory.recall(ANNA, "client", ["good morning"], or_foremost=True)
     assert {each.text for each, _ in found} == {"The office of TestCorp is in Haifa", "My assistant is David"}
     assert {similarity for _, similarity in found} == {0.0}
-    assert reminders.recall(ANNA, "client", []) == []
+    assert reply_memory.recall(ANNA, "client", []) == []
     assert len(transactions) == 2
 
 
 @pytest.mark.spec("M-5", "M-15", "M-16")
 def test_what_another_process_changed_is_told_as_it_is_now(
-    memory, reminders, facts, database_url, offline_model, clock
+    memory, reply_memory, facts, database_url, offline_model, clock
 ):
-    found = reminders.recall(ANNA, "client", SAID)
+    found = reply_memory.recall(ANNA, "client", SAID)
     ids = [each.id for each, _ in found]
     [shared] = [each for each, _ in found if each.owner != ANNA]
     dinner = memory.remember(ANNA, "Dinner is at seven", expires_at=clock().replace(hour=18))
-    assert texts(reminders.told(ANNA, "client", [dinner.id]).memories) == ["Dinner is at seven"]
+    assert texts(reply_memory.told(ANNA, "client", [dinner.id]).memories) == ["Dinner is at seven"]
     with MemoryService(database_url, embeddings=offline_model, now=clock) as elsewhere:
         elsewhere.forget(ANNA, facts[0].id)
         elsewhere.update(ANNA, facts[1].id, text="My assistant is Dana")
         elsewhere.update(shared.owner, shared.id, tags=[])
         elsewhere.instructions.add(ANNA, "Use metric units")
-        told = reminders.told(ANNA, "client", [*ids, dinner.id])
+        told = reply_memory.told(ANNA, "client", [*ids, dinner.id])
         assert set(texts(told.memories)) == {"My assistant is Dana", "Dinner is at seven"}
         assert "Use metric units" in texts(told.instructions)
 
         [brief] = [each for each in told.instructions if each.text == "Be brief"]
         elsewhere.instructions.update(ANNA, brief.id, expires_at=clock().replace(hour=18))
-        assert brief.id in [each.id for each in reminders.told(ANNA, "client", [dinner.id]).instructions]
+        assert brief.id in [each.id for each in reply_memory.told(ANNA, "client", [dinner.id]).instructions]
         elsewhere.instructions.remove(ANNA, told.instructions[0].id)
         clock.forward(hours=12)
-        later = reminders.told(ANNA, "client", [dinner.id])
+        later = reply_memory.told(ANNA, "client", [dinner.id])
         assert (texts(later.memories), texts(later.instructions)) == ([], ["Use metric units"])
 
 
 @pytest.mark.spec("P-6", "M-16")
-def test_nobody_is_told_by_id_what_they_may_not_see(memory, reminders, facts):
+def test_nobody_is_told_by_id_what_they_may_not_see(memory, reply_memory, facts):
     [bens] = memory.list_memories(BEN)
     secret = share(memory, "The safe is behind the painting")
     asked = [bens.id, secret.id, facts[0].id]
-    assert texts(reminders.told(ANNA, "godfather", asked).memories) == [secret.text, facts[0].text]
-    assert texts(reminders.told(ANNA, "client", asked).memories) == [facts[0].text]
-    assert reminders.last_told(BEN, "client", [facts[0].id]) is None
-    assert reminders.told(BEN, "client", asked).instructions == ()
+    assert texts(reply_memory.told(ANNA, "godfather", asked).memories) == [secret.text, facts[0].text]
+    assert texts(reply_memory.told(ANNA, "client", asked).memories) == [facts[0].text]
+    assert reply_memory.last_told(BEN, "client", [facts[0].id]) is None
+    assert reply_memory.told(BEN, "client", asked).instructions == ()
 
 
 @pytest.mark.spec("M-10")

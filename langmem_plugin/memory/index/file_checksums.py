@@ -10,7 +10,7 @@ from langmem_plugin import forks
 _AT_ONCE = 2**20
 
 
-class NotedFiles:
+class FileChecksums:
     """Of the folders inside `folder` that are `watched`, with their files; the notes are kept beside them."""
 
     def __init__(self, folder: Path, watched: Callable[[Path], bool]) -> None:
@@ -26,8 +26,8 @@ class NotedFiles:
             present = {name: self._checksum(name) for name in self._names()}
             self._seen = {name: self._seen[name] for name in present}
             made = self._notes.with_suffix(".new")
+            made.touch(mode=0o600)
             made.write_text(json.dumps(present))
-            made.chmod(0o600)
             made.replace(self._notes)
 
     def damaged(self) -> list[Path]:

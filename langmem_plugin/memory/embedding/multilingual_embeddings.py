@@ -6,7 +6,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings, computing
-from langmem_plugin.memory.embedding.vectors import Vector, unit
+from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.search.tokenizer import language_of
 
 try:

@@ -23,6 +23,10 @@ class GivenUp(TimeoutError):
     """The call did not end in time, or was not begun because it would not."""
 
 
+class Panic(RuntimeError):
+    """The call ended with something that is no Exception, as a panic in Rust does."""
+
+
 class TimedCalls:
     """Four threads may be left behind; until one of them comes back every further call is given up at once.
 
@@ -42,7 +46,7 @@ class TimedCalls:
         self._lock = threading.Lock()
 
     def answer(self, ask: Callable[[], Answer], seconds: float) -> Answer:
-        """What `ask` returns or raises; what is no Exception, such as a panic, as a RuntimeError. Raises GivenUp."""
+        """What `ask` returns or raises; what is no Exception as a Panic. Raises GivenUp."""
         answer: Future[Answer] = Future()
         with self._lock:
             if self._closed or len(self._hung) >= _MOST_HUNG:
@@ -82,8 +86,8 @@ class TimedCalls:
             settle = partial(answer.set_result, ask())
         except Exception as error:  # noqa: BLE001 - carried to the caller, who names it
             settle = partial(answer.set_exception, error)
-        except BaseException as error:  # noqa: BLE001 - a panic in Rust; nothing else ends a thread like this one
-            settle = partial(answer.set_exception, RuntimeError(f"{type(error).__name__}: {error}"))
+        except BaseException as error:  # noqa: BLE001 - nothing else ends a thread like this one
+            settle = partial(answer.set_exception, Panic(f"{type(error).__name__}: {error}"))
         with self._lock:
             self._hung.discard(answer)
             if answer.set_running_or_notify_cancel():

@@ -1,4 +1,4 @@
-"""What a reply needs of the memory, in one read. What it used is noted in one write: `MemoryService.note_turn`."""
+"""What a reply needs of the memory, read at once and kept for its prompt: recalled memories and instructions."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,9 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
-from langmem_plugin.memory.scopes import asks_about, scopes_of, seen_by
+from langmem_plugin.memory.recall_query import asks_about
 from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.memory.visibility import scopes_of, seen_by
 from langmem_plugin.settings import Role
 
 _HELD_BYTES = 8 * 2**20
@@ -47,7 +48,7 @@ class _Held:
         return sum(map(sys.getsizeof, texts)) + (len(texts) + 1) * _BYTES_BESIDE
 
 
-class Reminders:
+class ReplyMemory:
     """Reads for one person at a time, of all scopes of theirs; serves any thread.
 
     What was read last is kept for each person, least recently asked for dropped first.
@@ -61,7 +62,7 @@ class Reminders:
         self,
         owner: str,
         role: Role,
-        said: Sequence[str],
+        messages: Sequence[str],
         *,
         limit: int = 5,
         min_similarity: float = 0.7,
@@ -69,12 +70,12 @@ class Reminders:
     ) -> list[tuple[Memory, float]]:
         """What bears on a talk with how surely it does, best first, each memory once.
 
-        `said` are the person's messages, oldest first: see `recall_for`. Where nothing does and `or_foremost`,
+        `messages` are the person's messages, oldest first: see `recall_for`. Where nothing does and `or_foremost`,
         the person's own memories used or told lately, with 0. The instructions are read with it, so that
         `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
         """
         service = self._service
-        asks = asks_about(service, owner, role, said, limit=limit, min_similarity=min_similarity)
+        asks = asks_about(service, owner, role, messages, limit=limit, min_similarity=min_similarity)
         with service.database.read() as connection:
             found = service.facts.best_of(connection, asks, limit)
             reminded = [(each.memory, each.similarity) for each in found]

@@ -1,0 +1,35 @@
+"""A filter as SQL: which of an owner's memories may answer."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, or_
+
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.memory.models import Filter, Status, as_tags
+
+
+def matching(
+    owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+) -> list[ColumnElement[bool]]:
+    """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
+    wanted_rows = [memory.c.owner == owner, memory.c.status.in_(statuses)]
+    for column, wanted in (
+        (memory.c.fact_type, where.fact_types),
+        (memory.c.category, where.categories),
+        (memory.c.session_id, where.sessions),
+    ):
+        if wanted:
+            wanted_rows.append(column.in_(wanted))
+    wanted_rows.extend(memory.c.tags.contains(f"\n{tag}\n", autoescape=True) for tag in as_tags(where.tags))
+    if where.created_after is not None:
+        wanted_rows.append(memory.c.created_at >= where.created_after)
+    if where.created_before is not None:
+        wanted_rows.append(memory.c.created_at < where.created_before)
+    if valid_at is not None:
+        wanted_rows.append(valid(valid_at))
+    return wanted_rows
+
+
+def valid(now: datetime) -> ColumnElement[bool]:
+    return or_(memory.c.expires_at.is_(None), memory.c.expires_at > now)

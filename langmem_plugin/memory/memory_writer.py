@@ -1,0 +1,148 @@
+"""How memories are written: embedded first, outside of any transaction, then stored or changed in one."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, Unpack
+
+from sqlalchemy import Connection
+
+from langmem_plugin.database import Database
+from langmem_plugin.errors import DamagedMemory
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.unit_vectors import unit
+from langmem_plugin.memory.index.vector_index import VectorIndex
+from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, worded
+from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.retention import Retention
+
+
+class MemoryWriter:
+    """Every verb writes for one owner, all or nothing."""
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        embedder: Embedder,
+        retention: Retention,
+        *,
+        index: VectorIndex | None,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._embedder = embedder
+        self._retention = retention
+        self._index = index
+        self._now = now
+
+    def remember(
+        self,
+        owner: str,
+        text: str,
+        *,
+        embedding: Sequence[float] | None = None,
+        **fields: Unpack[MemoryFields],
+    ) -> Memory:
+        """Stores `text` and returns it as stored; the same text under the same key is not stored twice.
+
+        Raises InvalidInput for an empty text or a wrong field, EmbeddingDimMismatchError for an `embedding`
+        of another dimension.
+        """
+        embeddings = None if embedding is None else [embedding]
+        return self.remember_many(owner, [(text, fields)], embeddings=embeddings)[0]
+
+    def remember_many(
+        self,
+        owner: str,
+        memories: Sequence[tuple[str, MemoryFields]],
+        *,
+        embeddings: Sequence[Sequence[float]] | None = None,
+    ) -> list[Memory]:
+        """Stores all or none, in order, embedded in batches."""
+        texts = [worded(text) for text, _ in memories]
+        vectors = (
+            self._embedder.texts(texts)
+            if embeddings is None
+            else [unit(embedding, self._embedder.dimension) for embedding in embeddings]
+        )
+        news = [
+            NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
+        ]
+        with self._writing(owner) as connection:
+            made = self._repository.create_unknown(connection, owner, news, now=self._now())
+            self._retention.keep_within(connection, owner)
+        return made
+
+    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Memory:
+        """Stores `text` in place of an older memory, which is kept as history and recalled no more.
+
+        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        """
+        new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
+        with self._writing(owner) as connection:
+            made = self._repository.create_unknown(connection, owner, [new], now=self._now())[0]
+            if made.id == memory_id:
+                return made
+            changes = {"status": "superseded", "superseded_by": made.id}
+            self._repository.change(connection, owner, memory_id, changes, now=self._now())
+        return made
+
+    def update(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        revision: int | None = None,
+        **changes: Unpack[MemoryChanges],
+    ) -> Memory:
+        """Changes what is named and nothing else; `revision` is the one the decision was made upon.
+
+        A pending memory is confirmed by `status="active"`. Raises MemoryNotFound, or StaleMemory when it has
+        changed since; a forgotten memory is never revived.
+        """
+        written: dict[str, Any] = dict(changes)
+        vector = None
+        if "text" in changes:
+            written["text"] = worded(changes["text"])
+            vector = self._embedder.texts([written["text"]])[0]
+        with self._writing(owner) as connection:
+            return self._repository.change(
+                connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
+            )
+
+    def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+        """The memory, from now on recalled no more; a damaged one without its text.
+
+        Raises MemoryNotFound when it is not there (any more).
+        """
+        now = self._now()
+        with self._writing(owner) as connection:
+            try:
+                return self._repository.change(
+                    connection, owner, memory_id, {"status": "forgotten"}, now=now, revision=revision
+                )
+            except DamagedMemory:
+                self._repository.set_status(connection, owner, [memory_id], "forgotten", now=now)
+        return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
+
+    def restore(self, owner: str, memory_id: str) -> Memory:
+        """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these."""
+        with self._writing(owner) as connection:
+            return self._repository.change(
+                connection,
+                owner,
+                memory_id,
+                {"status": "active", "superseded_by": None},
+                now=self._now(),
+                statuses=OVER,
+            )
+
+    @contextlib.contextmanager
+    def _writing(self, owner: str) -> Iterator[Connection]:
+        """A transaction, which the collection of an owner who always has one follows at once."""
+        with self._database.write() as connection:
+            yield connection
+        if self._index is not None and owner in self._index.names:
+            self._index.follow(owner)

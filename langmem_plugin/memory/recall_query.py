@@ -1,0 +1,72 @@
+"""What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
+
+from collections.abc import Sequence
+
+from langmem_plugin.memory.models import Found, Mode
+from langmem_plugin.memory.search.fact_search import Ask
+from langmem_plugin.memory.service import MemoryService
+from langmem_plugin.memory.visibility import scopes_of
+from langmem_plugin.settings import Role
+
+_TOGETHER = 0.9
+_BEFORE = 0.7
+
+
+def recall_for(
+    service: MemoryService,
+    owner: str,
+    role: Role,
+    messages: Sequence[str],
+    *,
+    limit: int = 5,
+    min_similarity: float = 0.7,
+) -> list[Found]:
+    """What bears on a talk, in every scope of the person, best first; each memory once.
+
+    `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
+    before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
+    is recalled follows the talk to a new subject and does not drop the old one at once.
+    """
+    asks = asks_about(service, owner, role, messages, limit=limit, min_similarity=min_similarity)
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
+
+
+def asks_about(
+    service: MemoryService, owner: str, role: Role, messages: Sequence[str], *, limit: int, min_similarity: float
+) -> list[Ask]:
+    """What `recall_for` asks, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    return [
+        service.ask(scope.owner, question, limit=limit, min_relevance=min_similarity, where=scope.where, weight=weight)
+        for question, weight in _questions([text for text in messages if text.strip()])
+        for scope in scopes_of(owner, role)
+    ]
+
+
+def search_for(
+    service: MemoryService,
+    owner: str,
+    role: Role,
+    query: str,
+    *,
+    mode: Mode = "hybrid",
+    limit: int = 10,
+    min_relevance: float = 0.5,
+) -> list[Found]:
+    """What answers one query, in every scope of the person, best first."""
+    found = [
+        each
+        for scope in scopes_of(owner, role)
+        for each in service.search(
+            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
+        )
+    ]
+    return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+
+
+def _questions(messages: Sequence[str]) -> list[tuple[str, float]]:
+    """(question, how much its answers weigh)"""
+    if len(messages) < 2:  # noqa: PLR2004 - with one message there is nothing to join
+        return [(text, 1.0) for text in messages]
+    before, last = messages[-2:]
+    return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]

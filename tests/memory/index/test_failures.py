@@ -1,0 +1,167 @@
+"""A store that is down is tried again later; a mistake in a store is told once, and costs no reply."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+from langchain_core.vectorstores import InMemoryVectorStore
+
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.index.store_contract import VectorsById
+from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
+from langmem_plugin.memory.index.vector_stores import chroma
+from tests.memory.index.conftest import ANNA, found, until
+
+pytestmark = pytest.mark.spec("M-4", "M-14")
+
+
+class Factory:
+    """Raises `error` as long as there is one."""
+
+    def __init__(self, error=None, *declared):
+        self.error, self.calls, self.stores = error, 0, {}
+        self.failures = declared
+
+    def __call__(self, name, embeddings):
+        self.calls += 1
+        if self.error is not None:
+            raise self.error
+        self.stores.setdefault(name, InMemoryVectorStore(embeddings)).embedding = embeddings
+        return self.stores[name]
+
+
+@pytest.fixture
+def opened(tmp_path, clock, offline_model):
+    services = []
+
+    def start(factory, **options):
+        service = MemoryService(
+            f"sqlite:///{tmp_path}/langmem.db",
+            embeddings=offline_model,
+            now=clock,
+            open_collection=factory,
+            **({"index_after": 1} | options),
+        )
+        services.append(service)
+        return service
+
+    yield start
+    for service in services:
+        service.close()
+
+
+def filled(memory):
+    memory.remember(ANNA, "My assistant is David")
+    memory.remember(ANNA, "Dana is allergic to peanuts")
+    return memory
+
+
+def mistakes(caplog):
+    return [each for each in caplog.records if each.message == "index.mistake"]
+
+
+@pytest.mark.parametrize("error", [TypeError("takes 1 argument"), AttributeError("no such"), KeyError("name")])
+def test_a_mistake_in_the_factory_is_told_once_and_every_reply_goes_out(opened, error, caplog):
+    factory = Factory(error)
+    memory = filled(opened(factory))
+    for _ in range(3):
+        assert found(memory) == ["My assistant is David"]
+        assert until(lambda: len(mistakes(caplog)) == 1)
+    time.sleep(0.05)
+    assert factory.calls == 1
+    assert mistakes(caplog)[0].levelname == "ERROR"
+    assert isinstance(mistakes(caplog)[0].exc_info[1].__cause__, type(error))
+
+
+def test_whoever_asks_for_the_index_is_told_what_is_wrong_with_it(opened):
+    factory = Factory(TypeError("takes 1 argument"))
+    memory = filled(opened(factory))
+    with pytest.raises(ConfigurationError, match="TypeError") as told:
+        memory.reindex(ANNA)
+    assert told.value.__cause__ is factory.error
+    factory.error = None
+    assert memory.reindex(ANNA) is True
+    assert found(memory) == ["My assistant is David"]
+
+
+def test_a_mistake_ends_the_constructor_of_a_memory_that_should_always_have_the_collection(opened):
+    with pytest.raises(ConfigurationError, match="TypeError"):
+        opened(Factory(TypeError("takes 1 argument")), always_indexed={ANNA: "anna"})
+
+
+def test_a_mistake_that_only_a_search_meets_costs_no_reply_either(opened, caplog):
+    factory = Factory()
+    memory = filled(opened(factory))
+    memory.reindex(ANNA)
+    for store in factory.stores.values():
+        store.similarity_search_by_vector = list  # takes no k
+    assert found(memory) == ["My assistant is David"]
+    assert found(memory) == ["My assistant is David"]
+    assert len(mistakes(caplog)) == 1
+
+
+def test_memories_are_purged_whatever_the_store_raises(opened, clock):
+    factory = Factory()
+    memory = filled(opened(factory))
+    memory.reindex(ANNA)
+    memory.forget(ANNA, memory.list_memories(ANNA)[0].id)
+    for store in factory.stores.values():
+        store.delete = lambda: None  # takes no ids
+    clock.forward(days=31)
+    assert memory.purge() == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "declared"),
+    [(KeyError("gone"), (KeyError,)), (StoreUnavailable("down"), ()), (ConnectionRefusedError(), ())],
+)
+def test_what_the_factory_declares_means_that_the_index_is_down(opened, error, declared, caplog):
+    factory = Factory(error, *declared)
+    memory = filled(opened(factory))
+    assert memory.reindex(ANNA) is False
+    assert found(memory) == ["My assistant is David"]
+    factory.error = None
+    assert memory.reindex(ANNA) is True
+    assert mistakes(caplog) == []
+
+
+def test_a_panic_of_native_code_is_a_failure(caplog):
+    class Panicked(BaseException): ...
+
+    pool = VectorStorePool(Factory(), lambda: 3)
+
+    def panic(_):
+        raise Panicked
+
+    assert pool.tried("anna", panic) is None
+    assert pool.tried("anna", lambda opened: opened.store is not None) is True
+    assert caplog.messages == ["index.failed"] * 2
+
+
+def test_a_chroma_that_another_thread_closes_is_closed_after_the_calls_in_it(tmp_path):
+    """Closed under them, it raises AttributeError or TypeError, which are mistakes elsewhere."""
+    stores = chroma(tmp_path / "index")
+    vectors = VectorsById(3)
+    store = stores("anna", vectors)
+    vectors.of = {str(number): unit for number, unit in enumerate(np.eye(3, dtype=np.float32))}
+    store.add_texts(list(vectors.of), ids=list(vectors.of))
+    raised, answered = [], []
+
+    def ask():
+        while not raised:
+            try:
+                answered.append(store.similarity_search_by_vector([1.0, 0.0, 0.0], k=2))
+            except Exception as error:  # noqa: BLE001 - of which class it is, is the question
+                raised.append(error)
+
+    asking = [threading.Thread(target=ask) for _ in range(3)]
+    for each in asking:
+        each.start()
+    assert until(lambda: len(answered) > 20)
+    stores.close()
+    for each in asking:
+        each.join(20)
+    assert {type(each) for each in raised} == {StoreUnavailable}
+    assert "closed" in str(raised[0])
