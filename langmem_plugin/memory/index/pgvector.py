@@ -22,8 +22,12 @@ try:
 except ImportError as error:
     raise ImportError("the index pgvector needs more: pip install 'langmem-plugin[postgres]'") from error
 
-_SCHEMA = "langmem_index"
 _LARGEST_SEARCH = 1_000  # of hnsw.ef_search
+
+
+def _schema_of(database: Database) -> str:
+    """Of the collections: apart from the tables, which are copied and backed up without them."""
+    return f"{database.schema or 'langmem'}_index"
 
 
 class PgVectorCollections:
@@ -31,15 +35,18 @@ class PgVectorCollections:
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        schema = _schema_of(database)
+        # In a schema of ours the type would be hidden from everybody else.
+        where = "" if database.schema is None else " SCHEMA public"
         try:
             with database.write() as connection:
                 connection.execute(text("SELECT pg_advisory_xact_lock(7203512)"))  # two that create at once: one fails
-                connection.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-                connection.execute(CreateSchema(_SCHEMA, if_not_exists=True))
+                connection.execute(text(f"CREATE EXTENSION IF NOT EXISTS vector{where}"))
+                connection.execute(CreateSchema(schema, if_not_exists=True))
         except DBAPIError as error:
             raise ConfigurationError(
                 f"this PostgreSQL cannot index vectors ({error.orig}): install pgvector, or have its owner run "
-                f"CREATE EXTENSION vector; CREATE SCHEMA {_SCHEMA}"
+                f"CREATE EXTENSION vector; CREATE SCHEMA {schema}"
             ) from error
 
     def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
@@ -55,9 +62,10 @@ class PgVectorStore(VectorStore):
     def __init__(self, database: Database, name: str, embeddings: VectorsById) -> None:
         self._database = database
         self._embeddings = embeddings
+        schema = _schema_of(database)
         self._table = Table(
             name,
-            MetaData(schema=_SCHEMA),
+            MetaData(schema=schema),
             Column("id", Text, primary_key=True),
             Column("embedding", HALFVEC(embeddings.dimension), nullable=False),
         )
@@ -69,15 +77,15 @@ class PgVectorStore(VectorStore):
         )
         with _reading(database) as connection:
             found = inspect(connection)
-            known = found.has_table(name, schema=_SCHEMA)
-            columns = {each["name"]: str(each["type"]) for each in found.get_columns(name, _SCHEMA)} if known else {}
+            known = found.has_table(name, schema=schema)
+            columns = {each["name"]: str(each["type"]) for each in found.get_columns(name, schema)} if known else {}
         if not known:
             with _writing(database) as connection:
                 connection.execute(select(func.pg_advisory_xact_lock(func.hashtextextended(name, 0))))
                 self._table.create(connection, checkfirst=True)
         elif embeddings.strict and columns.get("embedding") != f"HALFVEC({embeddings.dimension})":
             raise ConfigurationError(
-                f"the table {_SCHEMA}.{name} holds {columns}, not vectors of {embeddings.dimension} dimensions: "
+                f"the table {schema}.{name} holds {columns}, not vectors of {embeddings.dimension} dimensions: "
                 "drop it or choose another name"
             )
 

@@ -29,7 +29,7 @@ def chroma(folder: str | Path) -> OpenCollection:
 
 
 def pgvector(database: Database) -> OpenCollection:
-    """One table per collection in the schema `langmem_index` of our own PostgreSQL database.
+    """One table per collection in the schema `langmem_index`, beside a `schema` in `SCHEMA_index`, of our PostgreSQL.
 
     Raises ConfigurationError where the server has no pgvector or this is not PostgreSQL.
     """
