@@ -161,7 +161,7 @@ class WorkingMemory:
                 session_id=session_of_run(),
             )
             if note.keywords["uses"] or note.keywords["followed"]:
-                self._saver.write_along(run_config(), note)
+                self._saver.run_writes.write_along(run_config(), note)
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 

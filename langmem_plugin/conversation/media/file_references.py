@@ -9,6 +9,7 @@ from collections.abc import Collection
 from sqlalchemy import Connection, bindparam, select, text
 
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.prepared import Prepared
@@ -43,6 +44,16 @@ class BroughtFiles:
 def hold_files(connection: Connection) -> None:
     """For a transaction that adds references to files that others refer to now: until it ends none is removed."""
     _lock(connection, "pg_advisory_xact_lock_shared")
+
+
+def hand_on(connection: Connection, source: Session, target: Session, digests: Collection[str]) -> None:
+    """Those of these files that the source's conversation brought belong to the target as well."""
+    if digests:
+        hold_files(connection)
+        brought = BroughtFiles(connection, target.thread, target.number)
+        for digest in files_of(connection, source.thread) & set(digests):
+            brought.add(digest)
+        brought.flush()
 
 
 def files_of(connection: Connection, thread: str) -> set[str]:

@@ -58,7 +58,7 @@ def by_id(connection: Connection, thread: str, session_id: str, *, lock: bool = 
     """Raises UnknownSession if this thread has no such session: another thread's is never shown."""
     found = _session(connection, _BY_ID, {"of_thread": thread, "of_id": session_id}, lock)
     if found is None:
-        raise UnknownSession(f"this conversation has no session {session_id!r}: leave session_id out for the current")
+        raise UnknownSession(f"this conversation has no session {session_id!r}: leave langmem_session out")
     return found
 
 
@@ -144,7 +144,7 @@ def restore(connection: Connection, found: Session, now: datetime) -> None:
 
 def idle(connection: Connection, now: datetime, silence: Silence, limit: int) -> list[Session]:
     """Current sessions that have been silent for too long, of all threads."""
-    query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= now - silence.timeout)
+    query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= silence.since(now))
     candidates = [Session(*row) for row in connection.execute(query.order_by(session.c.last_active).limit(limit))]
     return [found for found in candidates if has_ended(connection, found, now, silence)]
 

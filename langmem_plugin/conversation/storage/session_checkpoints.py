@@ -144,6 +144,7 @@ class SessionCheckpoints:
             else:
                 held = self.values.store(value, before)
             channels[name] = held
+        channels |= _carried_in(parent, checkpoint)
         body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
         facts = codec.dump(self.serde, metadata)
         payload, channels = checkpoint_format.encode(codec.dump(self.serde, body), facts, channels, parent)
@@ -210,6 +211,17 @@ class SessionCheckpoints:
 
     def _key(self, namespace: str) -> dict[str, Any]:
         return {**self._of_session(), "of_namespace": namespace}
+
+
+def _carried_in(parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
+    """The channels with which the session began: with no version, the graph loads them and does not hand them back.
+
+    Somebody's first write gives such a channel a version, and from then on it is like any other.
+    """
+    if parent is None:
+        return {}
+    versions = (parent.body["channel_versions"], checkpoint["channel_versions"])
+    return {name: held for name, held in parent.channels.items() if not any(name in known for known in versions)}
 
 
 def _own(part: Any) -> Any:
