@@ -90,7 +90,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._own_executor = None if executor else forks.Threads("langmem-saver")
         self.executor: Executor = executor or cast("Executor", self._own_executor)
         self.checkpoints = CheckpointStore(
-            self.database, serde=self.serde, media=self.media, count_tokens=count_tokens, carry=tuple(carry)
+            self.database, serde=lambda: self.serde, media=self.media, count_tokens=count_tokens, carry=tuple(carry)
         )
         self.sessions = SessionStore(self.database, silence=silence, region=region, now=now, contents=self.checkpoints)
         self.deletion = SessionDeletion(self.database, self.media)
@@ -304,7 +304,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
         A clone's graph would store what the turns, sessions and records of the first could not read.
         """
-        self.serde = self.checkpoints.serde = super().with_allowlist(extra_allowlist).serde
+        self.serde = super().with_allowlist(extra_allowlist).serde
         return self
 
     # The same in asynchronous code

@@ -124,6 +124,13 @@ def test_who_may_speak_for_people_names_the_person_or_nobody_but_the_thread(told
 
 
 @pytest.mark.spec("P-6")
+def test_a_key_of_an_applications_own_names_nobody(told):
+    own = {"phone": ANNA, "session_id": "s-1", "automated": True}
+    assert told({"configurable": {"thread_id": SERVER_THREAD} | own}).startswith(f"{SERVER_THREAD}: ")
+    assert told(authenticated("ben", **own)).startswith("ben: ")
+
+
+@pytest.mark.spec("P-6")
 def test_a_user_given_without_an_id_or_an_id_without_a_user_is_authenticated_all_the_same(told):
     for caller in ({"langgraph_auth_user": ServerUser("ben")}, {"langgraph_auth_user_id": "ben"}):
         config = {"configurable": {"thread_id": SERVER_THREAD} | caller}

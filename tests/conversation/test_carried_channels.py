@@ -10,6 +10,8 @@ import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage
+from langgraph.checkpoint.base import empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import EmptyInputError
 from langgraph.graph import START, MessagesState, StateGraph
@@ -136,6 +138,15 @@ def test_carried_values_can_be_looked_at_edited_gone_back_to_and_pruned(carrying
     assert graph.invoke({"messages": "on", "cart": ["bread"]}, of())["cart"] == ["soup", "bread"]
 
 
+@pytest.mark.spec("C-3", "C-2")
+def test_what_is_put_without_a_version_is_not_taken_for_carried(carrying):
+    config = {"configurable": {"thread_id": MOM, "checkpoint_ns": ""}}
+    for values in ({"cart": ["soup"]}, {}):
+        checkpoint = {**empty_checkpoint(), "id": str(uuid6()), "channel_values": values}
+        config = carrying.put(config, checkpoint, {"source": "loop", "step": 1, "parents": {}}, {})
+    assert carrying.get_tuple(of()).checkpoint["channel_values"] == {}
+
+
 @pytest.mark.spec("C-3")
 def test_a_subgraphs_own_state_is_not_carried(carrying, clock):
     def count(state: Shop):
@@ -224,8 +235,10 @@ def test_what_is_written_by_hand_neither_brings_back_what_was_ended_nor_what_is_
 # Answers that come too late
 
 
-def asking(saver, done):
+def asking(saver, done, entered=None):
     def ask(state: MessagesState):
+        if entered is not None:
+            entered.append(len(state["messages"]))
         answer = interrupt("sure?")
         done.append(answer)
         return {"messages": AIMessage(f"So: {answer}.")}
@@ -241,8 +254,8 @@ def asking(saver, done):
 def test_an_answer_that_comes_too_late_is_refused_and_leaves_nothing(
     fresh, clock, durability, asynchronous, in_turn, carry
 ):
-    saver, done = fresh(carry=carry), []
-    graph = asking(saver, done)
+    saver, done, entered = fresh(carry=carry), [], []
+    graph = asking(saver, done, entered)
     graph.invoke({"messages": "buy"}, of())
     clock.forward(hours=24)
 
@@ -255,6 +268,8 @@ def test_an_answer_that_comes_too_late_is_refused_and_leaves_nothing(
     for _ in range(2):
         with pytest.raises(SessionExpired), saver.turn(MOM) if in_turn else nullcontext(of()) as config:
             answer(config)
+    if durability == "sync" and not asynchronous:
+        assert entered == [1]  # no node of a run that is refused has run
     heard = ["buy", "again"] if carry else ["again"]
     assert texts(graph.invoke({"messages": "again"}, of())) == heard
     graph.invoke(Command(resume="yes"), of())

@@ -1,6 +1,8 @@
 """A guest that behaves: constructed as the stock savers are, a user's own keys untouched, clear about wrong use."""
 
 import asyncio
+import itertools
+import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -49,6 +51,19 @@ def test_a_users_own_keys_pass_through_as_with_a_stock_saver(saver):
         found.append((seen, metadata, keys, len(filtered)))
     assert found[0] == found[1]
     assert found[0][0] == [OWN]
+
+
+@pytest.mark.spec("C-2")
+def test_no_random_id_is_drawn_that_a_seeded_test_would_miss(saver, clock, monkeypatch):
+    drawn = []
+    for each in (InMemorySaver(), saver):
+        ids = itertools.count(1)
+        monkeypatch.setattr(uuid, "uuid4", lambda ids=ids: uuid.UUID(int=next(ids)))
+        for _ in range(2):
+            say(each, "hello", of())
+            clock.forward(hours=1)
+        drawn.append(next(ids))
+    assert drawn[0] == drawn[1]
 
 
 @pytest.mark.spec("C-2", "P-4")

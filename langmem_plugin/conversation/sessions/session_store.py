@@ -184,13 +184,16 @@ class SessionStore:
 
         Whatever else the run writes is refused too. A conversation that never was is none that has ended.
         """
+        control = control_of(config)
+        if control is None:
+            return
         with self._database.read() as connection:
             found = self.find(connection, config)
             expired = (found is None or not self._contents.has_run(connection, found)) and any(
                 each.ended_at is not None for each in session_rows.all_of(connection, self.thread_of(config))
             )
         if expired:
-            self._runs.expire(control_of(config))
+            self._runs.expire(control)
             raise SessionExpired(_EXPIRED)
 
     @contextmanager

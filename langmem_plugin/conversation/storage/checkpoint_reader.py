@@ -12,7 +12,7 @@ from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
 
@@ -95,6 +95,7 @@ def _tuple(checkpoints: SessionCheckpoints, namespace: str, stored: StoredCheckp
     thread = checkpoints.session.thread
     values = checkpoints.channel_values(stored)
     body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
+    body.pop(CARRIED, None)
     return CheckpointTuple(
         config=config_of(thread, namespace, stored.checkpoint_id),
         checkpoint=body,
