@@ -10,6 +10,7 @@ import pytest
 from langchain.agents import AgentState, create_agent
 from langchain.agents.middleware import AgentMiddleware
 from langchain_core.messages import AIMessage
+from langgraph.channels.delta import DeltaChannel
 from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.memory import InMemorySaver
@@ -23,6 +24,10 @@ from tests.conversation.conftest import Scripted
 
 MOM, DAD = "+972501234567", "+972507654321"
 DURABILITIES = ["sync", "async", "exit"]
+
+
+def list_extended(items: list[str], writes: list[list[str]]) -> list[str]:
+    return items + [each for more in writes for each in more]
 
 
 class Shop(MessagesState):
@@ -136,6 +141,29 @@ def test_carried_values_can_be_looked_at_edited_gone_back_to_and_pruned(carrying
     assert graph.get_state(of()).values["cart"] == ["soup"]
     carrying.prune([MOM])
     assert graph.invoke({"messages": "on", "cart": ["bread"]}, of())["cart"] == ["soup", "bread"]
+
+
+class Logbook(MessagesState):
+    log: Annotated[list[str], DeltaChannel(list_extended, snapshot_frequency=1)]
+
+
+@pytest.mark.spec("C-3")
+@pytest.mark.parametrize("durability", DURABILITIES)
+def test_a_delta_channel_begins_empty_also_where_others_are_carried(fresh, clock, durability):
+    saver = fresh(carry=("log", "messages"))
+
+    def note(state: Logbook):
+        return {"log": [state["messages"][-1].text]}
+
+    graph = StateGraph(Logbook).add_node(note).add_edge(START, "note").compile(checkpointer=saver)
+    for text in ("one", "two"):
+        graph.invoke({"messages": text}, of(), durability=durability)
+    assert graph.get_state(of()).values["log"] == ["one", "two"]
+    clock.forward(hours=1)
+    for expected in (["three"], ["three", "three"]):
+        state = graph.invoke({"messages": "three"}, of(), durability=durability)
+        assert state["log"] == graph.get_state(of()).values["log"] == expected
+    assert texts(state) == ["one", "two", "three", "three"]
 
 
 @pytest.mark.spec("C-3", "C-2")
