@@ -144,7 +144,7 @@ class SessionStore:
         now = self.now()
         with self._database.write() as connection:
             carried = self._carried(connection, over, now)
-            fresh = self._begin(connection, over.thread, now, over) if carried else None
+            fresh = self._begin(connection, over, now, carried) if carried else None
             if fresh is None:
                 session_rows.end(connection, over.thread, now, number=over.number)
         self._runs.remember(control_of(config), over.thread, fresh.session_id if fresh else None)
@@ -286,13 +286,14 @@ class SessionStore:
             and ((seen is not None and seen.number == found.number) or self._contents.is_readable(connection, found))
         ):
             return found
-        return self._begin(connection, thread, now, found)
+        if found is None:
+            return session_rows.begin(connection, thread, now)
+        return self._begin(connection, found, now, self._carried(connection, found, now))
 
-    def _begin(self, connection: Connection, thread: str, now: datetime, over: Session | None) -> Session:
+    def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
         """A session in place of the one that is over, with what is carried into it."""
-        carried = self._carried(connection, over, now) if over else {}
-        fresh = session_rows.begin(connection, thread, now, over=over)
-        if over and carried:
+        fresh = session_rows.begin(connection, over.thread, now, over=over)
+        if carried:
             self._contents.begin_with(connection, fresh, over, carried, now)
         return fresh
 
