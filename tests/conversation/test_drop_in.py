@@ -10,10 +10,14 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 from langgraph.graph import START, MessagesState, StateGraph
+from sqlalchemy import select
 
 from langmem_plugin import ConversationSaver, InvalidInput, SessionManager, Silence, StoreUnavailable
 from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import message
+from tests.conversation.test_peers import Sealed
 
 MOM = "+972501234567"
 OWN = {"session_id": "s-1", "phone": "desk", "automated": True, "user": 7, "langmem": "mine"}
@@ -64,6 +68,14 @@ def test_no_random_id_is_drawn_that_a_seeded_test_would_miss(saver, clock, monke
             clock.forward(hours=1)
         drawn.append(next(ids))
     assert drawn[0] == drawn[1]
+
+
+@pytest.mark.spec("C-2")
+def test_a_serializer_that_is_set_later_is_the_one_that_is_used(saver, database):
+    saver.serde = EncryptedSerializer(Sealed())
+    assert say(saver, "rosebud", of())[0] == "rosebud"
+    with database.read() as connection:
+        assert b"rosebud" not in b"".join(connection.execute(select(message.c.payload)).scalars())
 
 
 @pytest.mark.spec("C-2", "P-4")
