@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from langmem_plugin.agent.standalone_resolve import resolve
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
+    from langmem_plugin.conversation.sessions.silence import Silence
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
     from langmem_plugin.settings import Settings
@@ -46,6 +47,7 @@ _ROOMS = {
     "PhoneMemory": "plugin",
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
+    "Silence": "conversation.sessions.silence",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
     "resolve": "agent.standalone_resolve",
@@ -73,6 +75,7 @@ __all__ = [
     "SessionExpired",
     "SessionManager",
     "Settings",
+    "Silence",
     "StaleMemory",
     "StorageFull",
     "StoreUnavailable",

@@ -22,8 +22,9 @@ class Settings(BaseSettings):
 
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there, `database_schema` holds our
     tables, made if need be, instead of the one a connection finds itself in. `session_timeout` is the
-    silence that ends a conversation; one that waits for a person's answer lives for `interrupt_timeout`. An ended
-    one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
+    silence that ends a conversation (None: it never ends); one that waits for a person's answer lives for
+    `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An ended one is kept for
+    `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
     database for `database_timeout`; then the person is answered without memory, or told to try again.
     On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
     of services, may say by `context={"phone": …}` whom it serves instead.
@@ -53,11 +54,12 @@ class Settings(BaseSettings):
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()
-    session_timeout: timedelta = timedelta(minutes=30)
-    interrupt_timeout: timedelta = timedelta(hours=24)
+    session_timeout: timedelta | None = timedelta(minutes=30)
+    interrupt_timeout: timedelta | None = timedelta(hours=24)
     turn_timeout: timedelta = timedelta(minutes=2)
     database_timeout: timedelta = timedelta(seconds=5)
     archive_days: int | None = Field(default=30, ge=0)
+    carry: tuple[str, ...] = ()
     media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS

@@ -130,7 +130,7 @@ class Channel:
         """What answers a graph's question: always a text, because that is what a graph that asks expects."""
         if isinstance(said.content, str):
             return said.content
-        blocks: list[Mapping[str, Any]] = self._saver.keep_media(config, list(said.content))
+        blocks: list[Mapping[str, Any]] = self._saver.run_writes.keep_media(config, list(said.content))
         return "\n".join(block.get("text") or block["url"] for block in blocks)
 
 

@@ -60,7 +60,7 @@ class UseNotes:
             if uses or followed:
                 scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner))]
                 note = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
-                self._saver.write_along(run_config(), partial(note, session_id=session_of_run()))
+                self._saver.run_writes.write_along(run_config(), partial(note, session_id=session_of_run()))
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 

@@ -5,20 +5,20 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
 
-SESSION = "session_id"
+SESSION = "langmem_session"
 """The session to read or write, by its id; a turn pins its own."""
 
-PHONE = "phone"
+PHONE = "langmem_phone"
 """Whose memory the run uses, where its thread id does not say it."""
 
-AUTOMATED = "automated"
+AUTOMATED = "langmem_automated"
 """Nobody wrote, and the run is to leave no trace: nothing is read for it and nothing stored."""
 
 TURN = "langmem_turn"
 """The ticket of the turn, for every write of its run."""
 
-NOT_METADATA = (SESSION, PHONE, TURN, "langgraph_auth_user", "langgraph_auth_user_id")
-"""Never copied into a checkpoint's metadata: it is not encrypted by every serializer."""
+NOT_METADATA = (SESSION, PHONE, AUTOMATED, TURN, "langgraph_auth_user", "langgraph_auth_user_id")
+"""Never copied into a checkpoint's metadata: not every serializer encrypts it. All other keys are a user's own."""
 
 
 def session_id_of(config: RunnableConfig) -> str | None:

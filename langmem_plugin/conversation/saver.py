@@ -1,39 +1,32 @@
 """The checkpointer: LangGraph's contract over a store of sessions and a store of checkpoints and messages."""
 
-import functools
-from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
+from pathlib import Path
+from typing import Any, Self, cast
 
 from langchain_core.runnables import RunnableConfig, run_in_executor
 from langgraph.checkpoint.base import (
-    WRITES_IDX_MAP,
     BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
     CheckpointTuple,
     DeltaChannelHistory,
-    get_checkpoint_id,
-    get_checkpoint_metadata,
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import Connection
 
 from langmem_plugin import forks
 from langmem_plugin.conversation.config_keys import (
-    NOT_METADATA,
-    config_of,
     is_automated,
-    namespace_of,
-    stores_each_step,
-    ticket_of,
 )
 from langmem_plugin.conversation.media.file_references import data_of, files_of
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.saver_arguments import check_arguments, url_of, url_of_conn_string
+from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in, while_open
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
@@ -41,74 +34,77 @@ from langmem_plugin.conversation.sessions.silence import HALF_AN_HOUR, Silence
 from langmem_plugin.conversation.storage import codec, pruning
 from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.checkpoint_writer import CheckpointWriter
+from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.storage.shared_writes import SharedWrites
 from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
 from langmem_plugin.conversation.turns.turns import Turn, Turns
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.engine import FIVE_SECONDS
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import Settings
 
-_Saver = TypeVar("_Saver", bound="ConversationSaver")
-_Given = ParamSpec("_Given")
-_Result = TypeVar("_Result")
 _PAGE = 50
-
-
-def _in_executor(
-    method: Callable[Concatenate[_Saver, _Given], _Result],
-) -> Callable[Concatenate[_Saver, _Given], Coroutine[Any, Any, _Result]]:
-    """The same method for asynchronous code."""
-
-    @functools.wraps(method)  # LangGraph looks at the signature
-    async def forward(self: _Saver, /, *arguments: _Given.args, **named: _Given.kwargs) -> _Result:
-        return await run_in_executor(self._executor, functools.partial(method, self, *arguments, **named))
-
-    return forward
 
 
 class ConversationSaver(BaseCheckpointSaver[str]):
     """A checkpointer that stores each message once and starts a new session after silence.
 
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
-    Database or a URL (`sqlite:///file.db`, `postgresql://…`), whose tables are then created and migrated.
-    Pictures and files in messages go to `media`, by default a folder beside a SQLite file, else the database; messages
-    keep a reference. `now` must return aware datetimes. Sync and async methods do the same; async ones run in
-    `executor`.
+    Database, a URL (`sqlite:///file.db`, `postgresql://…`) or the Path of a SQLite file; the tables are created and
+    migrated here, on PostgreSQL in `schema` if one is named. `silence` is a Silence, a timedelta, or None: never. A
+    session that follows one ended by silence begins with the last values of the channels that `carry` names, and with nothing else (one that somebody ended
+    hands on nothing, and neither does a DeltaChannel). Pictures and files in messages go to `media`, as
+    Settings.media says or a Media; messages keep a reference. `now` must return aware datetimes. Sync and
+    async methods do the same; async ones run in `executor`. Raises InvalidInput for what cannot be used, and, as
+    Database, if it cannot be opened. Once closed, every method raises StoreUnavailable.
     """
 
     def __init__(
         self,
-        database: Database | str,
+        database: Database | str | Path,
         *,
+        schema: str | None = None,
         serde: SerializerProtocol | None = None,
-        silence: Silence = HALF_AN_HOUR,
+        silence: Silence | timedelta | None = HALF_AN_HOUR,
+        carry: Collection[str] = (),
         region: str | None = None,
         count_tokens: CountTokens = quarter_of_length,
-        media: Media | None = None,
+        media: Media | Path | str = "beside",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         turn_timeout: timedelta = timedelta(minutes=2),
+        database_timeout: timedelta = FIVE_SECONDS,
         executor: Executor | None = None,
     ) -> None:
         super().__init__(serde=serde or codec.StrictSerializer())
-        self.database = Database(database) if isinstance(database, str) else database
-        self._owns_database = isinstance(database, str)
+        silence = Silence.of(silence)
+        check_arguments(region, carry, count_tokens, media, now, turn_timeout, executor)
+        self.is_closed = False
+        if isinstance(database, Database):
+            if schema is not None:
+                raise InvalidInput("an open database has its schema already: leave out `schema`")
+            self.database = database
+        else:
+            self.database = Database(url_of(database), schema=schema, timeout=database_timeout)
+        self._owns_database = self.database is not database
         Prepared.compile_all(self.database.engine.dialect)
-        self.media = media or Media.beside(self.database)
+        self.media = media if isinstance(media, Media) else Media.by_setting(media, self.database)
         self._own_executor = None if executor else forks.Threads("langmem-saver")
-        self._executor: Executor = executor or cast("Executor", self._own_executor)
-        self.checkpoints = CheckpointStore(self.database, serde=self.serde, media=self.media, count_tokens=count_tokens)
-        self.sessions = SessionStore(
-            self.database, silence=silence, region=region, now=now, is_readable=self.checkpoints.is_readable
+        self.executor: Executor = executor or cast("Executor", self._own_executor)
+        self.checkpoints = CheckpointStore(
+            self.database, serde=lambda: self.serde, media=self.media, count_tokens=count_tokens, carry=tuple(carry)
         )
+        self.sessions = SessionStore(self.database, silence=silence, region=region, now=now, contents=self.checkpoints)
         self.deletion = SessionDeletion(self.database, self.media)
         self._reader = CheckpointReader(self.database, self.sessions, self.checkpoints)
-        self._transactions = WriteTransactions(self.database, self.sessions, self.checkpoints, now)
-        self._writes = SharedWrites(self._transactions.open)
-        self._turns = Turns(self.database, self.sessions, self._writes.settle, turn_timeout, self._executor)
+        transactions = WriteTransactions(self.database, self.sessions, self.checkpoints, now)
+        shared = SharedWrites(transactions.open)
+        self._writer = CheckpointWriter(self.sessions, shared)
+        self._turns = Turns(self.database, self.sessions, shared.settle, turn_timeout, self.executor)
+        self.run_writes = RunWrites(self.database, self._turns, shared, transactions)
 
     @classmethod
     def from_settings(
@@ -122,25 +118,38 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         executor: Executor | None = None,
     ) -> Self:
         """As the settings say, on their database unless another is given."""
-        given = database if isinstance(database, Database) else None
-        opened = given or Database.from_settings(settings, cast("str | None", database))
-        made = cls(
-            opened,
+        given = isinstance(database, Database)
+        return cls(
+            database or settings.database,
+            schema=None if given else settings.database_schema,
+            database_timeout=settings.database_timeout,
             serde=serde or codec.StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
+            carry=settings.carry,
             region=settings.default_region,
             count_tokens=count_tokens,
-            media=Media.by_setting(settings.media, opened),
+            media=settings.media,
             now=now,
             turn_timeout=settings.turn_timeout,
             executor=executor,
         )
-        made._owns_database = given is None
-        return made
+
+    @classmethod
+    def from_conn_string(cls, conn_string: str | Path, **arguments: Any) -> Self:
+        """For `with` or `async with`, as the stock savers have it: a file's path, `:memory:`, or a URL.
+
+        `arguments` are the constructor's other ones. What comes back is open already, and works without `with` too.
+        """
+        return cls(url_of_conn_string(conn_string), **arguments)
+
+    def setup(self) -> Awaitable[None]:
+        """Does nothing: the tables are there. It may be called, and awaited, where a stock saver needs that."""
+        return Done()
 
     def close(self) -> None:
-        """Closes what this object opened: its threads, and the database if it was given a URL."""
+        """Closes what this object opened: its threads, and the database unless an open one was given."""
         self._turns.close()
+        self.is_closed = True
         if self._own_executor:
             self._own_executor.shutdown()
         if self._owns_database:
@@ -167,33 +176,22 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         """
         return self._turns.turn(self.sessions.thread(thread_id))
 
+    @while_open
     def current_session(self, thread_id: str) -> Session:
         """The session a message would go to now; a fresh one if there is none or the last one fell silent."""
         return self.sessions.current(thread_id)
 
+    @while_open
     def end_session(self, thread_id: str) -> None:
         """Archives the thread's current session, if it has one; the next message starts afresh."""
         self.sessions.end(thread_id)
 
+    @while_open
     def session_of(self, config: RunnableConfig) -> str | None:
         """The id of the session that holds the config's checkpoint, without one of the thread's newest session."""
         return self.sessions.session_of(config)
 
-    def write_along(self, config: RunnableConfig, work: Callable[[Connection], None]) -> None:
-        """In a turn, has the run's next write take this along in its transaction; elsewhere it is written here."""
-        if self._turns.runs_here(config):
-            self._writes.leave(config, lambda checkpoints: work(checkpoints.connection))
-        else:
-            with self.database.write(durable=False) as connection:
-                work(connection)
-
-    def keep_media(self, config: RunnableConfig, blocks: list[Any]) -> list[Any]:
-        """Content blocks with references in place of their inline data, whose files belong to the config's session."""
-        with self._transactions.open(config) as checkpoints:
-            reduced = checkpoints.messages.reduced_content(blocks)
-            checkpoints.messages.flush()
-        return reduced
-
+    @while_open
     def load_media(self, thread_id: str, reference: MediaReference) -> bytes | None:
         """What a reference stands for, if a message of this very thread brought it; else None.
 
@@ -208,14 +206,16 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     # Reading
 
+    @while_open
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         """The checkpoint of the config, or the newest of the thread's session.
 
         Read by a run that begins, it decides which session the run belongs to: None starts a fresh one. All
-        other reads show the newest session, ended or not, unless the config names a `session_id`.
+        other reads show the newest session, ended or not, unless the config names one as `langmem_session`.
         """
         return None if is_automated(config) else self._reader.get(config)
 
+    @while_open
     def list(
         self,
         config: RunnableConfig | None,
@@ -224,9 +224,10 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        """Newest first. Without a config, of all threads; without a `session_id`, of each thread's newest session."""
+        """Newest first; without a config, of all threads. Of each its newest session, unless the config names one."""
         return islice(self._reader.list(config, filter, before), limit)
 
+    @while_open
     def get_delta_channel_history(
         self, *, config: RunnableConfig, channels: Sequence[str]
     ) -> Mapping[str, DeltaChannelHistory]:
@@ -240,6 +241,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     # Writing
 
+    @while_open
     def put(
         self,
         config: RunnableConfig,
@@ -247,25 +249,16 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Stores the checkpoint; on disk when it returns. Raises NotSerializable, StorageFull, StoreUnavailable."""
-        namespace = namespace_of(config)
+        """Stores the checkpoint; on disk when it returns.
+
+        Raises NotSerializable, StorageFull or StoreUnavailable, TurnLost in a turn that another has overtaken, and
+        SessionExpired for an answer to a question of a session that is over.
+        """
         if is_automated(config):
             return {"configurable": {**config["configurable"], "checkpoint_id": checkpoint["id"]}}
-        facts = dict(get_checkpoint_metadata(config, metadata))
-        for key in NOT_METADATA:
-            facts.pop(key, None)
-        parent_id = get_checkpoint_id(config)
+        return self._writer.put(config, checkpoint, metadata, new_versions)
 
-        def save(checkpoints: SessionCheckpoints) -> None:
-            checkpoints.save(namespace, checkpoint, facts, new_versions, parent_id)
-
-        in_turn = ticket_of(config) is not None
-        if metadata.get("source") == "input" and in_turn and not stores_each_step(config):
-            self._writes.leave(config, save)  # the first step's checkpoint follows before anybody's code runs
-        else:
-            self._writes.now(config, save)
-        return config_of(self.sessions.thread_of(config), namespace, checkpoint["id"])
-
+    @while_open
     def put_writes(
         self,
         config: RunnableConfig,
@@ -278,28 +271,21 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         It outlives the process at once. A power cut may undo a task's result until the next checkpoint, and the
         task then runs again; what a person is told of (an interrupt, an error) is on disk when this returns.
         """
-        if is_automated(config):
-            return
-        checkpoint_id = config["configurable"]["checkpoint_id"]
-        special = any(channel in WRITES_IDX_MAP for channel, _ in writes)
+        if not is_automated(config):
+            self._writer.put_writes(config, writes, task_id, task_path)
 
-        def save(checkpoints: SessionCheckpoints) -> None:
-            checkpoints.pending.save(namespace_of(config), checkpoint_id, task_id, task_path, writes)
-
-        if special:
-            self._writes.now(config, save)
-        else:
-            self._writes.soon(config, save)
-
+    @while_open
     def delete_thread(self, thread_id: str) -> None:
         """Deletes every session of the thread, current and archived."""
         self.deletion.delete_thread(self.sessions.thread(thread_id))
 
+    @while_open
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         """Deletes the checkpoints these runs wrote, their writes, and the messages and files only they held."""
         with self.deletion.transaction() as (connection, files):
             files.update(pruning.drop_runs(connection, self.checkpoints, run_ids))
 
+    @while_open
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         """Copies all sessions with everything in them; the target's current session, if any, ends."""
         source, target = self.sessions.thread(source_thread_id), self.sessions.thread(target_thread_id)
@@ -308,6 +294,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         with self.database.write(patience=BULK_WORK) as connection:
             pruning.copy(connection, source, target)
 
+    @while_open
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
         """`keep_latest` keeps each namespace's newest checkpoint (and what a delta channel is rebuilt from);
         `delete` deletes the threads.
@@ -326,19 +313,19 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
         A clone's graph would store what the turns, sessions and records of the first could not read.
         """
-        self.serde = self.checkpoints.serde = super().with_allowlist(extra_allowlist).serde
+        self.serde = super().with_allowlist(extra_allowlist).serde
         return self
 
     # The same in asynchronous code
 
-    aget_tuple = _in_executor(get_tuple)
-    aput = _in_executor(put)
-    aput_writes = _in_executor(put_writes)
-    adelete_thread = _in_executor(delete_thread)
-    adelete_for_runs = _in_executor(delete_for_runs)
-    acopy_thread = _in_executor(copy_thread)
-    aprune = _in_executor(prune)
-    aget_delta_channel_history = _in_executor(get_delta_channel_history)
+    aget_tuple = in_executor(get_tuple)
+    aput = in_executor(put)
+    aput_writes = in_executor(put_writes)
+    adelete_thread = in_executor(delete_thread)
+    adelete_for_runs = in_executor(delete_for_runs)
+    acopy_thread = in_executor(copy_thread)
+    aprune = in_executor(prune)
+    aget_delta_channel_history = in_executor(get_delta_channel_history)
 
     async def alist(
         self,
@@ -349,6 +336,6 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
         found = self.list(config, filter=filter, before=before, limit=limit)
-        while page := await run_in_executor(self._executor, lambda: [*islice(found, _PAGE)]):
+        while page := await run_in(self.executor, lambda: [*islice(found, _PAGE)]):
             for each in page:
                 yield each

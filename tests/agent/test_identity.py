@@ -84,8 +84,8 @@ def test_an_authenticated_user_sees_their_own_and_may_name_nobody_else(told, ide
         told(authenticated(identity), context={"phone": ANNA})
     assert "501234567" not in str(refused.value).replace(identity, "")
     for config in (
-        authenticated(identity, phone=ANNA),
-        authenticated(identity, phone="050-123-4567"),
+        authenticated(identity, langmem_phone=ANNA),
+        authenticated(identity, langmem_phone="050-123-4567"),
         authenticated(identity) | {"metadata": {"phone": ANNA}},
     ):
         with pytest.raises(NotAuthorized):
@@ -98,7 +98,7 @@ def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, id
     for config, context in (
         (authenticated(identity), None),
         (authenticated(identity), {"phone": "050-123-4567"}),
-        (authenticated(identity, phone=ANNA), None),
+        (authenticated(identity, langmem_phone=ANNA), None),
     ):
         assert told(config, context).startswith(f"{ANNA}: ")
     assert "allergic to penicillin" in told(authenticated(identity))
@@ -121,6 +121,13 @@ def test_who_may_speak_for_people_names_the_person_or_nobody_but_the_thread(told
     config = {"configurable": {"thread_id": SERVER_THREAD} | user}
     assert told(config, {"phone": "050-123-4567"}).startswith(f"{ANNA}: ")
     assert told(config).startswith(f"{SERVER_THREAD}: ")
+
+
+@pytest.mark.spec("P-6")
+def test_a_key_of_an_applications_own_names_nobody(told):
+    own = {"phone": ANNA, "session_id": "s-1", "automated": True}
+    assert told({"configurable": {"thread_id": SERVER_THREAD} | own}).startswith(f"{SERVER_THREAD}: ")
+    assert told(authenticated("ben", **own)).startswith("ben: ")
 
 
 @pytest.mark.spec("P-6")
@@ -174,7 +181,7 @@ def test_a_thread_that_looks_like_a_number_is_not_the_person_of_that_phone(datab
 def test_a_run_of_nobody_and_one_with_a_broken_key_are_refused(told, key):
     for config, context in (
         ({"configurable": {"thread_id": key}}, None),
-        ({"configurable": {"thread_id": SERVER_THREAD, "phone": key or " "}}, None),
+        ({"configurable": {"thread_id": SERVER_THREAD, "langmem_phone": key or " "}}, None),
         ({"configurable": {"thread_id": SERVER_THREAD}}, {"phone": key or " "}),
         (authenticated(key or " \n"), None),
     ):

@@ -315,7 +315,7 @@ def test_a_thread_of_a_server_belongs_to_whom_its_runs_name_and_to_nobody_when_t
     for thread, phones in ((STUDIO, [ERIN, ERIN]), (STUDIO[:-1] + "2", [None]), (STUDIO[:-1] + "3", [ERIN, JASON])):
         for phone in phones:
             graph = _with_write_node(quiet)
-            configurable = {"thread_id": thread} | ({"phone": phone} if phone else {})
+            configurable = {"thread_id": thread} | ({"langmem_phone": phone} if phone else {})
             graph.invoke({"messages": [HumanMessage("The boiler leaks again")]}, {"configurable": configurable})
     clock.forward(hours=1)
     quiet.index_past_sessions()
@@ -323,7 +323,9 @@ def test_a_thread_of_a_server_belongs_to_whom_its_runs_name_and_to_nobody_when_t
     assert [owner for owner, _ in _stored(quiet)] == [ERIN] * 4
     assert quiet.index_past_sessions() == 0
 
-    graph.invoke({"messages": [HumanMessage("Mine now")]}, {"configurable": {"thread_id": STUDIO, "phone": JASON}})
+    graph.invoke(
+        {"messages": [HumanMessage("Mine now")]}, {"configurable": {"thread_id": STUDIO, "langmem_phone": JASON}}
+    )
     clock.forward(hours=1)
     quiet.index_past_sessions()
 
@@ -332,7 +334,7 @@ def test_a_thread_of_a_server_belongs_to_whom_its_runs_name_and_to_nobody_when_t
 
 @pytest.mark.spec("P-4")
 def test_whose_a_thread_was_is_forgotten_with_it(quiet, clock):
-    config = {"configurable": {"thread_id": STUDIO, "phone": ERIN}}
+    config = {"configurable": {"thread_id": STUDIO, "langmem_phone": ERIN}}
     _with_write_node(quiet).invoke({"messages": [HumanMessage("hello")]}, config)
     quiet.saver.delete_thread(STUDIO)
     clock.forward(hours=2)

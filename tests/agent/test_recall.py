@@ -114,6 +114,8 @@ def test_nodes_serve_a_graph_that_stores_nothing_and_is_told_the_phone(memory):
     memory.service.remember(ERIN, "TestCorp owes me ₪5000")
     graph = StateGraph(MemoryState).add_node("recall", memory.recall_node()).add_edge(START, "recall").compile()
 
-    result = graph.invoke({"messages": [HumanMessage("What about TestCorp?")]}, {"configurable": {"phone": ERIN}})
+    result = graph.invoke(
+        {"messages": [HumanMessage("What about TestCorp?")]}, {"configurable": {"langmem_phone": ERIN}}
+    )
 
     assert len(result["recalled"]) == 1

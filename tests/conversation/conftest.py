@@ -127,9 +127,6 @@ def exact(value: Any) -> Any:  # noqa: C901, PLR0911 - one case for each kind of
     return type(value).__name__, repr(value)
 
 
-_OURS = ("session_id", "phone")
-
-
 def facts(found: CheckpointTuple) -> dict[str, Any]:
     """All that a checkpoint says, with versions cut to their number: the tail is random in the stock savers."""
     body: Any = found.checkpoint

@@ -32,7 +32,7 @@ DOORS = {
     "restored": lambda manager, _, text: manager.restore(text).message_counter,
     "purged": lambda manager, _, text: manager.purge(text),
     "thread": lambda _, saver, text: saver.get_tuple({"configurable": {"thread_id": text}}) is None,
-    "session of": lambda _, saver, text: saver.get_tuple(place(session_id=text)) is None,
+    "session of": lambda _, saver, text: saver.get_tuple(place(langmem_session=text)) is None,
     "checkpoint": lambda _, saver, text: saver.get_tuple(place(checkpoint_id=text)) is None if text else None,
     "namespace": lambda _, saver, text: saver.get_tuple(place(checkpoint_ns=text)) is None if text else None,
     "deleted": lambda _, saver, text: saver.delete_thread(text),

@@ -195,7 +195,7 @@ def test_nothing_in_the_database_runs_however_it_is_read(poisoned, database_url,
     for read in READINGS.values():
         with opened(database_url, clock) as memory:
             for phone, session_id in poisoned.items():
-                config = {"configurable": {"thread_id": phone, "session_id": session_id}}
+                config = {"configurable": {"thread_id": phone, "langmem_session": session_id}}
                 with contextlib.suppress(DamagedSession):
                     read(memory, config, session_id)
 

@@ -1,8 +1,7 @@
 """The law of the checkpointer: whatever was put reads back, at every checkpoint, exactly as from InMemorySaver.
 
 These differences are meant, and everything else is compared: the tail of a version (random in the stock savers);
-`session_id` in a config and, with `phone`, its absence from the metadata; without a `checkpoint_ns`, a list that is
-newest first over all namespaces; and a message edited into one that Python calls equal (1 into True, (1, 2) into a
+without a `checkpoint_ns`, a list that is newest first over all namespaces; and a message edited into one that Python calls equal (1 into True, (1, 2) into a
 named tuple of the same) stays as it was first.
 """
 

@@ -200,7 +200,7 @@ def test_connections_that_were_killed_between_two_steps_are_replaced(postgresql_
         )
         with memory.turn(MOM) as config:
             graph.invoke({"messages": "hello"}, config, durability="sync")  # nothing is written while it kills
-        kept = [each.content for each in memory.sessions.messages(config["configurable"]["session_id"])]
+        kept = [each.content for each in memory.sessions.messages(config["configurable"]["langmem_session"])]
     assert kept == ["hello", "heard"]
 
 

@@ -101,20 +101,20 @@ def test_no_way_to_name_anna_shows_ben_anything_of_hers(user, folder):
         "context": lambda: ben(context={"phone": ANNA}),
         "context in other words": lambda: ben(context={"phone": "\u202a+972 50-123-4567\u202c"}),
         "context and forged user": lambda: ben(context={"phone": ANNA} | FORGED),
-        "configurable": configured(phone=ANNA),
+        "configurable": configured(langmem_phone=ANNA),
         "forged user": configured(**FORGED),
         "thread id": configured(thread_id=annas),
         "phone as thread id": configured(thread_id=ANNA),
-        "session id": configured(session_id=session_id),
-        "session id without a trace": configured(session_id=session_id, automated=True),
+        "session id": configured(langmem_session=session_id),
+        "session id without a trace": configured(langmem_session=session_id, langmem_automated=True),
         "runtime": configured(__pregel_runtime={"context": {"phone": ANNA}, "server_info": {"user": FORGED}}),
         "checkpoint": lambda: ben(checkpoint={"phone": ANNA} | FORGED),
-        "checkpoint of her thread": lambda: ben(checkpoint={"thread_id": annas, "session_id": session_id}),
+        "checkpoint of her thread": lambda: ben(checkpoint={"thread_id": annas, "langmem_session": session_id}),
         "metadata": lambda: ben(metadata={"phone": ANNA} | FORGED),
         "metadata of the config": lambda: ben(config={"metadata": {"phone": ANNA} | FORGED}),
         "metadata of the thread": with_thread(metadata={"phone": ANNA} | FORGED),
         "context of the assistant": with_assistant(context={"phone": ANNA}),
-        "configurable of the assistant": with_assistant(config={"configurable": {"phone": ANNA} | FORGED}),
+        "configurable of the assistant": with_assistant(config={"configurable": {"langmem_phone": ANNA} | FORGED}),
         "forged user of the assistant": with_assistant(config={"configurable": FORGED}),
         "metadata of the assistant": with_assistant(metadata={"phone": ANNA}),
         "no thread": lambda: ben(None, context={"phone": ANNA}),
@@ -139,7 +139,7 @@ def test_who_may_name_a_person_is_the_studio_and_a_service_that_the_settings_tru
     chat_id = user("972501234567@c.us")
     ways = [
         lambda: studio(context={"phone": ANNA}),
-        lambda: studio(config={"configurable": {"phone": "972501234567@c.us"}}),
+        lambda: studio(config={"configurable": {"langmem_phone": "972501234567@c.us"}}),
         lambda: backend(context={"phone": ANNA}),
         lambda: backend(metadata={"phone": ANNA}),
         lambda: chat_id(context={"phone": ANNA}),
@@ -147,7 +147,7 @@ def test_who_may_name_a_person_is_the_studio_and_a_service_that_the_settings_tru
         backend,
         ben,
         lambda: ben(context={"phone": BEN}),
-        lambda: ben(config={"configurable": {"phone": BEN}}),
+        lambda: ben(config={"configurable": {"langmem_phone": BEN}}),
     ]
     with ThreadPoolExecutor(8) as pool:
         told = list(pool.map(lambda way: way(), ways))

@@ -4,6 +4,7 @@ Who stores a file says so before looking whether it is there, and until its refe
 waits for them and lets nobody new begin meanwhile. SQLite has one writer at a time anyway.
 """
 
+import functools
 import logging
 from collections.abc import Callable, Collection
 from hashlib import sha256
@@ -11,6 +12,7 @@ from hashlib import sha256
 from sqlalchemy import Connection, bindparam, select, text, update
 
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.prepared import Prepared
@@ -55,6 +57,17 @@ class BroughtFiles:
 def hold_files(connection: Connection) -> None:
     """For a transaction that adds references to files that others refer to now: until it ends none is removed."""
     _lock(connection, "pg_advisory_xact_lock_shared")
+
+
+def hand_on(connection: Connection, source: Session, target: Session, digests: Collection[str]) -> None:
+    """Those of these files that the source's conversation brought belong to the target as well."""
+    if digests:
+        hold_files(connection)
+        brought = BroughtFiles(connection, target.thread, target.number)
+        for digest in files_of(connection, source.thread) & set(digests):
+            kept = data_of(connection, source.thread, digest)
+            brought.add(digest, None if kept is None else functools.partial(bytes, kept))
+        brought.flush()
 
 
 def files_of(connection: Connection, thread: str) -> set[str]:

@@ -69,9 +69,14 @@ class Media:
         return cls("database" if database.path is None else database.path.with_name(f"{database.path.stem}-media"))
 
     @classmethod
-    def by_setting(cls, setting: Place | Literal["beside"], database: Database) -> "Media":
-        """As Settings.media says."""
-        return cls.beside(database) if setting == "beside" else cls(setting)
+    def by_setting(cls, setting: Path | str, database: Database) -> "Media":
+        """As Settings.media says: a word of it, or a folder."""
+        match setting:
+            case "beside":
+                return cls.beside(database)
+            case "database" | "drop" | "leave":
+                return cls(setting)
+        return cls(Path(setting))
 
     @property
     def folder(self) -> Path | None:

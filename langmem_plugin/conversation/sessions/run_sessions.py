@@ -10,12 +10,13 @@ _MOST_RUNS = 4_096
 class RunSessions:
     """Remembers a run's session by the run's control object: the one thing that reaches every call of it.
 
-    A session of None means that the run starts a fresh one at its first write.
+    A session of None means that the run starts a fresh one at its first write; a run that has `expired` writes nothing.
     """
 
     def __init__(self) -> None:
         # The control object is kept beside its id: it takes no weak reference, and an id is used again.
         self._runs: OrderedDict[int, tuple[object, str, str | None]] = OrderedDict()
+        self._expired: OrderedDict[int, object] = OrderedDict()
         self._lock = forks.Lock()
 
     def remember(self, control: object, thread: str, session_id: str | None) -> None:
@@ -24,6 +25,15 @@ class RunSessions:
             self._runs.move_to_end(id(control))
             if len(self._runs) > _MOST_RUNS:
                 self._runs.popitem(last=False)
+
+    def expire(self, control: object) -> None:
+        with self._lock:
+            self._expired[id(control)] = control
+            if len(self._expired) > _MOST_RUNS:
+                self._expired.popitem(last=False)
+
+    def has_expired(self, control: object | None) -> bool:
+        return id(control) in self._expired
 
     def knows(self, control: object | None, thread: str) -> bool:
         with self._lock:

@@ -1,6 +1,7 @@
 """Which sessions wait to become searchable as they stand, and whose they are.
 
-A session waits when it is over or silent and has changed since its messages were taken, if they ever were.
+A session waits when it is over or silent and has changed since its messages were taken, if they ever were; one that
+was taken and is taken up again, whenever it has changed: what is taken out of it must not be found.
 """
 
 from dataclasses import dataclass
@@ -29,7 +30,8 @@ class Waiting:
 
 def waiting(connection: Connection, silent_since: datetime, *, thread: str | None, limit: int) -> list[Waiting]:
     """Of one thread or of all; the last active first, since people mostly ask for what was said lately."""
-    over = or_(session.c.ended_at.is_not(None), session.c.last_active <= silent_since)
+    was_taken = searchable.c.thread.is_not(None)
+    over = or_(session.c.ended_at.is_not(None), session.c.last_active <= silent_since, was_taken)
     query = (
         select(
             session.c.thread,

@@ -1,6 +1,7 @@
 """Sessions: the stretches of conversation that silence ends. Which one is current, and when it is over."""
 
 import logging
+import os
 import time
 import uuid
 from collections.abc import Sequence
@@ -58,7 +59,7 @@ def by_id(connection: Connection, thread: str, session_id: str, *, lock: bool = 
     """Raises UnknownSession if this thread has no such session: another thread's is never shown."""
     found = _session(connection, _BY_ID, {"of_thread": thread, "of_id": session_id}, lock)
     if found is None:
-        raise UnknownSession(f"this conversation has no session {session_id!r}: leave session_id out for the current")
+        raise UnknownSession(f"this conversation has no session {session_id!r}: leave langmem_session out")
     return found
 
 
@@ -93,7 +94,7 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     end(connection, thread, now)
     # Real time, whatever clock the caller set: a number is never used again, not even after everything is deleted.
     number = max(time.time_ns() // 1_000, latest.number + 1 if latest else 0)
-    fresh = Session(thread, number, str(uuid.uuid4()), now, now, None, 1)
+    fresh = Session(thread, number, _new_id(), now, now, None, 1)
     connection.execute(
         insert(session),
         {
@@ -144,7 +145,7 @@ def restore(connection: Connection, found: Session, now: datetime) -> None:
 
 def idle(connection: Connection, now: datetime, silence: Silence, limit: int) -> list[Session]:
     """Current sessions that have been silent for too long, of all threads."""
-    query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= now - silence.timeout)
+    query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= silence.since(now))
     candidates = [Session(*row) for row in connection.execute(query.order_by(session.c.last_active).limit(limit))]
     return [found for found in candidates if has_ended(connection, found, now, silence)]
 
@@ -229,7 +230,7 @@ def anywhere(connection: Connection, session_id: str) -> Session:
 
 def copy_of(source: Session, thread: str, offset: int) -> Session:
     """The same session for another thread, under a number and an id of its own."""
-    return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=str(uuid.uuid4()))
+    return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=_new_id())
 
 
 def is_interrupted(connection: Connection, found: Session) -> bool:
@@ -243,6 +244,11 @@ def _session(
 ) -> Session | None:
     row = query[lock].first(connection, parameters)
     return None if row is None else Session(*row)
+
+
+def _new_id() -> str:
+    """Not by `uuid.uuid4`: a test that seeds or counts what that gives must not notice us."""
+    return str(uuid.UUID(bytes=os.urandom(16), version=4))
 
 
 def _log(event: str, found: Session) -> None:

@@ -1,9 +1,11 @@
 """Which session of a conversation a call belongs to; when one begins, changes hands, is touched and ends."""
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
+from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import get_checkpoint_id
@@ -25,19 +27,39 @@ from langmem_plugin.conversation.sessions.silence import Silence
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.errors import InvalidInput, TurnLost
+from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.phones import thread_key
 
 log = logging.getLogger(__name__)
 
 _EXPIRED_AT_ONCE = 50
+_EXPIRED = "this conversation has ended and its question with it: send a new message"
+
+
+class Contents(Protocol):
+    """What a store of sessions asks about what is in them."""
+
+    def is_readable(self, connection: Connection, session: Session) -> bool:
+        """Whether a run can start from it: one that is damaged must not silence its person."""
+        ...
+
+    def has_run(self, connection: Connection, session: Session) -> bool:
+        """Whether anything was said in it."""
+        ...
+
+    def carried(self, connection: Connection, session: Session) -> Mapping[str, Any]:
+        """What a session that follows this one begins with, by channel."""
+        ...
+
+    def begin_with(
+        self, connection: Connection, fresh: Session, over: Session, carried: Mapping[str, Any], now: datetime
+    ) -> None:
+        """Stores it in the fresh session."""
+        ...
 
 
 class SessionStore:
-    """The sessions of all conversations of one database.
-
-    `is_readable` says whether a run can start from a session: one that is damaged must not silence its person.
-    """
+    """The sessions of all conversations of one database."""
 
     def __init__(
         self,
@@ -46,13 +68,13 @@ class SessionStore:
         silence: Silence,
         region: str | None,
         now: Callable[[], datetime],
-        is_readable: Callable[[Connection, Session], bool],
+        contents: Contents,
     ) -> None:
         self._database = database
         self.silence = silence
         self.region = region
         self.now = now
-        self._is_readable = is_readable
+        self._contents = contents
         self._runs = RunSessions()
 
     # Which conversation, which session
@@ -77,6 +99,8 @@ class SessionStore:
     def find(self, connection: Connection, config: RunnableConfig, *, lock: bool = False) -> Session | None:
         """The session the config belongs to; None if the thread has none or the run begins a fresh one."""
         thread, control = self.thread_of(config), control_of(config)
+        if self._runs.has_expired(control):
+            raise SessionExpired(_EXPIRED)
         session_id = session_id_of(config)
         # The first write of a run looks like the read it began with; what that read decided holds.
         if session_id is None and self._runs.knows(control, thread):
@@ -113,14 +137,21 @@ class SessionStore:
         self._runs.remember(control, thread, None if over or found is None else found.session_id)
         return over
 
-    def begin_anew(self, config: RunnableConfig, over: Session) -> None:
-        """Archives the session; the first write of the config's run opens another."""
-        self._runs.remember(control_of(config), over.thread, None)
+    def begin_anew(self, config: RunnableConfig, over: Session) -> Session | None:
+        """Archives the session. Returns the one that follows if it begins with what is carried into it; else the
+        first write of the config's run opens it.
+        """
+        now = self.now()
         with self._database.write() as connection:
-            session_rows.end(connection, over.thread, self.now(), number=over.number)
+            carried = self._carried(connection, over, now)
+            fresh = self._begin(connection, over, now, carried) if carried else None
+            if fresh is None:
+                session_rows.end(connection, over.thread, now, number=over.number)
+        self._runs.remember(control_of(config), over.thread, fresh.session_id if fresh else None)
+        return fresh
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
-        """The config's session, a fresh one if its run needs that. Raises TurnLost."""
+        """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired."""
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         return found or session_rows.begin(connection, self.thread_of(config), now)
@@ -130,6 +161,40 @@ class SessionStore:
         control = control_of(config)
         if control is not None:
             self._runs.remember(control, written.thread, written.session_id)
+
+    def count_as_activity(self, connection: Connection, found: Session, config: RunnableConfig, now: datetime) -> bool:
+        """Whether what the config writes keeps the session alive: a run does.
+
+        `update_state` does not, but it takes up again what had fallen silent: the next run must see what it wrote.
+        What somebody ended, and what is named by its session, stays as it is.
+        """
+        if control_of(config) is not None:
+            return True
+        if session_id_of(config) is not None or not self._fell_silent(connection, found, now):
+            return False
+        latest = session_rows.newest(connection, found.thread)
+        if latest is None or latest.number != found.number:
+            return False
+        if found.ended_at is not None:
+            session_rows.restore(connection, found, now)
+        return True
+
+    def refuse_late_answer(self, config: RunnableConfig) -> None:
+        """For a run that answers a question. Raises SessionExpired if that was asked in a session that is over.
+
+        Whatever else the run writes is refused too. A conversation that never was is none that has ended.
+        """
+        control = control_of(config)
+        if control is None:
+            return
+        with self._database.read() as connection:
+            found = self.find(connection, config)
+            expired = (found is None or not self._contents.has_run(connection, found)) and any(
+                each.ended_at is not None for each in session_rows.all_of(connection, self.thread_of(config))
+            )
+        if expired:
+            self._runs.expire(control)
+            raise SessionExpired(_EXPIRED)
 
     @contextmanager
     def fenced(self, config: RunnableConfig) -> Iterator[None]:
@@ -151,7 +216,7 @@ class SessionStore:
         with self._database.read() as connection:
             found = session_rows.newest(connection, thread)
             goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
-            return found if goes_on and found and self._is_readable(connection, found) else None
+            return found if goes_on and found and self._contents.is_readable(connection, found) else None
 
     def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
         """The session of a turn that begins, pinned in its config; whoever held the thread before is shut out."""
@@ -181,7 +246,7 @@ class SessionStore:
 
     def silent_since(self) -> datetime:
         """Who was active last at this instant or before has fallen silent."""
-        return self.now() - self.silence.timeout
+        return self.silence.since(self.now())
 
     def end_silent(self) -> int:
         """Archives the sessions that fell silent; how many."""
@@ -218,10 +283,28 @@ class SessionStore:
         if (
             found is not None
             and not session_rows.has_ended(connection, found, now, self.silence)
-            and ((seen is not None and seen.number == found.number) or self._is_readable(connection, found))
+            and ((seen is not None and seen.number == found.number) or self._contents.is_readable(connection, found))
         ):
             return found
-        return session_rows.begin(connection, thread, now, over=found)
+        if found is None:
+            return session_rows.begin(connection, thread, now)
+        return self._begin(connection, found, now, self._carried(connection, found, now))
+
+    def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
+        """A session in place of the one that is over, with what is carried into it."""
+        fresh = session_rows.begin(connection, over.thread, now, over=over)
+        if carried:
+            self._contents.begin_with(connection, fresh, over, carried, now)
+        return fresh
+
+    def _carried(self, connection: Connection, over: Session, now: datetime) -> Mapping[str, Any]:
+        """Nothing of a session that somebody ended: who says that it is over means all of it."""
+        return self._contents.carried(connection, over) if self._fell_silent(connection, over, now) else {}
+
+    def _fell_silent(self, connection: Connection, found: Session, now: datetime) -> bool:
+        """Whether it was silence that ended the session, or ends it now."""
+        at = found.ended_at or now
+        return session_rows.has_ended(connection, replace(found, ended_at=None), at, self.silence)
 
 
 def _refuse_outrun(connection: Connection, found: Session | None, config: RunnableConfig) -> None:

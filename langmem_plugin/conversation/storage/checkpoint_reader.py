@@ -12,7 +12,7 @@ from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
 
@@ -28,7 +28,7 @@ class CheckpointReader:
         self._checkpoints = checkpoints
 
     def get(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """The config's checkpoint, or the newest; for a run that begins, None if it needs a fresh session."""
+        """The config's checkpoint, or the newest; for a run that begins, what a fresh session begins with."""
         with self._database.read() as connection:
             session = self._sessions.find(connection, config)
             over = self._sessions.is_over(connection, session, config)
@@ -44,8 +44,8 @@ class CheckpointReader:
                         raise
                     # A damaged conversation must not silence its person: it is archived, to be looked at.
                     log.exception("session.damaged", extra={"session_id": session.session_id})
-        self._sessions.begin_anew(config, over=session)
-        return None
+        fresh = self._sessions.begin_anew(config, over=session)
+        return None if fresh is None else self.get(config)
 
     def list(
         self,
@@ -95,6 +95,7 @@ def _tuple(checkpoints: SessionCheckpoints, namespace: str, stored: StoredCheckp
     thread = checkpoints.session.thread
     values = checkpoints.channel_values(stored)
     body: Any = {**stored.body, "id": stored.checkpoint_id, "channel_values": values}
+    body.pop(CARRIED, None)
     return CheckpointTuple(
         config=config_of(thread, namespace, stored.checkpoint_id),
         checkpoint=body,

@@ -1,22 +1,29 @@
 """Opens the checkpoints of a session inside a transaction, with what this process remembers of them."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from typing import Any, cast
 
+from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from sqlalchemy import Connection
 
+from langmem_plugin.conversation.media.file_references import hand_on
+from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
 from langmem_plugin.conversation.storage.checkpoint_cache import CheckpointCache
 from langmem_plugin.conversation.storage.message_cache import MessageCache
 from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowAllocator, RowLease
-from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
@@ -24,18 +31,26 @@ from langmem_plugin.errors import DamagedSession
 log = logging.getLogger(__name__)
 
 _CACHE_BYTES = 64_000_000
+_BEFORE_INPUT = -2  # LangGraph's own step of a thread that has none; a run's input is -1
 
 
 class CheckpointStore:
-    """The checkpoints and messages of all sessions of one database."""
+    """The checkpoints and messages of all sessions of one database; `serde` gives the serializer as it is now."""
 
     def __init__(
-        self, database: Database, *, serde: SerializerProtocol, media: Media, count_tokens: CountTokens
+        self,
+        database: Database,
+        *,
+        serde: Callable[[], SerializerProtocol],
+        media: Media,
+        count_tokens: CountTokens,
+        carry: Collection[str] = (),
     ) -> None:
-        self.serde = serde
+        self._serde = serde
         self._database = database
         self._media = media
         self._count_tokens = count_tokens
+        self._carry = carry
         self._messages = MessageCache(_CACHE_BYTES)
         self._checkpoints = CheckpointCache()
         self._allocator = RowAllocator()
@@ -46,20 +61,21 @@ class CheckpointStore:
         """To read from, and with `now` to write to; `fresh` reads every byte from the database, whatever is cached."""
         allocator = RowAllocator() if fresh else self._allocator
         lease = RowLease(allocator, (session.thread, session.number), session.next_row)
+        serde = self._serde()
         messages = SessionMessages(
             connection,
             session.thread,
             session.number,
-            self.serde,
+            serde,
             MessageCache(_CACHE_BYTES) if fresh else self._messages,
             lease,
             self._media,
             now=now,
             count_tokens=self._count_tokens,
         )
-        values = ChannelValues(connection, session, self.serde, lease, messages)
+        values = ChannelValues(connection, session, serde, lease, messages)
         pending = PendingWrites(connection, session, values)
-        return SessionCheckpoints(connection, session, self.serde, lease, messages, values, pending, self._checkpoints)
+        return SessionCheckpoints(connection, session, serde, lease, messages, values, pending, self._checkpoints)
 
     @contextmanager
     def reading(self, session_id: str, *, fresh: bool = False) -> Iterator[SessionCheckpoints]:
@@ -75,3 +91,40 @@ class CheckpointStore:
             log.exception("session.damaged", extra={"session_id": session.session_id})
             return False
         return True
+
+    def has_run(self, connection: Connection, session: Session) -> bool:
+        """Whether it holds more than what it began with."""
+        newest = self.of(connection, session).load("", None)
+        return newest is not None and codec.load(self._serde(), newest.metadata).get("step") != _BEFORE_INPUT
+
+    def carried(self, connection: Connection, session: Session) -> dict[str, Any]:
+        """The last values of the channels that a session hands on to the next; none of one that is damaged."""
+        if not self._carry:
+            return {}
+        checkpoints = self.of(connection, session)
+        try:
+            newest = checkpoints.load("", None)
+            held = {name: newest.channels[name] for name in self._carry if name in newest.channels} if newest else {}
+            values = {name: checkpoints.values.load(value) for name, value in held.items()}
+            # What a delta channel holds is known to the graph alone: its last snapshot may be long out of date.
+            return {name: value for name, value in values.items() if not isinstance(value, _DeltaSnapshot)}
+        except DamagedSession:
+            log.exception("session.not_carried", extra={"session_id": session.session_id})
+            return {}
+
+    def begin_with(
+        self, connection: Connection, fresh: Session, over: Session, carried: Mapping[str, Any], now: datetime
+    ) -> None:
+        """Stores these channel values as the first checkpoint of a session, unless it has one.
+
+        The channels get no version: to the graph the thread is new, so a resumption finds nothing to go on with.
+        """
+        checkpoints = self.of(connection, fresh, now)
+        if checkpoints.load("", None) is not None:
+            return
+        checkpoint_id = str(uuid6(clock_seq=_BEFORE_INPUT))
+        begun = {"id": checkpoint_id, "channel_values": {**carried}, CARRIED: [*carried]}
+        metadata = {"source": "fork", "step": _BEFORE_INPUT, "parents": {}}
+        checkpoints.save("", cast("Checkpoint", {**empty_checkpoint(), **begun}), metadata, {}, None)
+        hand_on(connection, over, fresh, [each.sha256 for each in references_in(carried) if each.sha256])
+        session_rows.advance(connection, fresh, next_row=checkpoints.lease.next_row, active_at=None)

@@ -42,8 +42,9 @@ def keep_latest(connection: Connection, store: CheckpointStore, thread: str) -> 
 
 def copy(connection: Connection, source: str, target: str) -> None:
     """Copies every session of a thread, under numbers and ids of their own."""
-    hold_files(connection)
-    for offset, original in enumerate(session_rows.all_of(connection, source, lock=True)):
+    originals = session_rows.all_of(connection, source, lock=True)
+    hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
+    for offset, original in enumerate(originals):
         twin = session_rows.copy_of(original, target, offset)
         if twin.ended_at is None:
             session_rows.end(connection, target, twin.last_active)

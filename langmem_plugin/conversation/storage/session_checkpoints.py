@@ -24,6 +24,9 @@ from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 
+CARRIED = "langmem_carried"
+"""In the body of a checkpoint as it is stored: which channels have what the session began with, and no version."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listed:
@@ -144,7 +147,10 @@ class SessionCheckpoints:
             else:
                 held = self.values.store(value, before)
             channels[name] = held
-        body = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
+        body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
+        if carried := _still_carried(parent, checkpoint):
+            channels |= carried
+            body[CARRIED] = [*carried]
         facts = codec.dump(self.serde, metadata)
         payload, channels = checkpoint_format.encode(codec.dump(self.serde, body), facts, channels, parent)
         self.messages.flush()
@@ -210,6 +216,15 @@ class SessionCheckpoints:
 
     def _key(self, namespace: str) -> dict[str, Any]:
         return {**self._of_session(), "of_namespace": namespace}
+
+
+def _still_carried(parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
+    """The channels with which the session began: with no version, the graph loads them and does not hand them back.
+
+    Somebody's first write gives such a channel a version, and from then on it is like any other.
+    """
+    names = parent.body.get(CARRIED, ()) if parent else ()
+    return {name: parent.channels[name] for name in names if parent and name not in checkpoint["channel_versions"]}
 
 
 def _own(part: Any) -> Any:

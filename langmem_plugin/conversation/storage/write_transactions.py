@@ -7,7 +7,6 @@ from datetime import datetime
 from langchain_core.runnables import RunnableConfig
 
 from langmem_plugin import forks
-from langmem_plugin.conversation.config_keys import control_of
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
@@ -38,8 +37,7 @@ class WriteTransactions:
                     session = self._sessions.open_to_write(connection, config, now)
                     opened = self._checkpoints.of(connection, session, now)
                     yield opened
-                    # Only a run is activity: `update_state` and restoring from outside are not.
-                    active_at = now if control_of(config) is not None else None
+                    active_at = now if self._sessions.count_as_activity(connection, session, config, now) else None
                     session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=active_at)
             except BaseException:
                 if opened is not None:
