@@ -56,11 +56,11 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     `thread_id` is the conversation's key, normally the phone, in any of its forms. `database` is an open
     Database, a URL (`sqlite:///file.db`, `postgresql://…`) or the Path of a SQLite file; the tables are created and
     migrated here, on PostgreSQL in `schema` if one is named. `silence` is a Silence, a timedelta, or None: never. A
-    session that follows one ended by silence begins with the last values of the channels that `carry` names, and with nothing else (one that somebody ended
-    hands on nothing, and neither does a DeltaChannel). Pictures and files in messages go to `media`, as
-    Settings.media says or a Media; messages keep a reference. `now` must return aware datetimes. Sync and
-    async methods do the same; async ones run in `executor`. Raises InvalidInput for what cannot be used, and, as
-    Database, if it cannot be opened. Once closed, every method raises StoreUnavailable.
+    session that follows one ended by silence begins with the last values of the channels that `carry` names, and with
+    nothing else (one that somebody ended hands on nothing, and neither does a DeltaChannel). Pictures and files in
+    messages go to `media`, as Settings.media says or a Media; messages keep a reference. `now` must return aware
+    datetimes. Sync and async methods do the same; async ones run in `executor`. Raises InvalidInput for what cannot
+    be used, and, as Database, if it cannot be opened. Once closed, every method raises StoreUnavailable.
     """
 
     def __init__(

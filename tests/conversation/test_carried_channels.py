@@ -19,7 +19,8 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Command, interrupt
 
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionExpired, SessionManager, Settings
-from langmem_plugin.conversation.media.media_store import Media, references_in
+from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.media_store import Media
 from tests.conversation.conftest import Scripted
 
 MOM, DAD = "+972501234567", "+972507654321"
@@ -218,7 +219,7 @@ def test_a_picture_that_is_carried_stays_with_the_session_it_is_carried_into(fre
     saver = fresh(carry=("note",), media=Media(tmp_path / "photos"))
     graph = shop(saver)
     data = f"data:image/png;base64,{b64encode(picture).decode()}"
-    graph.invoke({"messages": "look", "note": data}, of())
+    graph.invoke({"messages": "look", "note": {"role": "user", "content": data}}, of())
     old = saver.current_session(MOM).session_id
     clock.forward(hours=1)
     graph.invoke({"messages": "hello"}, of())

@@ -760,7 +760,7 @@ def without_folder(request, database, clock):
     with contextlib.ExitStack() as opened:
         if request.param == "memory":
             database = opened.enter_context(Database("sqlite://"))
-        media = Media("database") if request.param == "by setting" else None
+        media = "database" if request.param == "by setting" else "beside"
         yield opened.enter_context(ConversationSaver(database, media=media, now=clock))
 
 
