@@ -22,6 +22,8 @@ from langmem_plugin.phones import normalised
 from langmem_plugin.references import clear_cache, resolve
 from tests.growth import is_linear
 
+pytestmark = pytest.mark.slow
+
 ERIN = "+972501234567"
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 REPEATED = (

@@ -17,6 +17,8 @@ import pytest
 import langmem_plugin
 from tests.growth import is_linear
 
+pytestmark = pytest.mark.slow
+
 _SLOW = 0.0003  # seconds for a text of _SHORT letters, from which on it is measured how that grows
 _SHORT = 1_000
 _HOPELESS = 0.1

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 GUEST = """
 import asyncio, decimal, faulthandler, gc, locale, logging, os, signal, socket, sys, tempfile, threading, warnings
 import alembic.command, langchain_openai, numpy, onnxruntime, phonenumbers, rapidfuzz, sqlalchemy, tokenizers

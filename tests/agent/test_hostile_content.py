@@ -147,6 +147,7 @@ def goes_on(memory, script, *, find="find"):
     return hostile, said
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-5", "C-13", "R-4")
 @settings(max_examples=20, deadline=None)
 @given(
@@ -162,6 +163,7 @@ def test_whatever_is_said_in_a_conversation_it_is_answered_and_goes_on(
     goes_on(memory, Script(arguments, result, artifact, reply, name))
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-13", "R-4")
 @settings(max_examples=10, deadline=None)
 @given(text=texts)

@@ -17,6 +17,8 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.memory.visibility import share
 from tests.chat_graph import chat_graph
 
+pytestmark = pytest.mark.slow
+
 _PHONE = itertools.count(1)
 _ACTIONS = ["tell", "list", "list alike", "choose", "revise", "remember", "ask", "reset", "restart"]
 

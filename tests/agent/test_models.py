@@ -10,6 +10,8 @@ from langmem_plugin.agent.models import chat_model, model_failures
 from langmem_plugin.offline import chat_model as chat_model_module
 from langmem_plugin.offline.chat_model import FOR_TRYING_OUT, OfflineChatModel
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _unset(monkeypatch):

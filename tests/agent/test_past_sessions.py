@@ -17,6 +17,8 @@ from langmem_plugin.conversation.storage.doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
 
+pytestmark = pytest.mark.slow
+
 ERIN, JASON = "+972501234567", "+972501234568"
 FAMILY = "120363041234567890@g.us"
 STUDIO = "3f2c1f0a-6a39-4a1c-9d62-3f6f2f0a9b11"

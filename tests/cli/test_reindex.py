@@ -10,7 +10,7 @@ from langmem_plugin.memory.index.vector_stores import opened_stores
 
 ANNA = "+972501234567"
 
-pytestmark = pytest.mark.spec("U-5", "M-4")
+pytestmark = [pytest.mark.spec("U-5", "M-4"), pytest.mark.slow]
 
 
 @pytest.fixture

@@ -30,6 +30,8 @@ from langmem_plugin.errors import (
 )
 from tests.conversation.conftest import history
 
+pytestmark = pytest.mark.slow
+
 MOM, DAD = "+972501234567", "+972507654321"
 FULL = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
 

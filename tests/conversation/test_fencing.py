@@ -123,6 +123,7 @@ def holder(database_url):
     process.join()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-23", "C-9")
 def test_a_process_that_stood_still_overwrites_nothing_when_it_goes_on(holder, database_url):
     frozen, pipe = holder

@@ -25,6 +25,8 @@ from langmem_plugin.conversation.storage.doctor import examine, rebuild
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import DamagedSession, NotSerializable, TypeNotAllowed
 
+pytestmark = pytest.mark.slow
+
 ERIN = "+972501234567"
 CONFIG: Any = {"configurable": {"thread_id": ERIN}}
 

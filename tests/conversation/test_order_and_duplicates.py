@@ -21,6 +21,8 @@ from langmem_plugin.conversation.storage.doctor import examine
 from langmem_plugin.database import conversation_tables as tables
 from tests.conversation.conftest import history
 
+pytestmark = pytest.mark.slow
+
 MOM = "+972501234567"
 
 

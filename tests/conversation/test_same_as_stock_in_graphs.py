@@ -20,6 +20,8 @@ from typing_extensions import TypedDict
 
 from tests.conversation.conftest import Scripted, exact, history, without_chance
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class Talk:

@@ -295,6 +295,7 @@ def workers(processes, database_url, phones):
         worker.end()
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-9", "C-5")
 def test_a_killed_holder_frees_its_phone_and_a_stopped_one_takes_nobody_elses_place(phones, workers):
     killed, stopped = workers

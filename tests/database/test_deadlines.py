@@ -21,6 +21,8 @@ from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import StoreUnavailable
 from tests.database.conftest import serving
 
+pytestmark = pytest.mark.slow
+
 TIMEOUT = timedelta(seconds=0.8)
 LATEST = TIMEOUT.total_seconds() + 0.5  # psycopg looks at its clock ten times a second, and this machine is busy
 MOM = "+972501234567"

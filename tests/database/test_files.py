@@ -11,6 +11,8 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import DataDirectoryError, StoreUnavailable
 from tests.database.conftest import serving
 
+pytestmark = pytest.mark.slow
+
 MOM = "+972501234567"
 
 

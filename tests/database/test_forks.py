@@ -16,7 +16,10 @@ from langmem_plugin.memory.index.vector_stores import chroma
 from tests.database.conftest import serving
 
 # Python 3.12 warns of what is tried here.
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning"),
+    pytest.mark.slow,
+]
 
 PEOPLE = [f"+97250123456{number}" for number in range(4)]
 SECRETS = {phone: f"My cat is called {name}" for phone, name in zip(PEOPLE, ("Ari", "Bo", "Coco", "Dov"), strict=True)}

@@ -13,6 +13,8 @@ from langmem_plugin.agent.models import chat_model
 
 from .conftest import ERIN, Texting
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def server(answer):

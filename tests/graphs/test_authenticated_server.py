@@ -15,6 +15,8 @@ from langgraph_sdk import get_sync_client
 
 from .dev_server import dev_server
 
+pytestmark = pytest.mark.slow
+
 ANNA, BEN = "+972501234567", "ben"
 SERVED = Path(__file__).with_name("authenticated")
 QUESTION = {"role": "user", "content": "what do you know?"}

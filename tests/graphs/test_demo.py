@@ -9,6 +9,8 @@ import pytest
 
 from graphs import chat
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -8,6 +8,8 @@ from langgraph_sdk import get_sync_client
 
 from .dev_server import ROOT, dev_server
 
+pytestmark = pytest.mark.slow
+
 BOTH = pytest.mark.parametrize("assistant", ["family_assistant", "family_agent"])
 
 

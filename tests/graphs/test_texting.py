@@ -8,6 +8,8 @@ from langmem_plugin import PhoneMemory
 
 from .conftest import ERIN, JASON, Texting
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.spec("R-1", "R-3", "C-1", "C-2", "U-1")
 def test_a_dinner_is_found_read_saved_listed_and_ordered_while_another_phone_does_the_same(text):

@@ -13,6 +13,8 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
 
+pytestmark = pytest.mark.slow
+
 ANNA, BEN = "+972501234567", "+972507654321"
 FLAT = [1.0] * 384
 NOT_LIVE = ("superseded", "archived", "forgotten")

@@ -18,6 +18,8 @@ from langmem_plugin.errors import MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory
 
+pytestmark = pytest.mark.slow
+
 ANNA, BEN = "+972501234567", "+972507654321"
 TEXTS = (
     "I park on level 3",

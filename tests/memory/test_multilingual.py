@@ -5,6 +5,8 @@ import pytest
 
 from langmem_plugin.memory import MemoryService
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 ASKED = {"en": "when is the dentist?", "es": "¿cuándo es el dentista?", "he": "מתי התור לרופא השיניים?"}
 

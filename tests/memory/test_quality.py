@@ -12,6 +12,8 @@ from langmem_plugin.memory.embedding import offline_embeddings
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.search.score_fusion import semantic
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 COMPANIES = [
     "TestCorp",

@@ -9,6 +9,8 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.search.message_rows import PastMessage
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 
 

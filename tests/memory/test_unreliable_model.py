@@ -14,6 +14,8 @@ from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.unreliable import WAYS, Unreliable
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 QUESTION = "where do I park?"
 HALF_A_SECOND = timedelta(seconds=0.5)

@@ -12,7 +12,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import chroma
 from tests.memory.index.conftest import ANNA, found, until
 
-pytestmark = pytest.mark.spec("M-4")
+pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
 NAME = "godfather_memory"
 

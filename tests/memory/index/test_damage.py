@@ -16,7 +16,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import chroma
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, until
 
-pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(60, method="thread")]
+pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(60, method="thread"), pytest.mark.slow]
 
 in_chroma = pytest.mark.parametrize("place", [EVERYWHERE[2]], ids=" ".join, indirect=True)
 in_postgres = pytest.mark.parametrize("place", [EVERYWHERE[4]], ids=" ".join, indirect=True)

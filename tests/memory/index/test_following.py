@@ -11,7 +11,7 @@ from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, in_process, until
 
-pytestmark = pytest.mark.spec("M-4")
+pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
 
 
 def test_the_index_is_made_in_the_background_and_finds_what_the_exact_way_finds(

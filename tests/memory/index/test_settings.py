@@ -12,7 +12,7 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.memory import MemoryService
 from tests.memory.index.conftest import ANNA, until
 
-pytestmark = pytest.mark.spec("M-4", "U-8")
+pytestmark = [pytest.mark.spec("M-4", "U-8"), pytest.mark.slow]
 
 
 @pytest.fixture
