@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import lru_cache, wraps
 from typing import Generic, TypeVar
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -18,7 +18,7 @@ class LruCache(Generic[_Key, _Value]):
         self._limit = limit
         self._size = 0
         self._entries: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
-        self._lock = forks.Lock()
+        self._lock = process_forks.Lock()
 
     def get(self, key: _Key) -> _Value | None:
         with self._lock:

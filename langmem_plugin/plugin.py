@@ -14,7 +14,7 @@ from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.pregel import Pregel
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.agent.channel import Channel, Incoming
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
@@ -76,7 +76,7 @@ class PhoneMemory:
             self.database = opened.enter_context(
                 Database.from_settings(self.settings, url) if kept else Database("sqlite://")
             )
-            self._executor = opened.enter_context(forks.Threads("langmem", 32))
+            self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
                 ConversationSaver.from_settings(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import timedelta
 from hashlib import sha256
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
 from langmem_plugin.agent.pictures import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -50,7 +50,7 @@ class PastSessionIndexer:
         self._history = history
         self._is_command = is_command
         self._begin()
-        forks.register(after_in_child=self._begin)
+        process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
         self._asked: _Asked = queue.SimpleQueue()

@@ -18,13 +18,13 @@ from langgraph.checkpoint.base import (
 )
 from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
     is_automated,
 )
-from langmem_plugin.conversation.media.file_references import data_of, files_of
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import data_of, files_of
 from langmem_plugin.conversation.saver_arguments import check_arguments, url_of, url_of_conn_string
 from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in, while_open
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
@@ -92,7 +92,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._owns_database = self.database is not database
         Prepared.compile_all(self.database.engine.dialect)
         self.media = media if isinstance(media, Media) else Media.by_setting(media, self.database)
-        self._own_executor = None if executor else forks.Threads("langmem-saver")
+        self._own_executor = None if executor else process_forks.Threads("langmem-saver")
         self.executor: Executor = executor or cast("Executor", self._own_executor)
         self.checkpoints = CheckpointStore(
             self.database, serde=lambda: self.serde, media=self.media, count_tokens=count_tokens, carry=tuple(carry)

@@ -13,8 +13,8 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
-from langmem_plugin.conversation.media.file_references import files_of
 from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.session_files import files_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session

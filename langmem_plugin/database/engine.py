@@ -16,7 +16,7 @@ from sqlalchemy import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
@@ -70,14 +70,14 @@ class Database:
         self.path = self._backend.path
         self._in_memory = self.is_sqlite and self.path is None
         self._refusal: str | None = None
-        self._gate = forks.Gate(self._backend.most_at_once, self._seconds)
+        self._gate = process_forks.Gate(self._backend.most_at_once, self._seconds)
         self._begin_unlocked()
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
         # Those of a prepared statement are the driver's own.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
         self._unclosed.atexit = False  # a program that ends leaks nothing
-        forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
+        process_forks.register(before=self._before_fork, after_in_child=self._begin_in_child)
         try:
             # Other processes may be at it already.
             migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)

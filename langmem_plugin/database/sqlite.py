@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
 from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
@@ -23,7 +23,7 @@ _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sql
 _OURS = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISUSE}
 _PRIMARY_CODE = 0xFF  # SQLite's extended result codes carry the primary one in their low byte
 
-_creating = forks.Lock()
+_creating = process_forks.Lock()
 
 
 class SQLite:

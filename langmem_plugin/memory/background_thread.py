@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable
 from queue import SimpleQueue
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ class BackgroundThread:
 
     def __init__(self) -> None:
         self._begin()
-        forks.register(after_in_child=self._begin)
+        process_forks.register(after_in_child=self._begin)
 
     def _begin(self) -> None:
         """Also in a forked child: what waits is the parent's to do."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Row, Select
 from sqlalchemy.exc import OperationalError
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.phones import masked
 
@@ -29,7 +29,7 @@ class Damages:
     def __init__(self) -> None:
         self.mend: Callable[[Kind, str, str], None] = lambda _kind, _owner, _row_id: None
         self._known: dict[tuple[Kind, str, str], None] = {}
-        self._lock = forks.Lock()
+        self._lock = process_forks.Lock()
 
     def report(self, kind: Kind, owner: str, row_id: str) -> None:
         """Once, as an ERROR; text and key of the row are not told."""

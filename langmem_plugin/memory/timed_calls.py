@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakSet
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 
 Answer = TypeVar("Answer")
 
@@ -37,7 +37,7 @@ class TimedCalls:
         self._name = name
         self._closed = False
         self._begin_with_none()
-        forks.register(after_in_child=self._begin_with_none)
+        process_forks.register(after_in_child=self._begin_with_none)
 
     def _begin_with_none(self) -> None:
         """Also in a forked child: no thread lives on there, so none comes back."""

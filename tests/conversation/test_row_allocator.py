@@ -7,7 +7,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
 from langmem_plugin import ConversationSaver
-from langmem_plugin.conversation.storage.doctor import examine, rebuild
+from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.conversation.storage.row_allocator import Reservation, RowAllocator
 
 MOM = "+972501234567"

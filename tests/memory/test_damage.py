@@ -9,8 +9,8 @@ from sqlalchemy import text
 
 from langmem_plugin.errors import DamagedMemory, LangMemError
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.doctor import examine
 from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.memory_doctor import examine
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
 

@@ -8,7 +8,7 @@ from langmem_plugin.references.meant.by_group import by_other, other_of_two
 from langmem_plugin.references.meant.by_position import by_numbers
 from langmem_plugin.references.meant.by_pronoun import by_singular
 from langmem_plugin.references.meant.finding import Unclear
-from langmem_plugin.references.meant.previous_call import revises
+from langmem_plugin.references.meant.revised_call import revises
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger

@@ -16,7 +16,7 @@ from typing import Any, Literal, Protocol
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.media.content_blocks import KINDS, UNKNOWN_TYPE, Inline, decoded
-from langmem_plugin.conversation.media.inline_data import (
+from langmem_plugin.conversation.media.inline_removal import (
     Describe,
     content_without_inline,
     message_without_inline,

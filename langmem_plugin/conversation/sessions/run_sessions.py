@@ -2,7 +2,7 @@
 
 from collections import OrderedDict
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 
 _MOST_RUNS = 4_096
 
@@ -17,7 +17,7 @@ class RunSessions:
         # The control object is kept beside its id: it takes no weak reference, and an id is used again.
         self._runs: OrderedDict[int, tuple[object, str, str | None]] = OrderedDict()
         self._expired: OrderedDict[int, object] = OrderedDict()
-        self._lock = forks.Lock()
+        self._lock = process_forks.Lock()
 
     def remember(self, control: object, thread: str, session_id: str | None) -> None:
         with self._lock:

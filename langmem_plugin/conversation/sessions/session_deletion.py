@@ -7,8 +7,8 @@ from datetime import datetime
 
 from sqlalchemy import ColumnElement, Connection, delete, select
 
-from langmem_plugin.conversation.media.file_references import remove_leftovers, remove_unreferenced
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import remove_leftovers, remove_unreferenced
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.conversation_tables import media, session

@@ -12,9 +12,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.types import _DeltaSnapshot
 from sqlalchemy import Connection
 
-from langmem_plugin.conversation.media.file_references import hand_on
 from langmem_plugin.conversation.media.media_reference import references_in
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import hand_on
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import codec

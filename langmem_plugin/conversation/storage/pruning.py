@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal, select
 
-from langmem_plugin.conversation.media.file_references import hold_files
 from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.session_files import hold_files
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.storage import checkpoint_format, codec
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint, StoredValue, ValueRow

@@ -4,7 +4,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint
 from langmem_plugin.conversation.storage.message_cache import SessionKey
 
@@ -27,10 +27,10 @@ class RowAllocator:
     """Keeps a reservation for each session that this process wrote to lately; a forked child has none."""
 
     def __init__(self) -> None:
-        self._lock = forks.Lock()
+        self._lock = process_forks.Lock()
         self._begin_with_none()
         # What a parent reserved is its own: a child that gave it out again would store two messages in one row.
-        forks.register(after_in_child=self._begin_with_none)
+        process_forks.register(after_in_child=self._begin_with_none)
 
     def of(self, session: SessionKey, next_row: int) -> Reservation:
         """Of the session whose next row is this now."""

@@ -14,8 +14,8 @@ from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from langmem_plugin.conversation.media.file_references import BroughtFiles
 from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import BroughtFiles
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.message_cache import (
     NO_MESSAGES,

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from langchain_core.runnables import RunnableConfig
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import control_of, ticket_of
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.errors import StoreUnavailable, TurnLost, UnknownSession, WriteConflict
@@ -46,7 +46,7 @@ class SharedWrites:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self._begin_with_none()
-        forks.register(after_in_child=self._begin_with_none)
+        process_forks.register(after_in_child=self._begin_with_none)
 
     def _begin_with_none(self) -> None:
         """Also in a forked child: what waits in the parent is written there."""

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from langchain_core.runnables import RunnableConfig
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
@@ -24,7 +24,7 @@ class WriteTransactions:
         self._sessions = sessions
         self._checkpoints = checkpoints
         self._now = now
-        self._writing = [forks.Lock() for _ in range(64)]
+        self._writing = [process_forks.Lock() for _ in range(64)]
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:

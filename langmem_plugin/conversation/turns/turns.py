@@ -21,7 +21,7 @@ from langchain_core.runnables import RunnableConfig
 from langchain_core.runnables.config import var_child_runnable_config
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions.session_rows import Session, one_at_a_time
 from langmem_plugin.conversation.turns.ticket_watch import Ticket, Watch
@@ -85,7 +85,7 @@ class Turns:
         self._timeout = timeout.total_seconds()
         self._executor = executor
         self.reset()
-        forks.register(after_in_child=self.reset)
+        process_forks.register(after_in_child=self.reset)
 
     def reset(self) -> None:
         """As a process starts that holds nothing: tickets, locks and threads of a parent process are not its own."""

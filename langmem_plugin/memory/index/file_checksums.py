@@ -5,7 +5,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 
 _AT_ONCE = 2**20
 
@@ -18,7 +18,7 @@ class FileChecksums:
         self._watched = watched
         self._notes = folder / "checksums.json"
         self._seen: dict[str, tuple[tuple[int, int], int]] = {}  # file -> size and time of change, checksum
-        self._lock = forks.Lock()
+        self._lock = process_forks.Lock()
 
     def note(self) -> None:
         """What the files hold now is what they should hold. Costs the reading of those that changed since."""

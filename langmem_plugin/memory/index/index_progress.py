@@ -8,7 +8,7 @@ from typing import NamedTuple
 from filelock import FileLock
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, update
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -54,7 +54,7 @@ class IndexProgress:
     def __init__(self, database: Database, vectors: StoredVectors) -> None:
         self._database = database
         self._vectors = vectors
-        self._one_thread = forks.Lock()
+        self._one_thread = process_forks.Lock()
         self._one_process = FileLock(f"{database.path}-index.lock", mode=0o600) if database.path else None
 
     @contextlib.contextmanager

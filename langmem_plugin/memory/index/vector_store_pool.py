@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from langchain_core.vectorstores import VectorStore
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.index.store_contract import OpenCollection, VectorsById, failures_of
@@ -50,8 +50,8 @@ class VectorStorePool:
         self._failures: tuple[type[Exception], ...] = (*failures_of(open_collection), Panic)
         self._dimension = dimension
         self._open: OrderedDict[str, OpenedCollection] = OrderedDict()
-        self._lock = forks.Lock()
-        forks.register(after_in_child=self._forget_all)
+        self._lock = process_forks.Lock()
+        process_forks.register(after_in_child=self._forget_all)
         self._questions, self._upkeep = TimedCalls("langmem-index"), TimedCalls("langmem-index-upkeep")
 
     def tried(

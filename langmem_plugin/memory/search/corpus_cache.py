@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 
 from sqlalchemy import Connection, select
 
-from langmem_plugin import forks
+from langmem_plugin import process_forks
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 
@@ -39,7 +39,7 @@ class CorpusCache(Generic[C]):
         self._changed = changed
         self._limit = limit  # bytes
         self._begin_empty()
-        forks.register(after_in_child=self._begin_empty)
+        process_forks.register(after_in_child=self._begin_empty)
 
     def _begin_empty(self) -> None:
         """In a forked child too: another thread of the parent may have been in the middle of filling one."""

@@ -14,7 +14,7 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.synonyms import SYNONYMS
+from langmem_plugin.references.words.description_synonyms import SYNONYMS
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]

@@ -9,9 +9,9 @@ from langmem_plugin.references.meant.by_choice import Closeness
 from langmem_plugin.references.meant.decision import decide
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
-from langmem_plugin.references.meant.previous_call import previous_call
 from langmem_plugin.references.meant.question import ask
 from langmem_plugin.references.meant.resolution import Reference, Resolution
+from langmem_plugin.references.meant.revised_call import previous_call
 from langmem_plugin.references.shown.plain_data import plain
 
 
