@@ -67,7 +67,7 @@ class Gate:
         """Whether there was a place by then, in seconds of time.monotonic(). Who got one is to `leave` again."""
         thread = threading.get_ident()
         with self._changed:
-            # Who is inside has what the others wait for, and must not wait for them.
+            # A thread that is inside may enter again: it would wait for itself.
             already = self._inside.get(thread, 0)
             if not (already or self._has_place() or self._changed.wait_for(self._has_place, _until(deadline))):
                 return False
@@ -111,7 +111,7 @@ class Gate:
         return not self._shut and len(self._inside) < self._room
 
     def _others_left(self) -> bool:
-        """To wait for oneself would be for ever."""
+        """Whether others are inside. The calling thread is not counted: it would wait for itself."""
         return self._inside.keys() <= {threading.get_ident()}
 
     def _before(self) -> None:

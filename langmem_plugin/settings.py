@@ -12,9 +12,13 @@ from langmem_plugin.errors import ConfigurationError
 Role = Literal["client", "godfather"]
 
 
-_FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
+SESSION_TIMEOUT, INTERRUPT_TIMEOUT = timedelta(minutes=30), timedelta(hours=24)
+TURN_TIMEOUT = timedelta(minutes=2)
+DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
+
+_FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 
 
 class Settings(BaseSettings):
@@ -54,17 +58,17 @@ class Settings(BaseSettings):
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()
-    session_timeout: timedelta | None = timedelta(minutes=30)
-    interrupt_timeout: timedelta | None = timedelta(hours=24)
-    turn_timeout: timedelta = timedelta(minutes=2)
-    database_timeout: timedelta = timedelta(seconds=5)
+    session_timeout: timedelta | None = SESSION_TIMEOUT
+    interrupt_timeout: timedelta | None = INTERRUPT_TIMEOUT
+    turn_timeout: timedelta = TURN_TIMEOUT
+    database_timeout: timedelta = DATABASE_TIMEOUT
     archive_days: int | None = Field(default=30, ge=0)
     carry: tuple[str, ...] = ()
     media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
     window_turns: PositiveInt = 20
     max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
     embedding_model: str = "offline"
-    embedding_timeout: timedelta = timedelta(seconds=10)
+    embedding_timeout: timedelta = EMBEDDING_TIMEOUT
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)

@@ -79,7 +79,7 @@ def model_failures() -> tuple[type[Exception], ...]:
 
 
 def no_model() -> tuple[type[Exception], ...]:
-    """What it looks like, to whoever calls a model, that none answers: for an `except`, asked when one was raised."""
+    """The exceptions which mean that no model answered. Call it in the `except` clause itself."""
     return (ModelUnavailable, *model_failures())
 
 

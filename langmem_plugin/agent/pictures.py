@@ -1,4 +1,4 @@
-"""Pictures in a conversation's messages: left out where words are compared, shown again where the turn goes on."""
+"""Takes picture references out of text that is compared, and puts the newest turn's pictures back for the model."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence

@@ -1,5 +1,7 @@
 """Every text that a person gets, as one table per language: a translation is another table, complete or not at all.
 
+English is the only one so far, and nothing selects another yet.
+
 What a model is told stands where it is said (prompt, tools, references), and what the offline model says in offline/.
 """
 

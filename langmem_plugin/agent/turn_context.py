@@ -1,4 +1,4 @@
-"""The parts around one model call, wired once: recall before it, what it is given, what is noted after."""
+"""Puts together, once for a PhoneMemory, the parts around a model call: recall, the model's input, notes of use."""
 
 import asyncio
 from collections.abc import Callable

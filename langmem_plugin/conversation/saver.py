@@ -30,7 +30,7 @@ from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in,
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.sessions.silence import HALF_AN_HOUR, Silence
+from langmem_plugin.conversation.sessions.silence import DEFAULT_SILENCE, Silence
 from langmem_plugin.conversation.storage import codec, pruning
 from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
@@ -42,10 +42,9 @@ from langmem_plugin.conversation.storage.write_transactions import WriteTransact
 from langmem_plugin.conversation.turns.turns import Turn, Turns
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.engine import FIVE_SECONDS
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.settings import Settings
+from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 
 _PAGE = 50
 
@@ -69,14 +68,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         *,
         schema: str | None = None,
         serde: SerializerProtocol | None = None,
-        silence: Silence | timedelta | None = HALF_AN_HOUR,
+        silence: Silence | timedelta | None = DEFAULT_SILENCE,
         carry: Collection[str] = (),
         region: str | None = None,
         count_tokens: CountTokens = quarter_of_length,
         media: Media | Path | str = "beside",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        turn_timeout: timedelta = timedelta(minutes=2),
-        database_timeout: timedelta = FIVE_SECONDS,
+        turn_timeout: timedelta = TURN_TIMEOUT,
+        database_timeout: timedelta = DATABASE_TIMEOUT,
         executor: Executor | None = None,
     ) -> None:
         super().__init__(serde=serde or codec.StrictSerializer())

@@ -22,9 +22,8 @@ from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
-from langmem_plugin.settings import Settings
+from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 
-FIVE_SECONDS = timedelta(seconds=5)
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
 _NEXT_LOOK_SECONDS = 0.1
@@ -61,7 +60,7 @@ class Database:
     cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
     """
 
-    def __init__(self, url: str, *, schema: str | None = None, timeout: timedelta = FIVE_SECONDS) -> None:
+    def __init__(self, url: str, *, schema: str | None = None, timeout: timedelta = DATABASE_TIMEOUT) -> None:
         self.url = _parse(url)
         self.schema = schema
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -170,7 +169,7 @@ class Database:
     def _asked(
         self, *, writes: bool, durable: bool = True, patience: timedelta | None = None, waits: timedelta | None = None
     ) -> Transaction:
-        # Who waits for PostgreSQL waits for the server, whatever for; SQLite's readers wait for no writer.
+        # PostgreSQL's reads and writes wait for the same server; SQLite's reads never wait for a writer.
         awaited = (id(self), writes and self.is_sqlite)
         seconds = longest_wait(awaited, self._seconds) if waits is None else waits.total_seconds()
         return Transaction(

@@ -2,10 +2,11 @@
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, Column, Dialect, MetaData, String, Table, Text
+from sqlalchemy import BigInteger, Column, Connection, Dialect, MetaData, String, Table, Text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
@@ -17,6 +18,7 @@ metadata = MetaData()
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _ESCAPED = "\x1b"
+_AT_ONCE = 500  # ids in one IN list
 _LONGEST_NAME = 1_000  # bytes; an index of PostgreSQL holds 2,704 of a row
 
 
@@ -27,6 +29,16 @@ def insert_unless_there(table: Table, *returned: Column[Any]) -> dict[str, Any]:
         "postgresql": postgresql.insert(table).on_conflict_do_nothing(),
     }
     return {name: insert.returning(*returned) if returned else insert for name, insert in inserts.items()}
+
+
+def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
+    """An INSERT that can say what happens where the row is there already."""
+    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
+
+
+def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """As many ids as one IN list takes, and then the next."""
+    return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))
 
 
 class Instant(TypeDecorator[datetime]):

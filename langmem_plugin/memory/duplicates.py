@@ -7,9 +7,9 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.models import LIVE, plain
-from langmem_plugin.memory.owner_changes import in_parts
 
 
 def digest_of(salt: bytes, text: str, key: str | None) -> bytes:

@@ -1,15 +1,11 @@
 """The numbers of an owner's changes: what readers and indexes have seen is compared with them."""
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
 
-from sqlalchemy import Connection, Table, update
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, update
 
 from langmem_plugin.database.memory_tables import memory_owner
-
-_AT_ONCE = 500  # ids in one IN list
+from langmem_plugin.database.schema import upsert
 
 
 def begin_change(connection: Connection, owner: str, numbers: int = 1) -> tuple[int, bytes]:
@@ -30,13 +26,3 @@ def begin_removal(connection: Connection, owner: str) -> None:
     """The same for rows that are deleted, which no later read can see: all readers start again."""
     number, _ = begin_change(connection, owner)
     connection.execute(update(memory_owner).where(memory_owner.c.owner == owner).values(rebuild=number))
-
-
-def upsert(connection: Connection, table: Table) -> postgresql.Insert | sqlite.Insert:
-    """An INSERT that can say what happens where the row is there already."""
-    return postgresql.insert(table) if connection.dialect.name == "postgresql" else sqlite.insert(table)
-
-
-def in_parts(many: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """As many ids as one IN list takes, and then the next."""
-    return (many[start : start + _AT_ONCE] for start in range(0, len(many), _AT_ONCE))

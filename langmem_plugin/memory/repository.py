@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, select, true, update
 
 from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import duplicates
 from langmem_plugin.memory.damaged_rows import Damages, all_rows
@@ -19,7 +20,7 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.filters import matching, valid
 from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, checked, validated
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
-from langmem_plugin.memory.owner_changes import begin_change, begin_removal, in_parts
+from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 

@@ -11,7 +11,7 @@ from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
-from langmem_plugin.memory.embedding.embedder import TEN_SECONDS, Embedder
+from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
@@ -27,7 +27,7 @@ from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
-from langmem_plugin.settings import INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
+from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
 
@@ -59,7 +59,7 @@ class MemoryService:
         embeddings: Embeddings | None = None,
         calibration: Calibration | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
-        embedding_timeout: timedelta = TEN_SECONDS,
+        embedding_timeout: timedelta = EMBEDDING_TIMEOUT,
         sleep: Callable[[float], object] | None = None,
         cache_bytes: int = _CACHE_BYTES,
         owner_limit: int = OWNER_LIMIT,

@@ -6,10 +6,10 @@ from typing import Any
 from sqlalchemy import Connection, Table, select
 
 from langmem_plugin.database.memory_tables import memory_vector
+from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.memory.checksums import of_vector, vector_is_whole
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes, to_bytes
-from langmem_plugin.memory.owner_changes import in_parts, upsert
 
 
 class StoredVectors:

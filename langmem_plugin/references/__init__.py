@@ -12,7 +12,7 @@
 
 Items come from JSON of any nesting, artifacts, MCP structured content, markdown tables and numbered or bulleted text;
 an item that exists only as text is `{"number": 2, "text": "…"}`. Numbers are those the person saw in the reply.
-English, Hebrew and Spanish; a language is a table in words/. Pure and deterministic: no I/O, no model, and no state but
+English, Hebrew and Spanish. Pure and deterministic: no I/O, no model, and no state but
 a bounded memory of conversations read (`clear_cache` empties it).
 
 How it is made, each room importing those before it only: words/ has a table per language; text/ compares texts; said/

@@ -1,7 +1,7 @@
-"""Which session refers to which file, and what is in it where no folder keeps it: it goes with the last session.
+"""Which session uses which file, and the bytes of files that are kept in the database.
 
-Who stores a file says so before looking whether it is there, and until its reference is on disk; who removes files
-waits for them and lets nobody new begin meanwhile. SQLite has one writer at a time anyway.
+A file is deleted when no session uses it any more. A writer announces itself before it looks for a file, until its
+reference is on disk; a deletion waits for such writers, and new ones wait for the deletion. SQLite has one writer.
 """
 
 import functools

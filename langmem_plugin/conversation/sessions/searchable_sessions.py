@@ -1,7 +1,7 @@
 """Which sessions wait to become searchable as they stand, and whose they are.
 
-A session waits when it is over or silent and has changed since its messages were taken, if they ever were; one that
-was taken and is taken up again, whenever it has changed: what is taken out of it must not be found.
+A session waits if it has ended or fallen silent, and has changed since its messages were taken. A session that was
+taken and then goes on waits after every change: a message that is removed from it must not be found.
 """
 
 from dataclasses import dataclass

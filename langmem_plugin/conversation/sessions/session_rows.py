@@ -1,4 +1,4 @@
-"""Sessions: the stretches of conversation that silence ends. Which one is current, and when it is over."""
+"""The session table: finds, begins, ends, restores and lists the stretches of conversation that silence ends."""
 
 import logging
 import os

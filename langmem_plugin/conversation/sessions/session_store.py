@@ -166,7 +166,7 @@ class SessionStore:
         """Whether what the config writes keeps the session alive: a run does.
 
         `update_state` does not, but it takes up again what had fallen silent: the next run must see what it wrote.
-        What somebody ended, and what is named by its session, stays as it is.
+        A session that was ended on purpose, or that the config names by its id, is not opened again.
         """
         if control_of(config) is not None:
             return True
@@ -182,7 +182,7 @@ class SessionStore:
     def refuse_late_answer(self, config: RunnableConfig) -> None:
         """For a run that answers a question. Raises SessionExpired if that was asked in a session that is over.
 
-        Whatever else the run writes is refused too. A conversation that never was is none that has ended.
+        Whatever else the run writes is refused too. A thread without any session has not expired.
         """
         control = control_of(config)
         if control is None:
@@ -298,7 +298,7 @@ class SessionStore:
         return fresh
 
     def _carried(self, connection: Connection, over: Session, now: datetime) -> Mapping[str, Any]:
-        """Nothing of a session that somebody ended: who says that it is over means all of it."""
+        """Nothing is carried out of a session that was ended on purpose."""
         return self._contents.carried(connection, over) if self._fell_silent(connection, over, now) else {}
 
     def _fell_silent(self, connection: Connection, found: Session, now: datetime) -> bool:

@@ -1,9 +1,13 @@
-"""When a conversation that nobody writes in is over. Pure rules: the clock is an argument."""
+"""When a conversation that nobody writes in is over. Pure rules: the clock is an argument.
+
+What counts as activity is decided by `SessionStore`; how long a silence is, by settings.py.
+"""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.settings import INTERRUPT_TIMEOUT, SESSION_TIMEOUT
 
 _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
@@ -15,8 +19,8 @@ class Silence:
     None is for ever. Raises InvalidInput for what is no timedelta, or not above zero.
     """
 
-    timeout: timedelta | None = timedelta(minutes=30)
-    while_interrupted: timedelta | None = timedelta(hours=24)
+    timeout: timedelta | None = SESSION_TIMEOUT
+    while_interrupted: timedelta | None = INTERRUPT_TIMEOUT
 
     def __post_init__(self) -> None:
         for given in (self.timeout, self.while_interrupted):
@@ -37,7 +41,7 @@ class Silence:
         return now - min(self.timeout, now - _LONG_AGO)
 
 
-HALF_AN_HOUR = Silence()
+DEFAULT_SILENCE = Silence()
 
 
 def is_idle(last_active: datetime, now: datetime, timeout: timedelta | None) -> bool:

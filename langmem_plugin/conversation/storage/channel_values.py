@@ -1,4 +1,4 @@
-"""What a channel or a task's write holds: read back from rows and bytes, and brought into that form."""
+"""Turns channel values and the writes of tasks into rows and bytes, and reads them back."""
 
 from dataclasses import dataclass
 from typing import Any

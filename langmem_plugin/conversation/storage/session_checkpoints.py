@@ -1,4 +1,4 @@
-"""The checkpoints of one session, inside one transaction: read and written with what they share."""
+"""The rows of one session's checkpoints, inside one transaction: found, listed, read and written."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

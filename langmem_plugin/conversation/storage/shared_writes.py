@@ -24,7 +24,7 @@ _COMPANY_SECONDS = 0.005
 Work = Callable[[SessionCheckpoints], Any]
 
 
-class Transaction(Protocol):
+class OpensForWriting(Protocol):
     """Opens the session of a run for writing."""
 
     def __call__(self, config: RunnableConfig, *, durable: bool) -> AbstractContextManager[SessionCheckpoints]: ...
@@ -43,7 +43,7 @@ class _Part:
 class SharedWrites:
     """Gathers by turn, outside of turns by run: what is gathered goes to one session."""
 
-    def __init__(self, transaction: Transaction) -> None:
+    def __init__(self, transaction: OpensForWriting) -> None:
         self._transaction = transaction
         self._begin_with_none()
         process_forks.register(after_in_child=self._begin_with_none)

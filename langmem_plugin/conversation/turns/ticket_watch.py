@@ -6,10 +6,13 @@ for long enough is gone, or frozen: then it must find out by itself that it has 
 
 from collections.abc import Mapping
 
-SILENT_SECONDS = 4.0
-"""A ticket not renewed for so long while somebody looked is nobody's any more."""
+RENEW_SECONDS = 1.0
+"""How often a holder counts its ticket up. Well below the longest gap, and that well below the silence."""
 
 _LONGEST_GAP_SECONDS = 2.0
+
+SILENT_SECONDS = 4.0
+"""A ticket not renewed for so long while somebody looked is nobody's any more."""
 
 Ticket = tuple[str, int]
 

@@ -24,7 +24,7 @@ from sqlalchemy import Connection, bindparam, delete, insert, select, update
 from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions.session_rows import Session, one_at_a_time
-from langmem_plugin.conversation.turns.ticket_watch import Ticket, Watch
+from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS, Ticket, Watch
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.prepared import Prepared
@@ -32,7 +32,6 @@ from langmem_plugin.errors import InvalidInput, StoreUnavailable, TurnLost, Turn
 
 _Result = TypeVar("_Result")
 
-_RENEW_SECONDS = 1.0
 _FIRST_POLL_SECONDS, _SLOWEST_POLL_SECONDS = 0.005, 0.1
 
 
@@ -266,7 +265,7 @@ def _renew(turns: "weakref.ref[Turns]", stopped: threading.Event) -> None:
         with contextlib.suppress(StoreUnavailable):  # the next round may reach it
             found.renew(watch)
         del found
-        if stopped.wait(_RENEW_SECONDS):
+        if stopped.wait(RENEW_SECONDS):
             return
 
 

@@ -18,10 +18,10 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.tokenizer import language_of
 from langmem_plugin.memory.timed_calls import GivenUp, TimedCalls
+from langmem_plugin.settings import EMBEDDING_TIMEOUT
 
 log = logging.getLogger(__name__)
 
-TEN_SECONDS = timedelta(seconds=10)
 _WAITS = (1.0, 2.0, 4.0)  # seconds before each further try
 _MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # in code: trying again changes nothing
 _CACHED_BYTES = 16 * 2**20
@@ -46,7 +46,7 @@ class Embedder:
         embeddings: Embeddings,
         *,
         calibration: Calibration | None = None,
-        timeout: timedelta = TEN_SECONDS,
+        timeout: timedelta = EMBEDDING_TIMEOUT,
         sleep: Callable[[float], object] | None = None,
     ) -> None:
         self.embeddings = embeddings

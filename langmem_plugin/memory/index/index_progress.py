@@ -1,4 +1,4 @@
-"""What an owner's vector index has yet to learn: read from the changes in the database, one follower at a time."""
+"""Which changes an owner's vector index has still to take over, read from the database by one follower at a time."""
 
 import contextlib
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ from sqlalchemy import Connection, and_, delete, func, select, tuple_, union, up
 from langmem_plugin import process_forks
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory, memory_index, memory_owner, memory_vector
+from langmem_plugin.database.schema import upsert
 from langmem_plugin.memory.embedding.unit_vectors import Vector
-from langmem_plugin.memory.owner_changes import upsert
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
@@ -185,7 +185,7 @@ class IndexProgress:
             )
 
     def skip_removal(self, owner: str) -> None:
-        """Marks all changes as followed if the newest ones were but rows that are gone, of which the index knows."""
+        """Marks the index as up to date if every newer change was a deletion, which the index has applied already."""
         newest = select(memory_owner.c.change).where(memory_owner.c.owner == owner).scalar_subquery()
         other = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.change > memory_index.c.change)
         with self._database.write() as connection:

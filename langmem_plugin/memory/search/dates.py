@@ -1,4 +1,4 @@
-"""The days a question names: "in May", "3 October 2026", "la semana pasada", "אתמול". Another language is data."""
+"""The days that a question names: "in May", "3 October 2026", "la semana pasada", "אתמול"."""
 
 import calendar
 import re

@@ -10,11 +10,12 @@ from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, selec
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
-from langmem_plugin.memory.owner_changes import begin_change, begin_removal, in_parts
+from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Query
@@ -204,7 +205,7 @@ class MessageHistory:
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
 
     def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
-        """Writes with the vectors of `texts`, and of what the write finds to be needed too: it is done again then."""
+        """Calls `write` with the vectors. What it needs more is embedded outside of the transaction, and it is called again."""
         vectors: dict[str, Vector | None] = {}
         while True:
             wanted = list(dict.fromkeys(texts))

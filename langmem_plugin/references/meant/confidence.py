@@ -1,4 +1,4 @@
-"""How sure each sort of evidence is."""
+"""How sure each sort of evidence is. It is reported; whether to ask back is decided where items are compared."""
 
 CONFIDENCE = {
     "number": 0.95,

@@ -152,7 +152,7 @@ class NumberPhrases:
         before = self._cursor.at(index - 1)
         if before.text in ("for", "para") and index <= self._first_detail:
             return True
-        return before.text in ("at", "in", "by", "a", "en", "ב", "בשעה") and self._cursor.language != "xx"
+        return before.text in ("at", "in", "by", "a", "en", "ב", "בשעה")
 
     @cached_property
     def _first_detail(self) -> int:

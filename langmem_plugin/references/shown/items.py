@@ -1,4 +1,4 @@
-"""One thing a person could point at, with its names, words and typed values worked out once."""
+"""One thing a person could point at, with its names, its words and its typed values, four levels deep."""
 
 import re
 from collections.abc import Iterator, Mapping

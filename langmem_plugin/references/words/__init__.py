@@ -1,4 +1,6 @@
-"""The languages the resolver reads; adding one is adding a table to LANGUAGES."""
+"""The languages the resolver reads: a table each. What no table can hold (script, word order, letters written onto a
+word) is a branch by the language's name in said/; another language needs both.
+"""
 
 from langmem_plugin.references.words.english import ENGLISH
 from langmem_plugin.references.words.hebrew import HEBREW

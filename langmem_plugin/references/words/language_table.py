@@ -1,4 +1,4 @@
-"""The shape of a language's words: one instance per language file, so that another language is data."""
+"""The shape of a language's words: one instance per language file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,8 +21,8 @@ class Comparison:
 class Language:
     """One language. Every phrase is in normal form: lower case, no accents or vowel points, single spaces.
 
-    `kinds` maps a grammatical kind (see phrases.py) to the phrases of that kind; `ordinals`, `cardinals` and `letters`
-    carry their number; `comparisons` maps a comparative or superlative form to what it compares. `attributes` maps
+    `kinds` maps a grammatical kind (see said/phrase.py) to the phrases of that kind; `ordinals` and `cardinals` carry
+    their number; `comparisons` maps a comparative or superlative form to what it compares. `attributes` maps
     an asked-for property to the names a field may have. `prefixes` are letters written onto the next word, of which
     `articles` make it definite. `enclitics` are pronouns written onto a verb.
     """
