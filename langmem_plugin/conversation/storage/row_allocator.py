@@ -15,7 +15,7 @@ _BLOCK = 16  # row numbers reserved at once: a few turns of a conversation
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Valid while `at` is the session's next row. Every deletion and every rewrite in the session raises that number."""
+    """Valid while `at` is the session's next row. Deleting or rewriting in it raises that number."""
 
     next_row: int
     free: range = range(0)  # row numbers that are this process's to give; they stay its own whatever others do

@@ -205,7 +205,7 @@ class MessageHistory:
                 connection.execute(delete(table).where(table.c.owner == owner, table.c.message_id.in_(part)))
 
     def _embedding(self, texts: Sequence[str], write: Callable[[Vectors], Written]) -> Written:
-        """Calls `write` with the vectors. What it needs more is embedded outside of the transaction, and it is called again."""
+        """Calls `write` with the vectors. What it needs more is embedded, and it is called again."""
         vectors: dict[str, Vector | None] = {}
         while True:
             wanted = list(dict.fromkeys(texts))
