@@ -3,6 +3,7 @@
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -214,4 +215,5 @@ def test_a_write_ahead_log_stays_small_and_is_folded_back_at_the_end(tmp_path):
         assert (tmp_path / "x.db-wal").stat().st_size <= 512_000
 
     assert not (tmp_path / "x.db-wal").exists()
-    assert sqlite3.connect(tmp_path / "x.db").execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)

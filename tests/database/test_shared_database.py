@@ -4,6 +4,7 @@ import multiprocessing
 import re
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -308,5 +309,5 @@ def test_the_password_of_a_url_that_cannot_be_used_is_never_shown(url):
 
 
 def test_the_file_of_the_first_release_is_as_it_was():
-    with sqlite3.connect(FIRST_RELEASE) as connection:
+    with closing(sqlite3.connect(FIRST_RELEASE)) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]

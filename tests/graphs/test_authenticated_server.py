@@ -6,7 +6,7 @@ Anna is the account's owner. Ben is any other user, and may address any thread: 
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import httpx
@@ -81,7 +81,7 @@ def test_no_way_to_name_anna_shows_ben_anything_of_hers(user, folder):
     assert knows_annas_secrets(anna(annas))
     recalled = anna.client.threads.get_state(annas)["values"]["recalled"]
     assert recalled
-    with sqlite3.connect(folder / "langmem.db") as rows:
+    with closing(sqlite3.connect(folder / "langmem.db")) as rows:
         [(session_id,)] = rows.execute("SELECT session_id FROM langmem_session WHERE thread = ?", [annas])
 
     def with_assistant(**made):

@@ -3,6 +3,7 @@
 import random
 import sqlite3
 import time
+from contextlib import closing
 
 import pytest
 from sqlalchemy import text
@@ -228,7 +229,7 @@ def test_of_a_file_with_flipped_bits_nothing_else_is_told_than_what_was_stored(t
         memory.remember_many(ANNA, [(each, {"tags": ["health"], "metadata": {"a": 1}}) for each in sorted(stored)])
         memory.instructions.add(ANNA, "Be brief")
     whole = file.read_bytes()
-    with sqlite3.connect(file) as connection:
+    with closing(sqlite3.connect(file)) as connection, connection:
         roots = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name LIKE '%memory%'").fetchall()
     chance = random.Random(5)
     outcomes = set()
