@@ -28,7 +28,7 @@ chat: $(VENV)/installed  ## text the assistant yourself
 dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
-FAST := --numprocesses 2 -m "not slow" -k "not postgresql"
+FAST := --numprocesses 2 -m "not slow and not postgresql"
 
 test: $(VENV)/installed-dev  ## all the tests, on both engines
 	$(BIN)/python -m pytest --numprocesses 2

@@ -16,6 +16,13 @@ from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 pytest_plugins = ["tests.spec_table"]
 
 
+def pytest_collection_modifyitems(items):
+    """Whatever needs the server can be left out by its marker, as `make quick` does."""
+    for item in items:
+        if "postgresql" in item.name or "postgresql_server" in item.fixturenames:
+            item.add_marker("postgresql")
+
+
 class Clock:
     """Stands still until it is moved."""
 

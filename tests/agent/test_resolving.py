@@ -9,6 +9,8 @@ from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from langmem_plugin import references, resolve
 
+pytestmark = pytest.mark.slow
+
 SONGS = [
     {"name": "Thunder Road", "about": "A loud rock anthem with electric guitars and a shouting crowd."},
     {"name": "Clair de Lune", "about": "A soft piano piece that helps people fall asleep."},

@@ -60,6 +60,7 @@ def outcome(door, saver, text):
         return type(error).__name__, str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-13", "A-5")
 @settings(max_examples=60, deadline=None)
 @given(door=st.sampled_from(sorted(DOORS)), text=texts)

@@ -173,6 +173,7 @@ saver.close()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.spec("C-2")
 def test_under_strict_msgpack_the_types_a_graph_declares_come_back_and_others_are_refused():
     environment = {**os.environ, "LANGGRAPH_STRICT_MSGPACK": "true"}

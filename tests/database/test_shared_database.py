@@ -241,11 +241,10 @@ def test_processes_that_open_it_at_once_migrate_it_once(request, empty_url, stat
 
 
 @pytest.fixture
-def server_url(request):
-    server = request.getfixturevalue("postgresql_server")
+def server_url(request, postgresql_server):
     name = "schemas_" + re.sub(r"\W", "_", request.node.name)[-50:].lower()
-    server.psql(f"CREATE DATABASE {name};")
-    return server.get_uri(database=name)
+    postgresql_server.psql(f"CREATE DATABASE {name};")
+    return postgresql_server.get_uri(database=name)
 
 
 @pytest.mark.spec("A-4", "C-1")

@@ -15,6 +15,8 @@ from langmem_plugin.memory.memory_doctor import examine
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 DOSE, PARKING = "the dose is 5 mg at 8 pm", "I park on level 3"
 

@@ -16,6 +16,8 @@ from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.visibility import share
 
+pytestmark = pytest.mark.slow
+
 ANNA = "+972501234567"
 
 

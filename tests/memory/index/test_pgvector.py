@@ -10,10 +10,9 @@ from langmem_plugin.memory.index.vector_stores import pgvector
 
 
 @pytest.mark.spec("A-4", "C-1")
-def test_installations_in_two_schemas_share_no_collection(request):
-    server = request.getfixturevalue("postgresql_server")
-    server.psql("CREATE DATABASE two_indexes;")
-    url = server.get_uri(database="two_indexes")
+def test_installations_in_two_schemas_share_no_collection(postgresql_server):
+    postgresql_server.psql("CREATE DATABASE two_indexes;")
+    url = postgresql_server.get_uri(database="two_indexes")
     held = {}
     for schema in ("one", "other", None):
         vectors = VectorsById(2)
