@@ -30,7 +30,7 @@ _UNLABELLED = re.compile(
     r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
     re.ASCII,
 )
-
+_WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
 
 Describe = Callable[[Inline], str]
 
@@ -111,7 +111,7 @@ def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - on
 
 
 def _walked(value: Any) -> Any:
-    return _rebuilt(value, _walked)
+    return value if type(value) in _WITHOUT_PARTS else _rebuilt(value, _walked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,6 +119,8 @@ class _MessagesAsData:
     describe: Describe
 
     def of(self, value: Any) -> Any:
+        if type(value) in _WITHOUT_PARTS:  # most of what a large state is made of
+            return value
         match value:
             case BaseMessage():
                 return value
@@ -135,7 +137,7 @@ class _MessagesAsData:
         if (
             isinstance(value, list | tuple)
             and value
-            and all(issubclass(kind, BaseMessage) for kind in set(map(type, value)))
+            and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in set(map(type, value)))
         ):
             return value
         return _rebuilt(value, self.of)
