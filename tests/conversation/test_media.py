@@ -616,6 +616,27 @@ def test_what_is_no_message_is_the_graphs_own_whatever_it_looks_like(saver, medi
     assert not media.folder.exists()
 
 
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    message: dict[str, Any]
+    pages: dataclasses.InitVar[int]
+    number: list[int] = dataclasses.field(init=False, default_factory=list)
+
+    def __post_init__(self, pages: int) -> None:
+        self.number.append(pages)
+
+
+@pytest.mark.spec("C-8")
+def test_an_instance_that_holds_a_message_is_not_initialised_anew(media):
+    draft = Draft({"role": "user", "content": [SHAPES["OpenAI"][0]]}, pages=3)
+
+    reduced = media.reduced_state(draft)
+
+    assert [each.sha256 for each in references_in(reduced)] == [sha(PNG)]
+    assert reduced.number == draft.number == [3]
+    assert draft.message["content"] == [SHAPES["OpenAI"][0]]
+
+
 @pytest.mark.spec("C-8")
 def test_only_what_nobody_refers_to_is_deleted_and_nothing_that_is_fresh(media):
     kept, doomed = media.keep(PNG, "image/png"), media.keep(JPEG, "image/jpeg")

@@ -3,6 +3,7 @@
 Pure functions. Whatever is found is replaced by a text that the caller gives for it; all the rest stays what it was.
 """
 
+import copy
 import dataclasses
 import re
 from collections.abc import Callable
@@ -104,10 +105,18 @@ def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - on
             changed = {name: new for name, part in value.__dict__.items() if (new := of(part)) is not part}
             return value.model_copy(update=changed) if changed else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value) if field.init]
+        names = [field.name for field in dataclasses.fields(value)]
         changed = {name: new for name in names if (new := of(part := getattr(value, name))) is not part}
-        return dataclasses.replace(value, **changed) if changed else value
+        return _changed(value, changed) if changed else value
     return value
+
+
+def _changed(instance: Any, fields: dict[str, Any]) -> Any:
+    """A copy, also of what is frozen. `dataclasses.replace` would initialise it anew, and may not know with what."""
+    made = copy.copy(instance)
+    for name, new in fields.items():
+        object.__setattr__(made, name, new)
+    return made
 
 
 def _walked(value: Any) -> Any:
@@ -119,11 +128,9 @@ class _MessagesAsData:
     describe: Describe
 
     def of(self, value: Any) -> Any:
-        if type(value) in _WITHOUT_PARTS:  # most of what a large state is made of
+        if type(value) in _WITHOUT_PARTS or isinstance(value, BaseMessage):  # most of what a state is made of
             return value
         match value:
-            case BaseMessage():
-                return value
             case {"content": str() | list(), "role": str(kind)} | {"content": str() | list(), "type": str(kind)} if (
                 kind in _WRITERS
             ):
