@@ -29,9 +29,9 @@ _SEARCH_SCHEMA_FIRST = """
         'search_path', concat_ws(', ', quote_ident(%s), nullif(current_setting('search_path'), '')), false
     )
 """
-_LONGEST_NAME = 63  # bytes: PostgreSQL cuts off the rest, and two names are one
+_LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; vectors lie in a schema beside it
 _CONSTRAINT = "23"
-_FORBIDDEN = {"42501", "3F000"}  # insufficient_privilege, invalid_schema_name: there is none to make a table in
+_FORBIDDEN = "42501"  # insufficient_privilege
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
 
@@ -165,7 +165,7 @@ class PostgreSQL:
             return WriteConflict("another writer was faster: try again")
         if state in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space on the server")
-        if state in _FORBIDDEN:
+        if state == _FORBIDDEN:
             return ConfigurationError(
                 f"the role may not do what is needed ({error}): grant it that, or name a `schema` of its own"
             )

@@ -29,6 +29,7 @@ _IS_THERE = {
     "sqlite": "SELECT 1 FROM sqlite_master WHERE name = :name AND type IN ('table', 'view')",
     "postgresql": "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(current_schema())",
 }
+_NOWHERE = "3F000"  # invalid_schema_name: the role's search path leads to none
 _TAKEN = ("42P07", "42710")  # of a server, in whatever language: duplicate_table (an index too), duplicate_object
 _UNSOUND = ("error in view", "error in trigger")  # SQLite reads them all when it renames a table
 _OUR_NAME = re.compile(r"\blangmem_\w+")
@@ -97,6 +98,8 @@ def _run(connection: Connection) -> None:
     except DBAPIError as error:
         if str(error.orig).startswith(_UNSOUND):
             raise ConfigurationError(f"a table cannot be renamed ({error.orig}): mend that, or drop it") from error
+        if getattr(error.orig, "sqlstate", None) == _NOWHERE:
+            raise ConfigurationError(f"there is no place for the tables ({error.orig}): name a `schema`") from error
         taken = _taken(error.orig)
         if taken is None:
             raise
