@@ -832,6 +832,22 @@ def test_a_picture_that_is_damaged_in_the_database_is_not_taken_for_it(without_f
     assert "media.damaged" in caplog.messages
 
 
+@pytest.mark.spec("C-8", "C-15")
+@pytest.mark.parametrize("damaged", [0, 1], ids=["first", "last"])
+def test_a_picture_that_is_damaged_in_one_session_is_found_in_another(without_folder, damaged):
+    saver, table = without_folder, metadata.tables["langmem_media"]
+    graph = built(saver, Listening())
+    for _ in range(2):
+        graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
+        saver.end_session(PHONE)
+    [reference] = references_in(graph.get_state(CONFIG).values["messages"][0])
+    with saver.database.write() as connection:
+        number = connection.execute(select(table.c.session).order_by(table.c.session)).scalars().all()[damaged]
+        connection.execute(table.update().where(table.c.session == number).values(payload=JPEG))
+
+    assert saver.load_media(PHONE, reference) == PNG
+
+
 @pytest.mark.spec("C-8")
 def test_left_alone_messages_are_stored_as_they_are(database, clock):
     said = human(*(block for block, *_ in SHAPES.values()))
