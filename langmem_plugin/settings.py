@@ -54,7 +54,7 @@ class Settings(BaseSettings):
     enable_memory_system: bool = True
     longterm: bool = True
     database: str = "sqlite:///data/langmem.db"
-    database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,62}$")
+    database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,56}$")
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()

@@ -41,7 +41,7 @@ def check_arguments(  # noqa: PLR0917 - all are needed
     """Raises InvalidInput."""
     if region is not None and not (isinstance(region, str) and re.fullmatch("[A-Z]{2}", region)):
         raise InvalidInput(f'region={region!r}: pass two capital letters such as "IL", or leave it out')
-    if isinstance(carry, str) or not all(isinstance(name, str) for name in carry):
+    if isinstance(carry, str) or not isinstance(carry, Collection) or not all(isinstance(name, str) for name in carry):
         raise InvalidInput(f'carry={carry!r}: pass the names of channels, as in carry=("cart",)')
     if not callable(count_tokens):
         raise InvalidInput(f"count_tokens={count_tokens!r}: pass a function of a message that returns a number")

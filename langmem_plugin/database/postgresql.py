@@ -11,7 +11,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import ConfigurationError, LangMemError, StorageFull, StoreUnavailable, WriteConflict
 
 try:
     import psycopg
@@ -29,7 +29,9 @@ _SEARCH_SCHEMA_FIRST = """
         'search_path', concat_ws(', ', quote_ident(%s), nullif(current_setting('search_path'), '')), false
     )
 """
+_LONGEST_NAME = 63 - len("_index")  # bytes: PostgreSQL cuts off the rest; vectors lie in a schema beside it
 _CONSTRAINT = "23"
+_FORBIDDEN = "42501"  # insufficient_privilege
 _FULL = {"53100", "25006"}  # disk_full, read_only_sql_transaction
 _CHECKS_CLIENTS = 140_000  # the first version that stops working for a client that has left
 
@@ -73,7 +75,7 @@ class PatientConnection(psycopg.Connection[Any]):
 
 
 class PostgreSQL:
-    """`schema` goes before all others of a connection; None leaves them as they are.
+    """`schema` goes before all others of a connection; None leaves them as they are. Raises ConfigurationError.
 
     `patience` is how many seconds the server has for an answer, unless a transaction has another.
     """
@@ -82,6 +84,11 @@ class PostgreSQL:
     most_at_once: float = 32
 
     def __init__(self, url: URL, schema: str | None, patience: float) -> None:
+        if schema is not None and not _is_name(schema):
+            raise ConfigurationError(
+                f"{schema!r} cannot be the name of a schema: give 1 to {_LONGEST_NAME} bytes that begin neither "
+                "with pg_ nor with $"
+            )
         self._url = url
         self._schema = schema
         self._patience = patience
@@ -151,18 +158,27 @@ class PostgreSQL:
         raw: PatientConnection = driver(lost)
         return raw.closed and raw.has_served and not raw.gave_up
 
-    def named(self, error: BaseException | None) -> StoreUnavailable | None:
+    def named(self, error: BaseException | None) -> LangMemError | None:
         """Our error for one of the driver, None for a bug in our SQL."""
         state = getattr(error, "sqlstate", None) or ""
         if state.startswith(_CONSTRAINT):
             return WriteConflict("another writer was faster: try again")
         if state in _FULL:
             return StorageFull(f"the database cannot be written ({error}): free space on the server")
+        if state == _FORBIDDEN:
+            return ConfigurationError(
+                f"the role may not do what is needed ({error}): grant it that, or name a `schema` of its own"
+            )
         if isinstance(error, Unanswered | psycopg.errors.ConnectionTimeout | psycopg.errors.LockNotAvailable):
             return WaitedInVain(f"the database did not answer in time ({error}): check that it is running")
         if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             return StoreUnavailable(f"the database did not answer ({error}): check that it is running")
         return None
+
+
+def _is_name(schema: str) -> bool:
+    """Whether PostgreSQL takes it, and as it is: a search path's `$user` stands for the role."""
+    return 0 < len(schema.encode()) <= _LONGEST_NAME and not schema.startswith(("pg_", "$")) and "\0" not in schema
 
 
 def _in_time(operation: Generator[Any, Any, _Result], by: float, patience: float) -> Generator[Any, Any, _Result]:

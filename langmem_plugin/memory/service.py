@@ -69,6 +69,8 @@ class MemoryService:
     ) -> None:
         if always_indexed and open_collection is None:
             raise ConfigurationError("a collection that should always be there needs an open_collection")
+        if not isinstance(owner_limit, int) or owner_limit < 1:
+            raise ConfigurationError(f"owner_limit={owner_limit!r}: all would be archived at once, give 1 or more")
         if open_collection is not None:
             check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)

@@ -616,6 +616,27 @@ def test_what_is_no_message_is_the_graphs_own_whatever_it_looks_like(saver, medi
     assert not media.folder.exists()
 
 
+@dataclasses.dataclass(frozen=True)
+class Draft:
+    message: dict[str, Any]
+    pages: dataclasses.InitVar[int]
+    number: list[int] = dataclasses.field(init=False, default_factory=list)
+
+    def __post_init__(self, pages: int) -> None:
+        self.number.append(pages)
+
+
+@pytest.mark.spec("C-8")
+def test_an_instance_that_holds_a_message_is_not_initialised_anew(media):
+    draft = Draft({"role": "user", "content": [SHAPES["OpenAI"][0]]}, pages=3)
+
+    reduced = media.reduced_state(draft)
+
+    assert [each.sha256 for each in references_in(reduced)] == [sha(PNG)]
+    assert reduced.number == draft.number == [3]
+    assert draft.message["content"] == [SHAPES["OpenAI"][0]]
+
+
 @pytest.mark.spec("C-8")
 def test_only_what_nobody_refers_to_is_deleted_and_nothing_that_is_fresh(media):
     kept, doomed = media.keep(PNG, "image/png"), media.keep(JPEG, "image/jpeg")
@@ -809,6 +830,22 @@ def test_a_picture_that_is_damaged_in_the_database_is_not_taken_for_it(without_f
 
     assert without_folder.load_media("+972501234567", reference) is None
     assert "media.damaged" in caplog.messages
+
+
+@pytest.mark.spec("C-8", "C-15")
+@pytest.mark.parametrize("damaged", [0, 1], ids=["first", "last"])
+def test_a_picture_that_is_damaged_in_one_session_is_found_in_another(without_folder, damaged):
+    saver, table = without_folder, metadata.tables["langmem_media"]
+    graph = built(saver, Listening())
+    for _ in range(2):
+        graph.invoke({"messages": [human(SHAPES["OpenAI"][0])]}, CONFIG)
+        saver.end_session(PHONE)
+    [reference] = references_in(graph.get_state(CONFIG).values["messages"][0])
+    with saver.database.write() as connection:
+        number = connection.execute(select(table.c.session).order_by(table.c.session)).scalars().all()[damaged]
+        connection.execute(table.update().where(table.c.session == number).values(payload=JPEG))
+
+    assert saver.load_media(PHONE, reference) == PNG
 
 
 @pytest.mark.spec("C-8")

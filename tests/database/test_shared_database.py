@@ -310,3 +310,30 @@ def test_the_password_of_a_url_that_cannot_be_used_is_never_shown(url):
 def test_the_file_of_the_first_release_is_as_it_was():
     with closing(sqlite3.connect(FIRST_RELEASE)) as connection:
         assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+
+
+@pytest.mark.spec("A-4")
+def test_what_an_application_added_to_the_tables_of_the_first_release_is_still_there(of_first_release, application):
+    with application.begin() as connection:
+        connection.execute(text('CREATE INDEX "IX-session" ON session (created_at)'))
+        connection.execute(text("CREATE VIEW sessions_of_mine AS SELECT session_id FROM session"))
+
+    Database(of_first_release).close()
+
+    with application.connect() as connection:
+        assert len(connection.execute(text("SELECT * FROM sessions_of_mine")).all()) == 1
+        assert any("IX-session" in index["name"] for index in inspect(connection).get_indexes("langmem_session"))
+
+
+@pytest.mark.spec("A-4")
+def test_a_broken_view_in_a_file_of_the_first_release_is_named_and_nothing_is_written(tmp_path):
+    shutil.copy(FIRST_RELEASE, tmp_path / "x.db")
+    with sqlite3.connect(tmp_path / "x.db") as connection:
+        connection.execute("CREATE VIEW theirs AS SELECT * FROM nowhere")
+        before = connection.execute("SELECT name FROM sqlite_master").fetchall()
+
+    with pytest.raises(ConfigurationError, match="error in view theirs"):
+        Database(f"sqlite:///{tmp_path}/x.db")
+
+    assert connection.execute("SELECT name FROM sqlite_master").fetchall() == before
+    connection.close()

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from langmem_plugin.database.memory_tables import memory_access, memory_collection, memory_owner
-from langmem_plugin.errors import TooManyInstructions
+from langmem_plugin.errors import ConfigurationError, TooManyInstructions
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
@@ -68,6 +68,13 @@ def test_what_is_no_longer_active_is_bounded_too_the_longest_unchanged_goes_firs
         assert memory.count(ANNA) == 19  # the last one was forgotten
         assert max(gone, key=lambda each: each.updated_at).status == "forgotten"
         assert memory.restore(ANNA, gone[0].id).status == "active"
+
+
+@pytest.mark.spec("M-19")
+@pytest.mark.parametrize("owner_limit", [0, -1, 2.5])
+def test_a_limit_that_would_archive_everything_is_refused(database_url, offline_model, owner_limit):
+    with pytest.raises(ConfigurationError, match="owner_limit"):
+        MemoryService(database_url, embeddings=offline_model, owner_limit=owner_limit)
 
 
 @pytest.mark.spec("W-5", "M-19")

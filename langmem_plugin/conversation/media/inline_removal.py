@@ -3,6 +3,7 @@
 Pure functions. Whatever is found is replaced by a text that the caller gives for it; all the rest stays what it was.
 """
 
+import copy
 import dataclasses
 import re
 from collections.abc import Callable
@@ -30,7 +31,7 @@ _UNLABELLED = re.compile(
     r"(?=[\w+/\\-]{32})(?:[\w+/-]++|\\[/n])*+={0,2}",
     re.ASCII,
 )
-
+_WITHOUT_PARTS = {str, bytes, int, float, bool, type(None)}
 
 Describe = Callable[[Inline], str]
 
@@ -104,14 +105,22 @@ def _rebuilt(value: Any, of: Callable[[Any], Any]) -> Any:  # noqa: PLR0911 - on
             changed = {name: new for name, part in value.__dict__.items() if (new := of(part)) is not part}
             return value.model_copy(update=changed) if changed else value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [field.name for field in dataclasses.fields(value) if field.init]
+        names = [field.name for field in dataclasses.fields(value)]
         changed = {name: new for name in names if (new := of(part := getattr(value, name))) is not part}
-        return dataclasses.replace(value, **changed) if changed else value
+        return _changed(value, changed) if changed else value
     return value
 
 
+def _changed(instance: Any, fields: dict[str, Any]) -> Any:
+    """A copy, also of what is frozen. `dataclasses.replace` would initialise it anew, and may not know with what."""
+    made = copy.copy(instance)
+    for name, new in fields.items():
+        object.__setattr__(made, name, new)
+    return made
+
+
 def _walked(value: Any) -> Any:
-    return _rebuilt(value, _walked)
+    return value if type(value) in _WITHOUT_PARTS else _rebuilt(value, _walked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -119,9 +128,9 @@ class _MessagesAsData:
     describe: Describe
 
     def of(self, value: Any) -> Any:
+        if type(value) in _WITHOUT_PARTS or isinstance(value, BaseMessage):  # most of what a state is made of
+            return value
         match value:
-            case BaseMessage():
-                return value
             case {"content": str() | list(), "role": str(kind)} | {"content": str() | list(), "type": str(kind)} if (
                 kind in _WRITERS
             ):
@@ -135,7 +144,7 @@ class _MessagesAsData:
         if (
             isinstance(value, list | tuple)
             and value
-            and all(issubclass(kind, BaseMessage) for kind in set(map(type, value)))
+            and all(kind in _WITHOUT_PARTS or issubclass(kind, BaseMessage) for kind in set(map(type, value)))
         ):
             return value
         return _rebuilt(value, self.of)

@@ -1,11 +1,14 @@
 """The line of text that stands in a stored message for a picture, a sound or a document: written and read."""
 
+import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from langchain_core.messages import BaseMessage
+from langgraph.types import Send
+from pydantic import BaseModel
 
 _REFERENCE = re.compile(
     r'\[(?P<kind>image|audio|video|file)(?: "(?P<name>[^"\n]*)")?: (?P<type>[\w.+-]+/[\w.+-]+), '
@@ -43,21 +46,29 @@ def references_in(value: BaseMessage | Any) -> list[MediaReference]:
 
 
 def _references(value: Any) -> Iterator[MediaReference]:
+    if isinstance(value, str):
+        yield from map(_reference, _REFERENCE.finditer(value))
+    elif isinstance(value, dict) and (of_url := _reference_by_url(value)) is not None:
+        yield of_url
+    else:
+        for part in _parts(value):
+            yield from _references(part)
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    """Of whatever a state may hold: data is taken out wherever it stands, as in a tool call's arguments."""
     match value:
-        case str():
-            yield from map(_reference, _REFERENCE.finditer(value))
-        case BaseMessage():
-            for part in (value.content, value.additional_kwargs, getattr(value, "artifact", None)):
-                yield from _references(part)
         case dict():
-            if (of_url := _reference_by_url(value)) is not None:
-                yield of_url
-            else:
-                for part in value.values():
-                    yield from _references(part)
+            return value.values()
         case list() | tuple():
-            for part in value:
-                yield from _references(part)
+            return value
+        case BaseModel():  # a message is one
+            return (*value.__dict__.values(), *(value.__pydantic_extra__ or {}).values())
+        case Send():
+            return (value.arg,)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [getattr(value, field.name) for field in dataclasses.fields(value)]
+    return ()
 
 
 def _reference(found: re.Match[str]) -> MediaReference:

@@ -76,15 +76,17 @@ def files_of(connection: Connection, thread: str) -> set[str]:
 
 
 def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
-    """What is kept here of a file that this thread's messages brought. With a WARNING, None if it is damaged."""
-    found = _DATA.first(connection, {"of_thread": thread, "of_sha256": digest})
-    if found is None:
-        return None
-    data = bytes(found[0])
-    if sha256(data).hexdigest() != digest:
+    """What is kept here of a file that this thread's messages brought; None if nothing is, or all of it is damaged.
+
+    Each session that was brought the file keeps it: one that is damaged, which a WARNING tells, is passed over.
+    """
+    of_file = {"of_thread": thread, "of_sha256": digest}
+    for (session,) in _KEEPERS.all(connection, of_file):
+        found = _DATA.first(connection, {**of_file, "of_session": session})
+        if found is not None and sha256(data := bytes(found[0])).hexdigest() == digest:
+            return data
         log.warning("media.damaged", extra={"sha256": digest})
-        return None
-    return data
+    return None
 
 
 def remove_unreferenced(database: Database, folder: Media, digests: Collection[str]) -> int:
@@ -124,11 +126,12 @@ _HERE = (
 )
 _HAS_DATA = Prepared(select(media.c.session).where(*_HERE, media.c.payload.is_not(None)))
 _FILL = Prepared(update(media).where(*_HERE).values(payload=bindparam("data")))
-_DATA = Prepared(
-    select(media.c.payload).where(
+_KEEPERS = Prepared(
+    select(media.c.session).where(
         media.c.thread == bindparam("of_thread"),
         media.c.sha256 == bindparam("of_sha256"),
         media.c.payload.is_not(None),
     )
 )
+_DATA = Prepared(select(media.c.payload).where(*_HERE))
 _OF_THREAD = Prepared(select(media.c.sha256).where(media.c.thread == bindparam("of_thread")))

@@ -22,14 +22,16 @@ VERSION_TABLE = "langmem_version"
 
 Transaction = Callable[[], AbstractContextManager[Connection]]
 
-_SCHEMA_IS_MISSING = "SELECT to_regnamespace(quote_ident(:schema)) IS NULL"
+_SCHEMA_STATE = "SELECT to_regnamespace(quote_ident(:schema)) IS NULL, current_schema() = :schema"
 _ADVISORY_LOCK = 7_203_511
 _REVISIONS = Path(__file__).with_name("versions")
 _IS_THERE = {
     "sqlite": "SELECT 1 FROM sqlite_master WHERE name = :name AND type IN ('table', 'view')",
     "postgresql": "SELECT 1 FROM pg_class WHERE relname = :name AND relnamespace = to_regnamespace(current_schema())",
 }
+_NOWHERE = "3F000"  # invalid_schema_name: the role's search path leads to none
 _TAKEN = ("42P07", "42710")  # of a server, in whatever language: duplicate_table (an index too), duplicate_object
+_UNSOUND = ("error in view", "error in trigger")  # SQLite reads them all when it renames a table
 _OUR_NAME = re.compile(r"\blangmem_\w+")
 
 
@@ -50,15 +52,16 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
     with write() as connection:
         if connection.dialect.name == "postgresql":
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _ADVISORY_LOCK})
-        if schema is not None:
-            connection.execute(CreateSchema(schema, if_not_exists=True))
+        # Asked first: "IF NOT EXISTS" too needs the right to make one.
+        if schema is not None and _is_missing(connection, schema):
+            connection.execute(CreateSchema(schema))
         if _revision(connection, schema) != HEAD:
             _run(connection)
 
 
 def _revision(connection: Connection, schema: str | None) -> str | None:
     """None where nothing with our prefix is there yet."""
-    if schema is not None and connection.execute(text(_SCHEMA_IS_MISSING), {"schema": schema}).scalar():
+    if schema is not None and _is_missing(connection, schema):
         return None
     if not _has_version_table(connection):
         return None
@@ -67,6 +70,14 @@ def _revision(connection: Connection, schema: str | None) -> str | None:
     if columns != ["version_num"] or len(found) != 1:
         raise _not_ours(VERSION_TABLE)
     return str(found[0])
+
+
+def _is_missing(connection: Connection, schema: str) -> bool:
+    """Raises ConfigurationError if it is there and the role may not use it: tables would be made in another one."""
+    is_missing, is_used = connection.execute(text(_SCHEMA_STATE), {"schema": schema}).one()
+    if not is_missing and not is_used:
+        raise ConfigurationError(f"the role may not use the schema {schema!r}: grant it that, or name another schema")
+    return bool(is_missing)
 
 
 def _has_version_table(connection: Connection) -> bool:
@@ -85,6 +96,10 @@ def _run(connection: Connection) -> None:
             first_release.adopt(connection, before, VERSION_TABLE)
         command.upgrade(config, HEAD)
     except DBAPIError as error:
+        if str(error.orig).startswith(_UNSOUND):
+            raise ConfigurationError(f"a table cannot be renamed ({error.orig}): mend that, or drop it") from error
+        if getattr(error.orig, "sqlstate", None) == _NOWHERE:
+            raise ConfigurationError(f"there is no place for the tables ({error.orig}): name a `schema`") from error
         taken = _taken(error.orig)
         if taken is None:
             raise

@@ -50,24 +50,27 @@ def adopt(connection: Connection, at: str, version_table: str) -> None:
 
 def _rename_in_sqlite(connection: Connection, tables: tuple[str, ...]) -> Iterator[str]:
     """An index of SQLite cannot be renamed, only be made anew."""
+    quoted = connection.dialect.identifier_preparer.quote_identifier
     for table in tables:
         yield f"ALTER TABLE {table} RENAME TO langmem_{table}"
         made = text(
             "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND tbl_name = :table AND sql IS NOT NULL"
         )
         for name, sql in connection.execute(made, {"table": f"langmem_{table}"}).all():
-            yield f"DROP INDEX {name}"
+            yield f"DROP INDEX {quoted(name)}"
             yield sql.replace(name, f"langmem_{name}", 1)
 
 
 def _rename_in_postgresql(connection: Connection, tables: tuple[str, ...]) -> Iterator[str]:
     """Indexes and sequences share the tables' name space; constraints are renamed so that all is as if made anew."""
+    quoted = connection.dialect.identifier_preparer.quote_identifier  # an application may have made some of them
     for table in tables:
         of_table = {"table": table}
         for name in connection.execute(text(_FOREIGN_KEYS), of_table).scalars().all():
-            yield f"ALTER TABLE {table} RENAME CONSTRAINT {name} TO langmem_{name}"
+            yield f"ALTER TABLE {table} RENAME CONSTRAINT {quoted(name)} TO {quoted(f'langmem_{name}')}"
         for kind, name in connection.execute(text(_RELATIONS), of_table).all():
-            yield f"ALTER {'INDEX' if kind == 'i' else 'SEQUENCE'} {name} RENAME TO langmem_{name}"
+            what = "INDEX" if kind == "i" else "SEQUENCE"
+            yield f"ALTER {what} {quoted(name)} RENAME TO {quoted(f'langmem_{name}')}"
         yield f"ALTER TABLE {table} RENAME TO langmem_{table}"
 
 

@@ -38,16 +38,19 @@ class PgVectorCollections:
         schema = _schema_of(database)
         # In a schema of ours the type would be hidden from everybody else.
         where = "" if database.schema is None else " SCHEMA public"
-        try:
-            with database.write() as connection:
+        role = database.engine.url.username or "the_role"
+        with database.write() as connection:
+            try:
                 connection.execute(text("SELECT pg_advisory_xact_lock(7203512)"))  # two that create at once: one fails
                 connection.execute(text(f"CREATE EXTENSION IF NOT EXISTS vector{where}"))
-                connection.execute(CreateSchema(schema, if_not_exists=True))
-        except DBAPIError as error:
-            raise ConfigurationError(
-                f"this PostgreSQL cannot index vectors ({error.orig}): install pgvector, or have its owner run "
-                f"CREATE EXTENSION vector; CREATE SCHEMA {schema}"
-            ) from error
+                # Asked first: "IF NOT EXISTS" too needs the right to make one.
+                if not inspect(connection).has_schema(schema):
+                    connection.execute(CreateSchema(schema))
+            except DBAPIError as error:
+                raise ConfigurationError(
+                    f"this PostgreSQL cannot index vectors ({error.orig}): install pgvector, or have its owner run "
+                    f'CREATE EXTENSION vector; CREATE SCHEMA "{schema}" AUTHORIZATION {role}'
+                ) from error
 
     def __call__(self, name: str, embeddings: VectorsById) -> VectorStore:
         return PgVectorStore(self._database, name, embeddings)

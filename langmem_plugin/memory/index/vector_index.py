@@ -126,7 +126,9 @@ class VectorIndex:
             owner,
             lambda: self._pool.tried(
                 name,
-                lambda opened: opened.store.similarity_search_by_vector(vector.tolist(), k=limit),
+                lambda opened: [
+                    each.page_content for each in opened.store.similarity_search_by_vector(vector.tolist(), k=limit)
+                ],
                 seconds=_ANSWER_SECONDS,
             ),
         )
@@ -136,7 +138,7 @@ class VectorIndex:
             self._pool.forget(name)
             self.follow(owner)
             return None
-        return Nearest([each.page_content for each in found], progress.followed, progress.generation)
+        return Nearest(found, progress.followed, progress.generation)
 
     def brought_up_to_date(self, connection: Connection, owner: str, nearest: Nearest) -> list[str] | None:
         """The ids, with those of all that changed since; None if the index was made anew meanwhile.

@@ -91,12 +91,17 @@ def test_a_mistake_ends_the_constructor_of_a_memory_that_should_always_have_the_
         opened(Factory(TypeError("takes 1 argument")), always_indexed={ANNA: "anna"})
 
 
-def test_a_mistake_that_only_a_search_meets_costs_no_reply_either(opened, caplog):
+@pytest.mark.parametrize(
+    "search",
+    [list, lambda *_, **__: ["no document"], lambda *_, **__: None],
+    ids=["takes no k", "gives texts", "gives nothing"],
+)
+def test_a_mistake_that_only_a_search_meets_costs_no_reply_either(opened, search, caplog):
     factory = Factory()
     memory = filled(opened(factory))
     memory.reindex(ANNA)
     for store in factory.stores.values():
-        store.similarity_search_by_vector = list  # takes no k
+        store.similarity_search_by_vector = search
     assert found(memory) == ["My assistant is David"]
     assert found(memory) == ["My assistant is David"]
     assert len(mistakes(caplog)) == 1

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from sqlalchemy import inspect
+from sqlalchemy import create_engine, inspect, make_url, text
 
 from langmem_plugin.database import Database
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.index.store_contract import VectorsById
 from langmem_plugin.memory.index.vector_stores import pgvector
 
@@ -25,3 +26,27 @@ def test_installations_in_two_schemas_share_no_collection(postgresql_server):
                 assert inspect(connection).get_table_names(f"{schema or 'langmem'}_index") == ["godfather"]
 
     assert held == {"one": ["one"], "other": ["other"], None: ["None"]}
+
+
+@pytest.mark.spec("A-4")
+def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_that_is_enough(request):
+    server = request.getfixturevalue("postgresql_server")
+    for command in ("CREATE DATABASE poor_index", "CREATE ROLE poor LOGIN"):
+        server.psql(f"{command};")
+    owner = create_engine(make_url(server.get_uri(database="poor_index")).set(drivername="postgresql+psycopg"))
+    with owner.begin() as connection:
+        connection.execute(text("CREATE SCHEMA assistant AUTHORIZATION poor"))
+    url = make_url(server.get_uri(database="poor_index")).set(username="poor").render_as_string(hide_password=False)
+
+    with Database(url, schema="assistant") as database:
+        with pytest.raises(ConfigurationError, match="have its owner run") as told:
+            pgvector(database)
+        with owner.begin() as connection:
+            connection.execute(text(str(told.value).partition("have its owner run ")[2]))
+        vectors = VectorsById(2)
+        vectors.of = {"one": np.array([1, 0], dtype=np.float32)}
+        assert pgvector(database)("godfather", vectors).add_texts(["one"]) == ["one"]
+
+    owner.dispose()
+    for command in ("DROP DATABASE poor_index", "DROP ROLE poor"):
+        server.psql(f"{command};")
