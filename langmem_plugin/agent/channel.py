@@ -12,12 +12,12 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.pregel import Pregel
 from langgraph.types import Command
 
-from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import messages_of, recalled_of
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import ENGLISH
-from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -64,7 +64,7 @@ class Channel:
     def __init__(
         self,
         saver: ConversationSaver,
-        shown: ShownMemories,
+        shown: MemoryInPrompt,
         commands: Commands,
         turn: Callable[[str], Turn],
     ) -> None:
@@ -79,7 +79,7 @@ class Channel:
             return ENGLISH.empty_message
         said = message.said
         try:
-            with waiting_once(), memory_outage.watched() as missing:
+            with waiting_once(), outage_note.watched() as missing:
                 if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
                     return answer
                 reply = self._answered(graph, message, said, sources=sources)
@@ -122,7 +122,7 @@ class Channel:
             # With a result all is kept; only the turn's place could not be given back, and its lease ends by itself.
             log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(owner)})
         if result is None:
-            memory_outage.note("conversation")
+            outage_note.note("conversation")
             result = graph.invoke({"messages": [said]}, without_trace(owner))
         return result
 

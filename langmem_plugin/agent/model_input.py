@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.pictures import with_pictures
 from langmem_plugin.agent.prompt import system_text
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.media.media_reference import MediaReference
@@ -35,7 +35,7 @@ class ModelInput:
         self,
         saver: ConversationSaver,
         person: ServedPerson,
-        shown: ShownMemories,
+        shown: MemoryInPrompt,
         settings: Settings,
         *,
         embedder: Embedder,
@@ -103,5 +103,5 @@ class ModelInput:
             return self._saver.load_media(thread, reference)
         except StoreUnavailable:
             log.warning("pictures.skipped", exc_info=True, extra={"owner": masked(owner)})
-            memory_outage.note("pictures")
+            outage_note.note("pictures")
             return None

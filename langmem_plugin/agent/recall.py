@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
 
-from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.citations import Citation
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, fitting
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.shown_memories import ShownMemories, fitting
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.memory import Memory
@@ -30,7 +30,7 @@ class Recall:
         self,
         reminders: ReplyMemory,
         person: ServedPerson,
-        shown: ShownMemories,
+        shown: MemoryInPrompt,
         settings: Settings,
         *,
         documents: RetrieverDocuments | None,
@@ -66,7 +66,7 @@ class Recall:
             return []
         except StoreUnavailable:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
-            memory_outage.note("recall")
+            outage_note.note("recall")
             return []
         costs = [self._shown.cost(Citation(place, memory)) for place, (memory, _) in enumerate(found, 1)]
         return [(found[place][0].id, found[place][1]) for place in fitting(costs, self._settings.recall_tokens)]

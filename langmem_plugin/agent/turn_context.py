@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import BaseMessage
 
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -45,7 +45,7 @@ class TurnContext:
         reminders = ReplyMemory(service)
         self._executor = executor
         self.person = ServedPerson(settings)
-        self.shown = ShownMemories(
+        self.shown = MemoryInPrompt(
             reminders, self.person, settings, documents=documents, count_tokens=count_tokens, now=now
         )
         self.recall = Recall(

@@ -8,10 +8,10 @@ from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent.citations import citations_in, cites
 from langmem_plugin.agent.identity import run_config, session_of_run, thread_of_run
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.agent.shown_memories import ShownMemories
 from langmem_plugin.agent.topic import reply_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
@@ -33,7 +33,7 @@ class UseNotes:
         service: MemoryService,
         saver: ConversationSaver,
         person: ServedPerson,
-        shown: ShownMemories,
+        shown: MemoryInPrompt,
         settings: Settings,
         *,
         past_sessions: PastSessionIndexer | None,

@@ -1,4 +1,4 @@
-"""SQLite: a private file that SQLite alone opens, safe pragmas, and waits that end."""
+"""SQLite: a private file that SQLite alone opens, safe pragmas, waits that end (DATABASE_TIMEOUT of settings.py)."""
 
 import math
 import os

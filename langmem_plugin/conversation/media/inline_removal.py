@@ -120,7 +120,9 @@ def _changed(instance: Any, fields: dict[str, Any]) -> Any:
 
 
 def _walked(value: Any) -> Any:
-    return value if type(value) in _WITHOUT_PARTS else _rebuilt(value, _walked)
+    is_plain = type(value) in _WITHOUT_PARTS
+    is_row_of_plain = isinstance(value, list | tuple) and set(map(type, value)) <= _WITHOUT_PARTS
+    return value if is_plain or is_row_of_plain else _rebuilt(value, _walked)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """One turn at a time per conversation, first come first served, across threads, tasks and processes.
 
+How long a turn waits for its place is TURN_TIMEOUT of settings.py.
+
 A turn takes a ticket in the database and runs when no older one is left. Its process keeps renewing the ticket, so
 a killed process frees its conversations within seconds. A process that was only frozen finds its ticket outrun: the
 ticket is the epoch of the session from the turn's begin, and every write of the turn's run is conditional on it.

@@ -1,4 +1,5 @@
 """An approximate index for owners with very many memories: derived from the database, behind it at worst.
+From how many memories on: INDEX_AFTER of settings.py.
 It adds and removes vectors; which of them are missing is known in index_progress.py.
 
 Any LangChain VectorStore serves. It holds vectors under memory ids and no text; what it does not know yet is

@@ -1,4 +1,4 @@
-"""How the signals of a search become one score: meaning, words, and a little for how a memory has lived."""
+"""How the signals of a search become one score: meaning, words, and a little for how new and how used a memory is."""
 
 import numpy as np
 from numpy.typing import NDArray

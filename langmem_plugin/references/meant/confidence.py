@@ -1,4 +1,4 @@
-"""How sure each sort of evidence is. It is reported; whether to ask back is decided where items are compared."""
+"""How sure each sort of evidence is. It is reported; by_description.py and by_pronoun.py ask back (`Unclear`)."""
 
 CONFIDENCE = {
     "number": 0.95,

@@ -1,4 +1,4 @@
-"""Whether a reply had to do without the memory, so that channel.py can add a sentence about it."""
+"""Notes that a reply had to do without the memory, so that channel.py adds a sentence about it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

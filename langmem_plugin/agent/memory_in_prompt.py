@@ -6,7 +6,7 @@ from datetime import datetime
 
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
-from langmem_plugin.agent import memory_outage
+from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.prompt import context_line
@@ -23,7 +23,7 @@ from langmem_plugin.settings import Settings
 log = logging.getLogger(__name__)
 
 
-class ShownMemories:
+class MemoryInPrompt:
     """Texts are read again at each call, so what was forgotten meanwhile is not shown."""
 
     def __init__(
@@ -51,7 +51,7 @@ class ShownMemories:
             return self._reminders.told(owner, self._person.role(owner), [each for each, _ in recalled])
         except StoreUnavailable as error:
             log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
-            memory_outage.note("recall")
+            outage_note.note("recall")
             return NOTHING_TOLD
 
     def told_last(self, owner: str, recalled: Recalled) -> Told:
