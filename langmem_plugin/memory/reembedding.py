@@ -1,6 +1,6 @@
 """Gives memories and messages the vectors they have not, of the present model: after it changed, or after damage.
 
-Damage is mended by itself. After a change of model somebody calls `run` (`langmem reindex` does) or `run_in_background`.
+Damage is mended by itself. After a change of model call `run`, as `langmem reindex` does, or `run_in_background`.
 """
 
 import functools
