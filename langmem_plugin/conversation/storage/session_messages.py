@@ -147,11 +147,12 @@ class SessionMessages:
 
     def _find(self, message: BaseMessage, before: DecodedList) -> DecodedMessage | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
-        for version in self._lately():
-            if (version.written or version.message).content != message.content:
-                continue
+        alike = [each for each in self._lately() if (each.written or each.message).content == message.content]
+        for version in alike:
             if version.is_version_of(message):
                 return version
+        # Only then: of two equal results of a tool, the unnamed one is not the one whose name is known.
+        for version in alike:
             unnamed_yet = version.message.id is None and version.is_version_of(unnamed(message))
             if unnamed_yet and self._name(version, message):
                 return self._added[version.row]
