@@ -1,7 +1,6 @@
 """Settings of a JSON file: the places its keys have there, and what a file that is broken means."""
 
 import json
-import logging
 import os
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -11,9 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.logs import event_log
 from langmem_plugin.settings import Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _MISSING = object()
 _ANOTHER_DEFAULT: dict[str, Any] = {"enable_memory_system": False, "session_timeout": timedelta(hours=24)}

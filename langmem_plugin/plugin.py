@@ -33,10 +33,10 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.turns import Opened, Turn
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
+from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.models import storable
-from langmem_plugin.phones import normalised
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings
 

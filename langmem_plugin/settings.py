@@ -15,6 +15,8 @@ Role = Literal["client", "godfather"]
 SESSION_TIMEOUT, INTERRUPT_TIMEOUT = timedelta(minutes=30), timedelta(hours=24)
 TURN_TIMEOUT = timedelta(minutes=2)
 DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10)
+ANSWER_WITHIN = timedelta(hours=12)
+SWEEP_EVERY = timedelta(hours=1)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
@@ -45,6 +47,11 @@ class Settings(BaseSettings):
     that the account's owner has there from the start.
     `allowed_types` are the full names, such as "shop.recipes.Recipe", of a graph's own classes that its state holds:
     of what is stored nothing else is built but messages, documents and LangGraph's and Python's own types.
+    Messages of one person that come within `burst` of each other are answered together (None: each by itself), and
+    those sent longer ago than `answer_within` are kept but not answered. What is past its time is swept away in the
+    background every `sweep_every` (None: by `langmem sweep` alone). `time_zone` and `language` are those of people of
+    whom nothing else is known. In a group, what the account's owner told the assistant alone is recalled for a message
+    of theirs only with `godfather_in_groups`.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -78,6 +85,12 @@ class Settings(BaseSettings):
     godfather_collection: str | None = None
     allowed_types: tuple[_FullName, ...] = ()
     search_past_sessions: bool = True
+    burst: timedelta | None = None
+    answer_within: timedelta = ANSWER_WITHIN
+    sweep_every: timedelta | None = SWEEP_EVERY
+    time_zone: str = "UTC"
+    language: Literal["en", "he", "es"] = "en"
+    godfather_in_groups: bool = False
 
     @field_validator("max_tokens", mode="before")
     @classmethod

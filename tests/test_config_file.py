@@ -12,6 +12,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langmem_plugin import ConfigurationError, PhoneMemory, Settings
 from langmem_plugin.config_file import settings_of
 from tests.chat_graph import chat_graph
+from tests.log_events import events
 
 GODFATHER, CLIENT = "+972501234567", "+972509999999"
 SEED = {
@@ -97,7 +98,7 @@ def test_what_the_file_leaves_out_has_the_defaults_of_the_specification(caplog):
     assert settings == Settings(enable_memory_system=False, session_timeout=timedelta(hours=24))
     assert (settings.recall_limit, settings.min_similarity) == (5, 0.7)
     assert settings.max_tokens == {"client": 4_000, "godfather": 100_000}
-    missing = [each.field for each in caplog.records if each.message == "config.missing"]
+    missing = [each.field for each in caplog.records if each.event == "config.missing"]
     assert missing == ["feature_flags.enable_memory_system", "godfather_phone"]
 
 
@@ -113,7 +114,7 @@ def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(
         assert memory.reply(_graph(memory), CLIENT, "hello") == "heard 1"
 
     [error] = [each for each in caplog.records if each.levelno == logging.ERROR]
-    assert (error.message, error.path) == ("config.unreadable", "config.json")
+    assert (error.event, error.path) == ("config.unreadable", "config.json")
 
 
 @pytest.mark.spec("U-8")
@@ -142,7 +143,7 @@ def test_a_single_value_that_cannot_be_used_has_its_default_and_is_an_error(path
 
     assert getattr(settings, field) == default
     assert settings.godfather_phone == "972501234567@c.us"
-    assert path == "feature_flags" or "config.value_ignored" in caplog.messages
+    assert path == "feature_flags" or "config.value_ignored" in events(caplog)
 
 
 @pytest.mark.spec("U-8")
@@ -164,7 +165,7 @@ def test_our_own_settings_have_a_section_and_the_environment_wins(monkeypatch, c
 
     assert (settings.recall_tokens, settings.database) == (500, "sqlite:///own.db")
     assert (settings.recall_limit, settings.enable_memory_system) == (9, True)
-    assert [each.field for each in caplog.records if each.message == "config.value_ignored"] == ["colour"]
+    assert [each.field for each in caplog.records if each.event == "config.value_ignored"] == ["colour"]
 
 
 @pytest.mark.spec("U-8")

@@ -1,7 +1,6 @@
 """A text comes in, a text goes out: what lies between a channel such as SMS or WhatsApp and a graph."""
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,11 +30,12 @@ from langmem_plugin.errors import (
     TurnTimeout,
     UnknownSession,
 )
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import storable
-from langmem_plugin.phones import masked
 from langmem_plugin.references.shown.plain_data import plain
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Graph = Pregel[Any, Any, Any, Any]
 

@@ -1,19 +1,19 @@
 """Chat commands: what a person types with a slash, and what they are answered. No model is asked."""
 
 import difflib
-import logging
 from collections.abc import Callable
 
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.errors import EmbeddingUnavailable, StorageFull, StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Mode, plain, storable
 from langmem_plugin.memory.recall_query import search_for
 from langmem_plugin.memory.search.tokenizer import words_of
-from langmem_plugin.phones import masked
 from langmem_plugin.settings import Role
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _LISTED = 50
 _FOUND = 5  # of each kind

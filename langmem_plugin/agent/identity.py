@@ -10,7 +10,7 @@ from langgraph_sdk.auth.types import StudioUser
 
 from langmem_plugin.conversation.config_keys import PHONE, SESSION
 from langmem_plugin.errors import InvalidInput, NotAuthorized
-from langmem_plugin.phones import is_group, masked, normalised, thread_key, usable
+from langmem_plugin.identifiers import is_group, masked, normalised, thread_key, usable
 
 
 def owner_of_run(region: str | None, trusted_callers: Collection[str] = ()) -> str:

@@ -1,6 +1,5 @@
 """What of the memory a model is shown: memories and documents under their numbers, and instructions in force."""
 
-import logging
 from collections.abc import Callable, Sequence
 from datetime import datetime
 
@@ -14,13 +13,14 @@ from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, reply_of, topic
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
-from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class MemoryInPrompt:

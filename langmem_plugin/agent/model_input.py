@@ -1,6 +1,5 @@
 """What a model is given at one call: the system text with all that is known, and the window of the conversation."""
 
-import logging
 from collections.abc import Callable, Sequence
 
 from langchain_core.messages import BaseMessage
@@ -19,13 +18,14 @@ from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.models import storable
-from langmem_plugin.phones import masked
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class ModelInput:

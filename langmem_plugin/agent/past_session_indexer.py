@@ -1,6 +1,5 @@
 """Makes what past sessions said searchable, in the background: each message once, in whatever process comes to it."""
 
-import logging
 import queue
 import threading
 import weakref
@@ -16,11 +15,12 @@ from langmem_plugin.conversation.session_manager import MessageRecord, SessionMa
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.message_search import MessageHistory
-from langmem_plugin.phones import masked
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20

@@ -1,6 +1,5 @@
 """Recall before a reply: which memories bear on the talk, as many as the prompt has room for."""
 
-import logging
 from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage
@@ -14,13 +13,14 @@ from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.search.tokenizer import asked
-from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _GREETING_WORDS = 2  # a first message as short as "good morning" that reminds of nothing has no topic
 

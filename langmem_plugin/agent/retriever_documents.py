@@ -1,17 +1,16 @@
 """Documents of a LangChain retriever beside the memories: asked for once a run, kept in no state."""
 
-import logging
-
 from langchain_core.documents import Document
 from langchain_core.exceptions import LangChainException
 from langchain_core.retrievers import BaseRetriever
 
 from langmem_plugin.errors import LangMemError, client_errors
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
-from langmem_plugin.phones import masked
 from langmem_plugin.references.shown.plain_data import plain
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _KEPT_BYTES = 16_000_000
 _DOCUMENT_BYTES = 2_000  # what one takes besides its text

@@ -1,7 +1,7 @@
 """Whom a call serves, in which role, and which conversation is being answered."""
 
 from langmem_plugin.agent.identity import owner_of_run, thread_of_run
-from langmem_plugin.phones import normalised
+from langmem_plugin.identifiers import normalised
 from langmem_plugin.settings import Role, Settings
 
 

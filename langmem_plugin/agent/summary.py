@@ -1,6 +1,5 @@
 """What fell out of the window, in a few sentences of a model; asked for rarely and never in the way."""
 
-import logging
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
@@ -8,9 +7,10 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.agent.models import no_model
+from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _ASK = (
     "Summarise this part of a conversation in at most five short sentences, for the assistant who goes on with it."

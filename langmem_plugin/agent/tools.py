@@ -1,7 +1,6 @@
 """The tools by which an agent itself remembers, recalls and forgets. Their docstrings are written for the model."""
 
 import functools
-import logging
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
@@ -11,11 +10,12 @@ from langmem_plugin.agent.identity import run_config, session_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.recall_query import search_for
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")

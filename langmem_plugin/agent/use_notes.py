@@ -1,6 +1,5 @@
 """Notes after a reply which memories it was shown and cites, and which instructions it followed."""
 
-import logging
 from collections.abc import Sequence
 from functools import partial
 
@@ -15,14 +14,15 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import reply_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import Told
 from langmem_plugin.memory.usage_log import Access
 from langmem_plugin.memory.visibility import scopes_of
-from langmem_plugin.phones import masked
 from langmem_plugin.settings import Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class UseNotes:

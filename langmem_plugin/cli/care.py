@@ -8,8 +8,8 @@ from langmem_plugin.cli.opening import Url, opened
 from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
 from langmem_plugin.errors import TypeNotAllowed
+from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
-from langmem_plugin.phones import masked
 from langmem_plugin.terminal import visible
 
 

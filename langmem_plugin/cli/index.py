@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from langmem_plugin.cli.opening import Url, plain_errors
+from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.phones import masked, normalised
 from langmem_plugin.settings import Settings
 
 

@@ -1,6 +1,5 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
-import logging
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -21,10 +20,11 @@ from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import Listed
 from langmem_plugin.conversation.window import newest_within
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import masked, normalised
+from langmem_plugin.identifiers import masked, normalised
+from langmem_plugin.logs import event_log
 from langmem_plugin.settings import Role, Settings
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Speaker = Literal["user", "assistant", "tool"]
 _CHANNEL = "messages"

@@ -3,13 +3,14 @@
 Pure functions over messages, newest last. Nothing here changes what is stored.
 """
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
-log = logging.getLogger(__name__)
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 _One = TypeVar("_One")
 

@@ -154,3 +154,27 @@ turn = Table(  # who waits for or holds a thread, first come first served; gone 
     Column("ticket", _Number, Identity(), primary_key=True),  # never given twice, also after it is gone
     Column("renewals", Integer, nullable=False),  # counted up while its process lives
 )
+
+incoming = Table(  # a message that came in, claimed by its id, and what was answered
+    "langmem_incoming",
+    metadata,
+    Column("thread", Name, primary_key=True),
+    Column("message_id", Name, primary_key=True),
+    Column("position", BigInteger, nullable=False),  # the first ticket drawn for it
+    Column("ticket", BigInteger),  # whose turn answers it; null: nobody waits for the answer any more
+    Column("attempts", Integer, nullable=False, default=0),
+    Column("received_at", Instant, nullable=False),
+    Column("payload", LargeBinary),  # the message itself, until it is answered
+    Column("reply", GivenName),  # null until it is answered
+    Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
+    sqlite_with_rowid=False,
+)
+
+question = Table(  # what a person was asked, and what they have said to it so far
+    "langmem_question",
+    metadata,
+    Column("thread", Name, primary_key=True),
+    Column("asked_at", Instant, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    sqlite_with_rowid=False,
+)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DontWrapMixin
 from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import owner_as_stored, owner_to_store
+from langmem_plugin.identifiers import owner_as_stored, owner_to_store
 
 metadata = MetaData()
 

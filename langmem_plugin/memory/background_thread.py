@@ -1,6 +1,5 @@
 """Work that no reply waits for: one thread, one thing at a time, each thing once."""
 
-import logging
 import threading
 import weakref
 from collections.abc import Callable
@@ -8,8 +7,9 @@ from queue import SimpleQueue
 
 from langmem_plugin import process_forks
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _CLOSING_SECONDS = 10.0
 _Queue = SimpleQueue[tuple[str, Callable[[], object]] | None]

@@ -1,6 +1,5 @@
 """Rows that do not hold what was written: read without failing, reported once, and otherwise left out."""
 
-import logging
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,9 +10,10 @@ from sqlalchemy.exc import OperationalError
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
-from langmem_plugin.phones import masked
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Kind = Literal["memory", "instruction", "message", "memory vector", "message vector"]
 

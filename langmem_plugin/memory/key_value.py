@@ -1,16 +1,16 @@
 """Memories by name: one value per key, with results an agent's tool can return as they are."""
 
-import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import Memory, plain
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.repository import NewMemory
 from langmem_plugin.memory.service import MemoryService
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Result = dict[str, Any]
 

@@ -1,7 +1,6 @@
 """A memory as a row and back: checked before it is stored, and read only if it is what was written."""
 
 import json
-import logging
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -11,11 +10,12 @@ from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, type_coerc
 
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
 from langmem_plugin.memory.models import Memory, as_tags
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _LEVELS = 50  # of metadata; whoever reads it goes down into it again
 

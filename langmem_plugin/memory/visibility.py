@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from langmem_plugin.identifiers import ScopeKey
 from langmem_plugin.memory.models import EVERYTHING, Filter, Memory
 from langmem_plugin.memory.service import MemoryService
-from langmem_plugin.phones import ScopeKey
 from langmem_plugin.settings import Role
 
 SHARED = ScopeKey.named("shared")

@@ -18,6 +18,7 @@ from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import Field, PrivateAttr
 
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.offline.argument_schema import PREPOSITIONS, Json
 from langmem_plugin.offline.result_text import result_text
@@ -25,7 +26,7 @@ from langmem_plugin.offline.tool_arguments import fill
 from langmem_plugin.offline.tool_choice import Choice, Chooser, acts_on_question, is_question
 from langmem_plugin.references import Resolution, resolve
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."

@@ -8,6 +8,7 @@ from langchain_core.retrievers import BaseRetriever
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.citations import Citation, citations_in, with_sources
 from tests.chat_graph import chat_graph
+from tests.log_events import events
 
 ERIN, JASON = "+972501234567", "+972501234568"
 QUESTION = "What is the status with TestCorp?"
@@ -233,7 +234,7 @@ def test_when_the_retriever_fails_the_reply_goes_out_without_documents(broken, a
     assert state["messages"][-1].text.startswith("heard")
     assert "TestCorp owes me" in model.system
     assert "30 days" not in model.system
-    assert caplog.messages.count("documents.skipped") == 1
+    assert events(caplog).count("documents.skipped") == 1
     assert ERIN not in caplog.text
 
 

@@ -16,6 +16,7 @@ from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
+from tests.log_events import events
 
 pytestmark = pytest.mark.slow
 
@@ -251,7 +252,7 @@ def test_when_embedding_fails_it_is_made_up_for_later(database_url, clock, break
         _talk(memory, ERIN, "The boiler leaks again")
         clock.forward(hours=1)
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
-        assert _eventually(lambda: "embedding.retry" in caplog.messages)
+        assert _eventually(lambda: "embedding.retry" in events(caplog))
     breaking.failing = False
     with PhoneMemory(database_url, embeddings=breaking, now=clock) as memory:
         assert _eventually(lambda: _found(memory, ERIN, "boiler"))
@@ -279,9 +280,9 @@ def test_a_damaged_session_does_not_keep_the_others_waiting(quiet, clock, caplog
     clock.forward(hours=1)
 
     assert quiet.index_past_sessions() == 1
-    assert "past_sessions.damaged" in caplog.messages
+    assert "past_sessions.damaged" in events(caplog)
     assert quiet.index_past_sessions() == 0
-    assert caplog.messages.count("past_sessions.damaged") == 1
+    assert events(caplog).count("past_sessions.damaged") == 1
 
     with ConversationSaver(database_url, now=clock) as doctor:
         [damaged] = {each.session_id for each in examine(doctor)}

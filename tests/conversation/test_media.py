@@ -34,6 +34,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.database import Database
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import InvalidInput, StorageFull
+from tests.log_events import events
 
 PHONE = "+972501234567"
 CONFIG: Any = {"configurable": {"thread_id": PHONE}}
@@ -423,7 +424,7 @@ def test_a_missing_file_keeps_its_path_and_is_warned_about(media, caplog):
     with caplog.at_level(logging.WARNING):
         assert media.load(reference) is None
 
-    assert [record.message for record in caplog.records] == ["media.missing"]
+    assert events(caplog) == ["media.missing"]
     assert references_in(stored)[0].path == f"pictures/{sha(PNG)}.png"
 
 
@@ -435,7 +436,7 @@ def test_a_damaged_file_is_not_taken_for_the_picture(media, caplog):
     with caplog.at_level(logging.WARNING):
         assert media.load(reference) is None
 
-    assert [record.message for record in caplog.records] == ["media.damaged"]
+    assert events(caplog) == ["media.damaged"]
 
 
 @pytest.mark.spec("C-8")
@@ -484,7 +485,7 @@ def test_what_is_no_base64_is_said_to_be_none(media, caplog, block, line):
 
     assert reduced.content[1] == {"type": "text", "text": line}
     assert references_in(reduced) == []
-    assert [record.message for record in caplog.records] == ["media.unreadable"]
+    assert events(caplog) == ["media.unreadable"]
 
 
 @pytest.mark.spec("C-8")
@@ -829,7 +830,7 @@ def test_a_picture_that_is_damaged_in_the_database_is_not_taken_for_it(without_f
         connection.execute(metadata.tables["langmem_media"].update().values(payload=JPEG))
 
     assert without_folder.load_media("+972501234567", reference) is None
-    assert "media.damaged" in caplog.messages
+    assert "media.damaged" in events(caplog)
 
 
 @pytest.mark.spec("C-8", "C-15")

@@ -12,7 +12,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, make_url, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager
-from langmem_plugin.database import Database, conversation_tables, memory_tables, migrations
+from langmem_plugin.database import Database, conversation_tables, memory_tables, migrations, people_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
@@ -26,7 +26,8 @@ FIRST_RELEASE = Path(__file__).with_name("first_release.db")
 
 @pytest.mark.spec("A-4")
 def test_the_migrations_make_exactly_the_tables_the_code_uses(database_url):
-    assert conversation_tables.session.metadata is memory_tables.memory.metadata is metadata
+    tables = (conversation_tables.session, memory_tables.memory, people_tables.person)
+    assert all(each.metadata is metadata for each in tables)
     with Database(database_url) as database, database.engine.connect() as connection:
         compared = MigrationContext.configure(
             connection, opts={"include_object": _is_readable_back, "version_table": "langmem_version"}

@@ -14,6 +14,7 @@ from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.memory_doctor import examine
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
+from tests.log_events import events
 
 pytestmark = pytest.mark.slow
 
@@ -99,7 +100,7 @@ def test_a_damaged_memory_is_left_out_reported_once_and_the_others_are_there(mem
                     refused()
                 assert raised.value.row_ids == [facts[0].id]
         reports = [record for record in caplog.records if record.levelname == "ERROR"]
-        assert [(each.getMessage(), each.row_id) for each in reports] == [("memory.damaged", facts[0].id)]
+        assert [(each.event, each.row_id) for each in reports] == [("memory.damaged", facts[0].id)]
         assert "dose" not in caplog.text
         assert ANNA not in caplog.text
 
@@ -159,7 +160,7 @@ def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock
         return [each.message.text for each in found]
 
     assert DOSE not in found("semantic")
-    assert f"{table.removeprefix('langmem_').replace('history', 'message')}.damaged" in caplog.messages
+    assert f"{table.removeprefix('langmem_').replace('history', 'message')}.damaged" in events(caplog)
     for _ in range(200):
         if examine(memory.database) == [] and found("semantic")[:1] == [DOSE]:
             break
@@ -185,7 +186,7 @@ def test_a_damaged_instruction_is_not_followed(memory, fresh, caplog):
         assert texts(ReplyMemory(fresh).told(ANNA, "client", []).instructions) == ["Be brief"]
     with pytest.raises(DamagedMemory):
         fresh.instructions.get(ANNA, made.id)
-    assert caplog.messages.count("instruction.damaged") == 1
+    assert events(caplog).count("instruction.damaged") == 1
     assert fresh.instructions.remove(ANNA, made.id).text == ""
     assert examine(memory.database) == []
 

@@ -7,11 +7,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import normalised, thread_key
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.recall_query import recall_for
 from langmem_plugin.memory.visibility import SHARED, share
-from langmem_plugin.phones import normalised, thread_key
 
 ANNA, BEN = "+972501234567", "+972507654321"
 AS_TEXT = str(SHARED)

@@ -1,7 +1,6 @@
 """Pictures, sounds and documents of a conversation: kept once as private files, referred to by a line of text."""
 
 import functools
-import logging
 import mimetypes
 import os
 import re
@@ -26,9 +25,10 @@ from langmem_plugin.conversation.media.inline_removal import (
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StorageFull, StoreUnavailable
+from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _KNOWN_BYTES = 250_000
 _LONGEST_NAME = 80

@@ -5,7 +5,6 @@ reference is on disk; a deletion waits for such writers, and new ones wait for t
 """
 
 import functools
-import logging
 from collections.abc import Callable, Collection
 from hashlib import sha256
 
@@ -17,8 +16,9 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class BroughtFiles:

@@ -1,6 +1,5 @@
 """Deletes sessions for good, with everything that belongs to them: rows first, then the files nobody else refers to."""
 
-import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -12,8 +11,9 @@ from langmem_plugin.conversation.media.session_files import remove_leftovers, re
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.conversation_tables import media, session
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class SessionDeletion:

@@ -1,6 +1,5 @@
 """The session table: finds, begins, ends, restores and lists the stretches of conversation that silence ends."""
 
-import logging
 import os
 import time
 import uuid
@@ -15,9 +14,10 @@ from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import UnknownSession
-from langmem_plugin.phones import masked
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 @dataclass(frozen=True, slots=True)

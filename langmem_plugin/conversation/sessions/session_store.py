@@ -1,6 +1,5 @@
 """Which session of a conversation a call belongs to; when one begins, changes hands, is touched and ends."""
 
-import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -28,9 +27,10 @@ from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
-from langmem_plugin.phones import thread_key
+from langmem_plugin.identifiers import thread_key
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _EXPIRED_AT_ONCE = 50
 _EXPIRED = "this conversation has ended and its question with it: send a new message"

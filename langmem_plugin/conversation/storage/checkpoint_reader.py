@@ -1,6 +1,5 @@
 """Reads checkpoints as LangGraph asks for them: one, a list of them, or what delta channels are rebuilt from."""
 
-import logging
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -15,8 +14,9 @@ from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
 from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class CheckpointReader:

@@ -1,6 +1,5 @@
 """Opens the checkpoints of a session inside a transaction, with what this process remembers of them."""
 
-import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
@@ -27,8 +26,9 @@ from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, Ses
 from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _CACHE_BYTES = 64_000_000
 _BEFORE_INPUT = -2  # LangGraph's own step of a thread that has none; a run's input is -1

@@ -1,7 +1,6 @@
 """One way to any LangChain Embeddings: unit vectors, retries, a cache, and what a cosine means."""
 
 import functools
-import logging
 import math
 import sys
 import threading
@@ -12,6 +11,7 @@ import numpy as np
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
+from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, Calibration, fitted
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
@@ -20,7 +20,7 @@ from langmem_plugin.memory.search.tokenizer import language_of
 from langmem_plugin.memory.timed_calls import GivenUp, TimedCalls
 from langmem_plugin.settings import EMBEDDING_TIMEOUT
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _WAITS = (1.0, 2.0, 4.0)  # seconds before each further try
 _MISTAKES = (TypeError, AttributeError, NameError, NotImplementedError)  # in code: trying again changes nothing

@@ -1,7 +1,6 @@
 """Vector collections in a Chroma database of our own: opened by one process, made anew when damaged."""
 
 import contextlib
-import logging
 import re
 import sqlite3
 import threading
@@ -17,6 +16,7 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.file_checksums import FileChecksums
 from langmem_plugin.memory.index.store_contract import VectorsById
 
@@ -29,7 +29,7 @@ try:
 except ImportError as error:
     raise ImportError("the index chroma needs more: pip install 'langmem-plugin[chroma]'") from error
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
 _CLOSING_SECONDS = 5.0

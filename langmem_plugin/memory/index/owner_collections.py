@@ -2,17 +2,17 @@
 
 import contextlib
 import hashlib
-import logging
 from collections.abc import Iterator, Mapping
 
 from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.index_progress import IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 
 class OwnerCollections:

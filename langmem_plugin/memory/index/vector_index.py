@@ -10,7 +10,6 @@ lacks something or takes too long, everything is compared exactly until it was m
 import contextlib
 import dataclasses
 import functools
-import logging
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,8 @@ from sqlalchemy import Connection, func, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.index.examination import Examination
@@ -30,9 +31,8 @@ from langmem_plugin.memory.index.owner_collections import OwnerCollections
 from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
 from langmem_plugin.memory.stored_vectors import StoredVectors
-from langmem_plugin.phones import masked
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Answer = TypeVar("Answer")
 

@@ -1,6 +1,5 @@
 """The collections of a vector index that this process has open: asked once more after a failure, and in time."""
 
-import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +9,12 @@ from langchain_core.vectorstores import VectorStore
 
 from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.index.store_contract import OpenCollection, VectorsById, failures_of
 from langmem_plugin.memory.timed_calls import Panic, TimedCalls
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 Answer = TypeVar("Answer")
 

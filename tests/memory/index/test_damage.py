@@ -14,6 +14,7 @@ from sqlalchemy import text
 
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import chroma
+from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, until
 
 pytestmark = [pytest.mark.spec("M-4", "M-14"), pytest.mark.timeout(60, method="thread"), pytest.mark.slow]
@@ -75,7 +76,7 @@ def test_damage_between_two_runs_is_found_before_anything_is_believed(memory, ma
     memory = opened()
     assert found(memory) == ["My assistant is David"]
     assert until(lambda: answers(memory))
-    assert {"index.incomplete", "index.damaged", "index.failed"} & set(caplog.messages)
+    assert {"index.incomplete", "index.damaged", "index.failed"} & set(events(caplog))
     assert len(memory.stores.held()) == MANY + 2
 
 
@@ -92,7 +93,7 @@ def test_ids_without_their_vectors_are_no_index(memory, many, place, opened, cap
     memory = opened()
     assert found(memory) == ["My assistant is David"]
     assert until(lambda: answers(memory))
-    assert "index.incomplete" in caplog.messages
+    assert "index.incomplete" in events(caplog)
 
 
 @in_chroma
@@ -105,7 +106,7 @@ def test_damage_under_a_running_process_is_mended(memory, many, place, damage, c
     memory.reindex(ANNA)
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 3
-    assert "index.failed" in caplog.messages
+    assert "index.failed" in events(caplog)
 
 
 @in_chroma
@@ -168,7 +169,7 @@ def test_an_old_copy_of_the_index_is_not_believed(memory, many, place, opened, t
     memory = opened()
     assert found(memory, "where do I park?") == ["I park on level 3"]
     assert until(lambda: answers(memory))
-    assert "index.incomplete" in caplog.messages
+    assert "index.incomplete" in events(caplog)
     assert len(memory.stores.held()) == MANY + 3
 
 
@@ -193,7 +194,7 @@ def test_a_locked_chroma_delays_no_reply_for_long_and_is_used_again_when_free(me
     lock = f"import sqlite3; c = sqlite3.connect({str(place[2] / 'chroma.sqlite3')!r}); c.execute('BEGIN EXCLUSIVE')"
     with elsewhere(lock):
         assert found(memory) == ["My assistant is David"]
-        assert "index.failed" in caplog.messages
+        assert "index.failed" in events(caplog)
         assert not answers(memory)
     assert until(lambda: answers(memory))
     assert memory.index._progress.read(ANNA).generation == 1
@@ -206,7 +207,7 @@ def test_a_locked_table_delays_no_reply_for_long_and_is_used_again_when_free(mem
         for each in memory.stores.tables(connection):
             connection.execute(text(f"LOCK TABLE {each} IN ACCESS EXCLUSIVE MODE"))
         assert found(memory) == ["My assistant is David"]
-        assert "index.failed" in caplog.messages
+        assert "index.failed" in events(caplog)
     assert until(lambda: answers(memory))
     assert memory.index._progress.read(ANNA).generation == 1
 
@@ -218,7 +219,7 @@ def test_an_emptied_table_is_filled_again(memory, many, caplog):
         for each in memory.stores.tables(connection):
             connection.execute(text(f"DELETE FROM {each}"))
     assert found(memory) == ["My assistant is David"]
-    assert "index.empty" in caplog.messages
+    assert "index.empty" in events(caplog)
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 2
 
@@ -231,7 +232,7 @@ def test_a_folder_in_use_by_another_process_is_left_to_it(memory, many, place, c
     ) as second:
         assert found(second) == ["My assistant is David"]
         assert second.reindex(ANNA) is False
-        assert "index.failed" in caplog.messages
+        assert "index.failed" in events(caplog)
         assert found(second) == ["My assistant is David"]
     assert memory.index._progress.read(ANNA).generation == 1
     assert answers(memory)

@@ -12,6 +12,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.store_contract import VectorsById
 from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
 from langmem_plugin.memory.index.vector_stores import chroma
+from tests.log_events import events
 from tests.memory.index.conftest import ANNA, found, until
 
 pytestmark = pytest.mark.spec("M-4", "M-14")
@@ -59,7 +60,7 @@ def filled(memory):
 
 
 def mistakes(caplog):
-    return [each for each in caplog.records if each.message == "index.mistake"]
+    return [each for each in caplog.records if getattr(each, "event", "") == "index.mistake"]
 
 
 @pytest.mark.parametrize("error", [TypeError("takes 1 argument"), AttributeError("no such"), KeyError("name")])
@@ -142,7 +143,7 @@ def test_a_panic_of_native_code_is_a_failure(caplog):
 
     assert pool.tried("anna", panic) is None
     assert pool.tried("anna", lambda opened: opened.store is not None) is True
-    assert caplog.messages == ["index.failed"] * 2
+    assert events(caplog) == ["index.failed"] * 2
 
 
 def test_a_chroma_that_another_thread_closes_is_closed_after_the_calls_in_it(tmp_path):

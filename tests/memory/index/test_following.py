@@ -9,6 +9,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory import Filter, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from tests.log_events import events
 from tests.memory.index.conftest import ANNA, EVERYWHERE, MANY, answers, found, in_process, until
 
 pytestmark = [pytest.mark.spec("M-4"), pytest.mark.slow]
@@ -77,7 +78,7 @@ def test_an_index_that_lost_everything_is_noticed_and_made_anew(memory, many, ca
     memory.reindex(ANNA)
     memory.stores.lose()
     assert found(memory) == ["My assistant is David"]
-    assert {"index.empty", "index.failed"} & set(caplog.messages)
+    assert {"index.empty", "index.failed"} & set(events(caplog))
     assert until(lambda: answers(memory))
     assert len(memory.stores.held()) == MANY + 2
 

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.phones import is_group, masked, normalised, thread_key
+from langmem_plugin.identifiers import is_group, masked, normalised, thread_key
 
 MOM = "+972501234567"
 

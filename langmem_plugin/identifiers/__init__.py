@@ -1,6 +1,5 @@
 """One key per person: every form of a phone number becomes the same key, all else is a key byte for byte."""
 
-import logging
 import re
 import unicodedata
 from functools import lru_cache
@@ -8,8 +7,9 @@ from functools import lru_cache
 import phonenumbers
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.logs import event_log
 
-log = logging.getLogger(__name__)
+log = event_log(__name__)
 
 _PERSON = re.compile(r"\+?([0-9]{5,15})@(?:c\.us|s\.whatsapp\.net)", re.IGNORECASE)
 _GROUP = re.compile(r"[0-9A-Za-z_-]+@g\.us")

@@ -1,0 +1,44 @@
+"""The tables of people: which identifiers are one person's, what was merged, and what a person has set."""
+
+from sqlalchemy import JSON, Column, Index, Table
+
+from langmem_plugin.database.schema import Instant, Name, Owner, metadata
+
+identifier = Table(  # one that is linked to a person whose key is another; every other is its own person's key
+    "langmem_identifier",
+    metadata,
+    Column("identifier", Owner, primary_key=True),
+    Column("person", Owner, nullable=False),
+    Column("linked_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("langmem_identifiers_of", identifier.c.person)
+
+merge = Table(  # what moved from one person to another, so that it can move back
+    "langmem_merge",
+    metadata,
+    Column("person", Owner, primary_key=True),
+    Column("merge_id", Name, primary_key=True),
+    Column("other", Owner, nullable=False),
+    Column("merged_at", Instant, nullable=False),
+    Column("moved", JSON, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+link_code = Table(  # texted from another channel, it proves that both are one person's
+    "langmem_link_code",
+    metadata,
+    Column("digest", Name, primary_key=True),
+    Column("person", Owner, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+person = Table(
+    "langmem_person",
+    metadata,
+    Column("person", Owner, primary_key=True),
+    Column("time_zone", Name),  # of the IANA data base; null: as the phone's country says
+    Column("language", Name),  # two letters, of what was written last
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,52 @@
+"""The package's logs: an event's name, its fields and what to do about it, readable in any formatter.
+
+Records carry the name as `event` and the fields as attributes too. No field holds a message's text or a whole phone.
+"""
+
+import logging
+from collections.abc import MutableMapping
+from typing import Any
+
+from langmem_plugin.terminal import visible
+
+_ADVICE = {
+    "phone.opaque": "no known kind of identifier: it is taken as it is; check what the channel sends",
+    "turn.store_unavailable": "the database could not be reached: the reply goes out without memory",
+    "recall.skipped": "nothing was recalled for this reply: see the error before",
+    "reply.no_model": "the model does not answer: check its key, its address and its limits",
+    "reply.turn_timeout": "the turn before did not end in time: look for what hangs in it, or raise turn_timeout",
+    "reply.turn_lost": "another turn of the conversation began meanwhile: this process may have stood still",
+    "reply.not_serializable": "a node returned what cannot be stored: name its class in allowed_types",
+    "reply.storage_full": "free some space where the database lies",
+    "reply.not_kept": "the database failed in the middle of a turn: the person was asked to send the message again",
+    "embedding.retry": "the embedding model failed and is asked again",
+    "config.missing": "the file does not say it: its default is used",
+    "config.value_ignored": "the value cannot be used: the default is",
+    "config.unreadable": "the memory stays off until the file can be read",
+    "role.unknown": "it is taken as client: use client or godfather",
+    "message.oversized": "one message is above the role's limit of tokens: it is kept",
+    "message.naive_timestamp": "an instant without a time zone is taken as UTC",
+    "message.image_missing": "there is no such file: its path is kept",
+    "media.missing": "the file of a picture is gone: its reference is kept",
+    "media.damaged": "the file of a picture is not what was stored: it is not shown",
+    "session.damaged": "run `langmem doctor --rebuild`",
+    "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
+    "use.not_noted": "which memories the reply used is not counted",
+}
+
+
+class EventLog(logging.LoggerAdapter[logging.Logger]):
+    """Its methods take an event's name and, as `extra`, the fields."""
+
+    def process(self, msg: str, kwargs: MutableMapping[str, Any]) -> tuple[str, MutableMapping[str, Any]]:
+        fields = kwargs.get("extra") or {}
+        told = [msg, *(f"{name}={visible(str(value))}" for name, value in fields.items())]
+        if advice := _ADVICE.get(msg):
+            told[-1] += ":"
+            told.append(advice)
+        return " ".join(told), {**kwargs, "extra": {"event": msg, **fields}}
+
+
+def event_log(name: str) -> EventLog:
+    """The log of a module, by its `__name__`."""
+    return EventLog(logging.getLogger(name), {})
