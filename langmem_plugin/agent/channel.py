@@ -99,6 +99,7 @@ class Channel:
                 self._keep_told(error, message, answer)
                 if manner.send is not None:
                     yield Send(manner.send, answer)
+                return answer
         return Reply(f"{answer}\n\n{task.replies.without_memory}", repeated=answer.repeated) if missing else answer
 
     def _answered(self, task: _Task) -> Steps[Reply]:
@@ -112,8 +113,9 @@ class Channel:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
             return (yield from self._out(task, task.replies.picture_unreadable))
-        if message.automated:
-            return (yield from self._without_memory(task, said))
+        if message.automated or not self._settings.enable_memory_system:
+            command = None if message.automated else self._commands.answer(message.owner, message.text)
+            return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         if self._commands.knows(message.text):
             return (yield from self._command(task))
         if message.is_older_than(self._settings.answer_within, self._now()):
