@@ -329,7 +329,7 @@ class PhoneMemory:
         return IncomingMessage(
             owner,
             source=owner,
-            text=clean(text or ""),
+            text=clean(str(text or "")),
             image=image,
             message_id=None if message_id is None else str(message_id),
             sent_at=sent_at,
