@@ -33,6 +33,7 @@ from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.turns import Opened, Turn
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
+from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
@@ -111,6 +112,15 @@ class PhoneMemory:
                 now=now,
             )
             self._channel = Channel(self.saver, self._context.shown, self._commands, self.turn)
+            self.housekeeping = Housekeeping(
+                self.saver,
+                self.service.retention,
+                archived_for=self.settings.archived_for,
+                every=self.settings.sweep_every,
+            )
+            opened.callback(self.housekeeping.close)
+            if kept:
+                self.housekeeping.start()
             if self._searches:
                 self._past_sessions.start()
             self._opened = opened.pop_all()

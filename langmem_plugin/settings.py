@@ -154,6 +154,11 @@ class Settings(BaseSettings):
         """Whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
 
+    @property
+    def archived_for(self) -> timedelta | None:
+        """How long an ended conversation is kept; None: for ever."""
+        return None if self.archive_days is None else timedelta(days=self.archive_days)
+
 
 def check_index_is_reachable(owner_limit: int, index_after: int) -> None:
     """Raises ConfigurationError where no owner can have enough memories for the vector index."""
