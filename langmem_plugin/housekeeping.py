@@ -58,7 +58,7 @@ class Swept:
     uses_deleted: int = 0
     owners_forgotten: int = 0
     tickets_removed: int = 0
-    messages_in_deleted: int = 0
+    claimed_ids_deleted: int = 0
     questions_dropped: int = 0
     link_codes_deleted: int = 0
 
@@ -140,7 +140,7 @@ class Housekeeping:
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
             "tickets_removed": lambda: stale_tickets_deleted(database),
-            "messages_in_deleted": lambda: delete_in_slices(database, incoming, answered),
+            "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "owners_forgotten": self._retention.owners_forgotten,

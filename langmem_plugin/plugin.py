@@ -1,7 +1,7 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -27,10 +27,10 @@ from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.turns.turns import Opened, Turn
+from langmem_plugin.conversation.switched_off import SwitchedOffSaver
+from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
 from langmem_plugin.housekeeping import Housekeeping
@@ -80,7 +80,7 @@ class PhoneMemory:
             self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
-                ConversationSaver.from_settings(
+                (ConversationSaver if kept else SwitchedOffSaver).from_settings(
                     self.settings,
                     self.database,
                     serde=serde,
@@ -151,9 +151,6 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        if not self.settings.enable_memory_system:
-            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
-            return Turn(unremembered, unremembered)
         return self.saver.turn(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
