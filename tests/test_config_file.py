@@ -1,5 +1,6 @@
 """The configuration file, the environment over it, and a memory that is switched off in whole or in part."""
 
+import asyncio
 import json
 import logging
 import threading
@@ -416,6 +417,38 @@ def test_switched_off_it_makes_no_file_and_asks_nothing_and_replies_work(caplog)
 
     assert [path.name for path in Path().iterdir()] == ["config.json"]
     assert CLIENT not in caplog.text
+
+
+@pytest.mark.spec("P-8")
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_switched_off_it_keeps_nothing_of_plain_runs_either(durability):
+    with PhoneMemory.from_config(_file()) as memory:
+        graph = _graph(memory)
+        config = {"configurable": {"thread_id": CLIENT}}
+
+        def heard(said):
+            return said["messages"][-1].text
+
+        assert heard(graph.invoke({"messages": "hello"}, config, durability=durability)) == "heard 1"
+        assert heard(asyncio.run(graph.ainvoke({"messages": "hello"}, config, durability=durability))) == "heard 1"
+        graph.update_state(config, {"messages": "hello"})
+        memory.sessions.add_message(CLIENT, "user", "hello")
+        with memory.saver.turn(CLIENT) as turn:
+            assert heard(graph.invoke({"messages": "hello"}, turn)) == "heard 1"
+
+        assert graph.get_state(config).values == {}
+        assert [*graph.get_state_history(config)] == []
+        assert asyncio.run(_all(memory.saver.alist(None))) == []
+        assert memory.sessions.sessions() == []
+        assert memory.sessions.get_conversation_history(CLIENT) == []
+        assert memory.reply(graph, CLIENT, "/remember I like tea") == "Memory system is disabled"
+        with memory.database.read() as connection:
+            for table in ("message", "checkpoint", "value", "pending", "media", "memory"):
+                assert connection.exec_driver_sql(f"SELECT count(*) FROM langmem_{table}").scalar() == 0, table
+
+
+async def _all(found):
+    return [each async for each in found]
 
 
 @pytest.mark.spec("P-8")

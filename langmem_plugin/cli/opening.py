@@ -36,12 +36,8 @@ Config = Annotated[
     Path | None, typer.Option("--config", help="the service's JSON file of settings; LANGMEM_… variables win over it")
 ]
 
-_CALLED = {
-    SESSION_TIMEOUT: "sessions end after a silence of",
-    INTERRUPT_TIMEOUT: "those that wait for an answer after",
-    ARCHIVED_FOR: "archived ones are kept for",
-}
-_VARIABLES = {SESSION_TIMEOUT: "session_timeout", ARCHIVED_FOR: "archive_days"}
+_SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
+_LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
 
 
 def chosen(config: Path | None) -> Settings:
@@ -85,15 +81,16 @@ def in_force(url: str | None, config: Path | None) -> InForce | None:
     asked = _told(settings, named=config is not None)
     terms = longest(asked, services)
     remarks = [
-        f"{_CALLED[name]} {told(length)}, as a service of this database has it, not {told(asked[name])}"
+        f"{_SETTINGS[name]} is {told(length)}, as a service of this database has it, not {told(asked[name])}"
         for name, length in terms.items()
         if name in asked and is_longer(length, asked[name])
     ]
-    for name, setting in _VARIABLES.items():
-        if name not in terms:
-            what = "current sessions are" if name == SESSION_TIMEOUT else "the archive is"
-            way = f"--config FILE or {environment.variable(setting)}"
-            remarks.append(f"{what} left alone: no service has noted here how long they live; say it by {way}")
+    remarks += [
+        f"{what} left alone, because no service has noted here for how long they live: "
+        f"say it by --config FILE or {environment.variable(_SETTINGS[name])}"
+        for name, what in _LEFT_ALONE.items()
+        if name not in terms
+    ]
     archived_for = terms.get(ARCHIVED_FOR)
     lengths = {name: terms.get(name) for name in (SESSION_TIMEOUT, INTERRUPT_TIMEOUT)}
     days = None if archived_for is None else archived_for.days
