@@ -20,6 +20,7 @@ Terms = dict[str, timedelta | None]
 _EVERY = timedelta(hours=1)
 _A_DAY = timedelta(days=1)
 _A_WEEK = timedelta(weeks=1)
+_LIFETIMES = timedelta(days=100_000)
 _FOR_EVER_HOLDS = timedelta(days=30)
 
 
@@ -82,10 +83,14 @@ def _is_due(name: str, row: Any, length: timedelta | None, now: datetime) -> boo
 
 
 def _put(connection: Connection, name: str, now: datetime, length: timedelta | None) -> None:
-    # Rounded up: a fraction of a second is alive too.
-    values = {"noted_at": now, "seconds": None if length is None else -(-length // timedelta(seconds=1))}
+    values = {"noted_at": now, "seconds": None if length is None or length > _LIFETIMES else _seconds(length)}
     inserted = upsert(connection, upkeep).values(name=name, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_=values))
+
+
+def _seconds(length: timedelta) -> int:
+    """Rounded up: for a fraction of a second it is alive too."""
+    return -(-length // timedelta(seconds=1))
 
 
 def _length(seconds: int | None) -> timedelta | None:
