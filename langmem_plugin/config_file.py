@@ -80,7 +80,9 @@ def settings_of(path: str | Path) -> Settings:
         log.error("config.unreadable", extra={"path": str(path), "reason": str(error)})  # noqa: TRY400 - all is said
         return _settings(_Found())
     for problem in problems:
-        extra = {"path": str(path), "field": problem.key, "reason": problem.reason}
+        extra = {"path": str(path), "field": problem.key}
+        if problem.is_error:
+            extra["reason"] = problem.reason
         if problem.nearest:
             extra["nearest"] = problem.nearest
         (log.error if problem.is_error else log.warning)(problem.event, extra=extra)
@@ -226,7 +228,7 @@ class _Folder:
         self.name, self.prefix, self.file = name, prefix, file
 
     def __call__(self, found: _Found, key: str, value: Any) -> None:
-        if isinstance(value, str) and value.strip():
+        if isinstance(value, str) and value.strip() and "\0" not in value:
             found.take(self.name, key, f"{self.prefix}{Path(value) / self.file}")
         else:
             found.ignore(key, "the name of a folder is expected")

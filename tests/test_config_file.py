@@ -133,6 +133,8 @@ def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(
         ),
         ("memory__session__max_tokens_by_role", [4_000], "max_tokens", {"client": 4_000, "godfather": 100_000}),
         ("memory__session__storage_dir", 7, "database", "sqlite:///data/langmem.db"),
+        ("memory__session__storage_dir", " ", "database", "sqlite:///data/langmem.db"),
+        ("memory__session__storage_dir", "a\0b", "database", "sqlite:///data/langmem.db"),
         ("memory__longterm__top_k_results", 0, "recall_limit", 5),
         ("memory__longterm__min_similarity", 7, "min_similarity", 0.7),
         ("feature_flags__enable_memory_system", "perhaps", "enable_memory_system", False),

@@ -60,9 +60,10 @@ def test_the_longer_one_stays_while_its_conversations_may_live_and_then_goes(ser
 
 
 @pytest.mark.spec("C-22", "C-5")
-def test_what_was_not_committed_is_noted_by_the_next_turn(services, clock):
+def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch):
     patient, _ = services
-    with pytest.raises(ZeroDivisionError), patient.database.provided(lambda _: 1 / 0):
+    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+        patch.setattr("langmem_plugin.conversation.sessions.session_rows.begin", lambda *_, **__: 1 / 0)
         patient.current_session(ERIN)
     assert _noted(patient) == {}
     _turn(patient)
