@@ -62,9 +62,10 @@ def test_the_longer_one_stays_while_its_conversations_may_live_and_then_goes(ser
 @pytest.mark.spec("C-22", "C-5")
 def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch):
     patient, _ = services
-    with monkeypatch.context() as patch, pytest.raises(ZeroDivisionError):
+    with monkeypatch.context() as patch:
         patch.setattr("langmem_plugin.conversation.sessions.session_rows.begin", lambda *_, **__: 1 / 0)
-        patient.current_session(ERIN)
+        with pytest.raises(ZeroDivisionError):
+            patient.current_session(ERIN)
     assert _noted(patient) == {}
     _turn(patient)
     assert _noted(patient)[SESSION_TIMEOUT] == DAY
