@@ -1,25 +1,69 @@
-"""Settings of a JSON file: the places its keys have there, and what a file that is broken means."""
+"""Settings of a JSON file: the places its keys have there, and what a file that is wrong in parts means."""
 
 import json
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import ValidationError
 
+from langmem_plugin import environment
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.logs import event_log
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
-_MISSING = object()
 _ANOTHER_DEFAULT: dict[str, Any] = {"enable_memory_system": False, "session_timeout": timedelta(hours=24)}
 """Where a file's defaults are not those of Settings."""
 
+_EXPECTED_THERE = ("feature_flags.enable_memory_system", "godfather_phone")
 _MOST_HOURS = 1_000_000
+_SHOWN = 100
+
+
+class UnreadableFile(ConfigurationError):
+    """A configuration file is not there, or holds no JSON object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Of one key, by its full path; `event` is its name in the log."""
+
+    event: str
+    key: str
+    reason: str
+    nearest: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        return self.event != "config.missing"
+
+    def __str__(self) -> str:
+        like = f" (did you mean {self.nearest}?)" if self.nearest else ""
+        return f"{self.key}: {self.reason}{like}"
+
+
+@dataclass(slots=True)
+class _Found:
+    """What a file says: values by the names of Settings, the key that each came from, and what is wrong."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    keys: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, name: str, key: str, value: Any) -> None:
+        if (kind := _wrong_kind(name, value)) is not None:
+            self.ignore(key, f"{kind} is expected")
+        else:
+            self.values[name] = value
+            self.keys[name] = key
+
+    def ignore(self, key: str, reason: str) -> None:
+        self.problems.append(Problem("config.value_ignored", key[:_SHOWN], reason))
 
 
 def settings_of(path: str | Path) -> Settings:
@@ -27,89 +71,201 @@ def settings_of(path: str | Path) -> Settings:
 
     The environment wins over the file. What the file does not say has the file's own defaults: the memory is off
     and a session ends after 24 hours. So it is, with an ERROR, for a file that cannot be read; a single value that
-    cannot be used is an ERROR too and has its default. Raises ConfigurationError for what the environment says
-    wrong, and for values that contradict each other.
+    cannot be used, and a key that nobody knows, is an ERROR too, and the rest is used. Raises ConfigurationError for
+    what the environment says wrong, and for values that contradict each other.
     """
+    try:
+        settings, problems = examined(path)
+    except UnreadableFile as error:
+        log.error("config.unreadable", extra={"path": str(path), "reason": str(error)})  # noqa: TRY400 - all is said
+        return _settings(_Found())
+    for problem in problems:
+        extra = {"path": str(path), "field": problem.key}
+        if problem.is_error:
+            extra["reason"] = problem.reason
+        if problem.nearest:
+            extra["nearest"] = problem.nearest
+        (log.error if problem.is_error else log.warning)(problem.event, extra=extra)
+    return settings
+
+
+def examined(path: str | Path) -> tuple[Settings, list[Problem]]:
+    """The settings in force, and every problem of the file. Raises UnreadableFile, and as `settings_of`."""
+    found = _Found()
     content = _read(path)
-    values: dict[str, Any] = {}
-    for name, (place, meaning) in _PLACES.items():
-        found = _at(content, place)
-        if found is _MISSING:
-            if name in ("enable_memory_system", "godfather_phone"):
-                log.warning("config.missing", extra={"path": str(path), "field": ".".join(place)})
-            continue
-        try:
-            values[name] = meaning(found)
-        except (TypeError, ValueError):
-            log.error("config.value_ignored", extra={"path": str(path), "field": ".".join(place)})  # noqa: TRY400
-    ours = _at(content, ("langmem",))
-    values |= ours if isinstance(ours, dict) else {}
-    outside = {name.upper() for name in os.environ}
-    chosen = _ANOTHER_DEFAULT | values
-    return _settings({name: each for name, each in chosen.items() if f"LANGMEM_{name.upper()}" not in outside}, path)
+    _look_through(content, _KNOWN, "", found)
+    found.problems += [
+        Problem("config.missing", key, "the file does not say it")
+        for key in _EXPECTED_THERE
+        if not _says(content, key.split("."))
+    ]
+    return _settings(found), found.problems
 
 
 def _read(path: str | Path) -> Mapping[str, Any]:
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        log.error("config.unreadable", extra={"path": str(path), "reason": str(error)})  # noqa: TRY400 - all is said
-        return {}
+        content = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnreadableFile(f"the file {str(path)[:_SHOWN]} cannot be read: {error}") from error
     if not isinstance(content, dict):
-        log.error("config.unreadable", extra={"path": str(path), "reason": "not an object"})
-        return {}
+        raise UnreadableFile(f"the file {str(path)[:_SHOWN]} holds no JSON object")
     return content
 
 
-def _settings(values: dict[str, Any], path: str | Path) -> Settings:
+def _look_through(content: Mapping[str, Any], known: Mapping[str, Any], above: str, found: _Found) -> None:
+    # In our order, not the file's: what `langmem` says wins.
+    for name in sorted(content, key=[*known, *content].index):
+        key, value, place = above + name, content[name], known.get(name)
+        if place is None:
+            like = environment.nearest(name, known)
+            told = "nobody knows this key"
+            found.problems.append(Problem("config.unknown_key", key[:_SHOWN], told, like and above + like))
+        elif not isinstance(place, dict):
+            place(found, key, value)
+        elif isinstance(value, dict):
+            _look_through(value, place, f"{key}.", found)
+        else:
+            found.problems.append(Problem("config.section_ignored", key, "an object is expected: {…}"))
+
+
+def _settings(found: _Found) -> Settings:
+    """Without what cannot be used, until the rest can."""
+    outside = environment.are_set()
+    values = _ANOTHER_DEFAULT | found.values
     try:
-        return Settings(**values)
+        return Settings(**{name: value for name, value in values.items() if environment.variable(name) not in outside})
     except ValidationError as error:
-        wrong = {str(each["loc"][0]) for each in error.errors() if each["loc"]} & values.keys()
-        if not wrong:
-            raise ConfigurationError(f"a LANGMEM_ environment variable cannot be used: {error}") from error
-    for name in sorted(wrong):
-        log.error("config.value_ignored", extra={"path": str(path), "field": name})
-    usable = {name: each for name, each in values.items() if name not in wrong}
-    return _settings({name: _ANOTHER_DEFAULT[name] for name in wrong & _ANOTHER_DEFAULT.keys()} | usable, path)
+        wrong = {str(each["loc"][0]): environment.reason(each) for each in error.errors() if each["loc"]}
+        for name, reason in wrong.items():
+            del found.values[name]  # a default of the file is never wrong
+            found.ignore(found.keys[name], reason)
+        return _settings(found)
 
 
-def _at(content: Any, place: tuple[str, ...]) -> Any:
+def _says(content: Any, place: list[str]) -> bool:
     for name in place:
-        if not isinstance(content, dict) or name not in content:
-            return _MISSING
+        if not isinstance(content, dict):
+            return True  # a section that is ignored: that was said already
+        if name not in content:
+            return False
         content = content[name]
-    return content
+    return True
 
 
-def _as_it_is(value: Any) -> Any:
-    return value
+def _wrong_kind(name: str, value: Any) -> str | None:
+    """What is expected instead, where pydantic would make something of a value of another type: of "false", say."""
+    kinds = _kinds(Settings.model_fields[name].annotation)
+    if value is None:
+        return None if NoneType in kinds else "a value"
+    if bool in kinds:
+        return None if isinstance(value, bool) else "true or false"
+    if kinds & {int, float}:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        is_word = NoneType in kinds and isinstance(value, str)  # "never"
+        return None if is_number or is_word else "a number"
+    if timedelta in kinds:
+        return "a duration" if isinstance(value, bool) else None
+    return None
 
 
-def _hours(value: Any) -> timedelta:
-    if isinstance(value, bool) or not 0 < value <= _MOST_HOURS:
-        raise ValueError("no number of hours")
-    return timedelta(hours=value)
+def _kinds(annotation: Any) -> set[type]:
+    """The types that a value may be of; what a container holds is not among them."""
+    if isinstance(annotation, type):
+        return {annotation}
+    container = get_origin(annotation)
+    if isinstance(container, type) and container not in (Annotated, UnionType):
+        return {container}
+    return set().union(*(_kinds(each) for each in get_args(annotation)))
 
 
-def _database_in(folder: str) -> str:
-    return f"sqlite:///{Path(folder) / 'langmem.db'}"
+class _As:
+    """A key that stands for the setting `name`."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, found: _Found, key: str, value: Any) -> None:
+        found.take(self.name, key, value)
 
 
-def _index_in(folder: str) -> str:
-    return f"chroma:{Path(folder)}"
+def _hours(found: _Found, key: str, value: Any) -> None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= _MOST_HOURS:
+        found.take("session_timeout", key, timedelta(hours=value))
+    else:
+        found.ignore(key, "a number of hours above 0 is expected")
 
 
-_PLACES: dict[str, tuple[tuple[str, ...], Callable[[Any], Any]]] = {
-    "enable_memory_system": (("feature_flags", "enable_memory_system"), _as_it_is),
-    "godfather_phone": (("godfather_phone",), _as_it_is),
-    "database": (("memory", "session", "storage_dir"), _database_in),
-    "max_tokens": (("memory", "session", "max_tokens_by_role"), _as_it_is),
-    "session_timeout": (("memory", "session", "session_timeout_hours"), _hours),
-    "longterm": (("memory", "longterm", "enabled"), _as_it_is),
-    "embedding_model": (("memory", "longterm", "embedding_model"), _as_it_is),
-    "vector_index": (("memory", "longterm", "storage_dir"), _index_in),
-    "godfather_collection": (("memory", "longterm", "collection_name"), _as_it_is),
-    "recall_limit": (("memory", "longterm", "top_k_results"), _as_it_is),
-    "min_similarity": (("memory", "longterm", "min_similarity"), _as_it_is),
+def _phone(found: _Found, key: str, value: Any) -> None:
+    if isinstance(value, str) and not value.strip():
+        found.ignore(key, "it is blank: nobody is the godfather")
+    else:
+        found.take("godfather_phone", key, value)
+
+
+def _limits(found: _Found, key: str, value: Any) -> None:
+    """One role that is wrong leaves the other as it was given."""
+    if not isinstance(value, dict):
+        found.ignore(key, "an object is expected: {…}")
+        return
+    used = {}
+    for role, limit in value.items():
+        if role not in _ROLES:
+            like = environment.nearest(role, _ROLES)
+            told = "nobody knows this key"
+            problem = Problem("config.unknown_key", f"{key}.{role}"[:_SHOWN], told, like and f"{key}.{like}")
+            found.problems.append(problem)
+        elif isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
+            found.ignore(f"{key}.{role}", "a whole number above 0 is expected")
+        else:
+            used[role] = limit
+    found.take("max_tokens", key, used)
+
+
+class _Folder:
+    """A key that names the folder in which something lies."""
+
+    def __init__(self, name: str, prefix: str, file: str = "") -> None:
+        self.name, self.prefix, self.file = name, prefix, file
+
+    def __call__(self, found: _Found, key: str, value: Any) -> None:
+        if isinstance(value, str) and value.strip() and "\0" not in value:
+            found.take(self.name, key, f"{self.prefix}{Path(value) / self.file}")
+        else:
+            found.ignore(key, "the name of a folder is expected")
+
+
+_ROLES = ("client", "godfather")
+
+
+def _ours() -> Iterator[tuple[str, Any]]:
+    for name in Settings.model_fields:
+        match name:
+            case "max_tokens":
+                yield name, _limits
+            case "godfather_phone":
+                yield name, _phone
+            case _:
+                yield name, _As(name)
+
+
+_KNOWN: dict[str, Any] = {
+    "feature_flags": {"enable_memory_system": _As("enable_memory_system")},
+    "godfather_phone": _phone,
+    "memory": {
+        "session": {
+            "storage_dir": _Folder("database", "sqlite:///", "langmem.db"),
+            "max_tokens_by_role": _limits,
+            "session_timeout_hours": _hours,
+        },
+        "longterm": {
+            "enabled": _As("longterm"),
+            "storage_dir": _Folder("vector_index", "chroma:"),
+            "collection_name": _As("godfather_collection"),
+            "embedding_model": _As("embedding_model"),
+            "top_k_results": _As("recall_limit"),
+            "min_similarity": _As("min_similarity"),
+        },
+    },
+    "langmem": dict(_ours()),
 }
+"""Every key there may be: a section, or what to do with the key's value."""

@@ -1,1 +1,241 @@
 """What is past its time is archived and deleted in the background, by one process at a time."""
+
+import contextlib
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from filelock import FileLock, Timeout
+from sqlalchemy import and_, func, or_, select
+
+from langmem_plugin import process_forks
+from langmem_plugin.clock_check import ClockCheck
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions.silence import Silence
+from langmem_plugin.conversation.sessions.terms import (
+    ARCHIVED_FOR,
+    INTERRUPT_TIMEOUT,
+    SESSION_TIMEOUT,
+    Terms,
+    longest,
+    noted,
+)
+from langmem_plugin.conversation.turns.stale_tickets import stale_tickets_deleted
+from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import incoming, question, turn
+from langmem_plugin.database.people_tables import link_code
+from langmem_plugin.database.schema import upsert
+from langmem_plugin.database.slices import delete_in_slices
+from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.errors import LangMemError
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.retention import Retention
+
+log = event_log(__name__)
+
+_ANSWERED_KEPT_FOR = timedelta(days=3)
+_ASKED_FOR = timedelta(days=1)
+_FIRST_LOOK_SECONDS = 60.0
+_LONGEST_WAIT_SECONDS = 86_400.0
+_SHORTEST_PAUSE_SECONDS = 0.01
+_CLOSING_SECONDS = 10.0
+_LAST_SWEEP = "last_sweep"
+_LOCK = "langmem sweep"
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """How many of each kind a sweep archived or deleted. `held_back` says why it did nothing at all."""
+
+    held_back: str = ""
+    sessions_archived: int = 0
+    sessions_deleted: int = 0
+    memories_deleted: int = 0
+    uses_deleted: int = 0
+    owners_forgotten: int = 0
+    tickets_removed: int = 0
+    claimed_ids_deleted: int = 0
+    questions_dropped: int = 0
+    link_codes_deleted: int = 0
+
+
+class Housekeeping:
+    """Sweeps one database: `start` does so every `every` from then on, `sweep` here and now.
+
+    `archived_for` is how long an ended session is kept (None: for ever).
+    """
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        retention: Retention,
+        *,
+        archived_for: timedelta | None,
+        every: timedelta | None,
+        clock_check: ClockCheck | None = None,
+    ) -> None:
+        self._saver = saver
+        self._database: Database = saver.database
+        self._retention = retention
+        self._archived_for = archived_for
+        self._every = every
+        self._clock_check = clock_check or ClockCheck()
+        self._begin()
+        process_forks.register(after_in_child=self._begin)
+
+    def _begin(self) -> None:
+        """Also in a forked child: the sweeps are the parent's to do."""
+        self._closing = threading.Event()
+        self._busy = threading.Lock()
+        self._thread: threading.Thread | None = None
+        # Who was not closed must not be kept alive by its thread.
+        weakref.finalize(self, self._closing.set).atexit = False
+
+    def start(self) -> None:
+        """A process that lives for less than a minute sweeps nothing."""
+        if self._every is None:
+            return
+        first = min(_FIRST_LOOK_SECONDS, self._every.total_seconds())
+        self._thread = threading.Thread(
+            target=_work, args=(weakref.ref(self), self._closing, first), name="langmem-housekeeping", daemon=True
+        )
+        self._thread.start()
+
+    def close(self) -> None:
+        """Waits for the transaction that runs; what is left is done by the next sweep."""
+        self._closing.set()
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join(_CLOSING_SECONDS)
+
+    def sweep(self) -> Swept:
+        """Archives the sessions that fell silent, and deletes for good what is past its time.
+
+        Nothing where another sweep is at it, in any process, or where the clock cannot be believed. Raises
+        StoreUnavailable, with what is done kept.
+        """
+        with self._alone() as alone:
+            if not alone:
+                return Swept(held_back="another process is sweeping just now")
+            off = self._clock_check.jumped_by(self._time_of_server())
+            if off is not None:
+                log.error("sweep.clock_jumped", extra={"seconds": round(off.total_seconds())})
+                return Swept(held_back="the clock of this machine has jumped: nothing is deleted by it")
+            self._note()
+            return self._swept()
+
+    def _swept(self) -> Swept:
+        """Of each kind in turn; when it is closed, what was done until then."""
+        sessions, database, terms = self._saver.sessions, self._database, self._terms()
+        now, silence = sessions.now(), Silence(terms[SESSION_TIMEOUT], terms[INTERRUPT_TIMEOUT])
+        in_line = select(turn.c.ticket).where(turn.c.thread == incoming.c.thread, turn.c.ticket == incoming.c.ticket)
+        is_done = or_(incoming.c.reply.is_not(None), incoming.c.ticket.is_(None), ~in_line.exists())
+        answered = and_(incoming.c.received_at <= now - _ANSWERED_KEPT_FOR, is_done)
+        steps: dict[str, Callable[[], Iterator[int]]] = {
+            "sessions_archived": lambda: sessions.silent_ended(silence),
+            "sessions_deleted": lambda: self._archived_deleted(terms[ARCHIVED_FOR], now),
+            "memories_deleted": self._retention.memories_deleted,
+            "uses_deleted": self._retention.uses_deleted,
+            "tickets_removed": lambda: stale_tickets_deleted(database),
+            "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
+            "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
+            "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
+            "owners_forgotten": self._retention.owners_forgotten,
+        }
+        counts = {name: self._done(name, step()) for name, step in steps.items()}
+        log.info("sweep.done", extra=counts)
+        return Swept("", **counts)
+
+    def _done(self, kind: str, slices: Iterator[int]) -> int:
+        """Whoever waits to write goes between two transactions: the pause is as long as the work was."""
+        shortest = RENEW_SECONDS if kind == "tickets_removed" else _SHORTEST_PAUSE_SECONDS
+        done, began = 0, time.monotonic()
+        while not self._closing.is_set():
+            one = next(slices, None)
+            if one is None:
+                break
+            done += one
+            self._closing.wait(max(shortest, time.monotonic() - began))
+            began = time.monotonic()
+        return done
+
+    def _terms(self) -> Terms:
+        """What another service of this database counts as alive, or keeps, is left to it."""
+        own = {**self._saver.sessions.terms.own, ARCHIVED_FOR: self._archived_for}
+        with self._database.read() as connection:
+            return longest(own, noted(connection))
+
+    def _archived_deleted(self, archived_for: timedelta | None, now: datetime) -> Iterator[int]:
+        if archived_for is not None:
+            yield from self._saver.deletion.archived_deleted(now - archived_for)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[bool]:
+        """Whether no other sweep of this database runs; a process that is killed holds nobody up."""
+        if not self._busy.acquire(blocking=False):
+            yield False
+            return
+        try:
+            if not self._database.is_sqlite:
+                with self._database.alone_or_not(_LOCK) as locked:
+                    yield locked
+            elif self._database.path is None:
+                yield True
+            else:
+                with contextlib.ExitStack() as held:
+                    try:
+                        held.enter_context(FileLock(f"{self._database.path}-sweep.lock", timeout=0, mode=0o600))
+                    except Timeout:
+                        yield False
+                    else:
+                        yield True
+        finally:
+            self._busy.release()
+
+    def _time_of_server(self) -> datetime | None:
+        if self._database.is_sqlite:
+            return None
+        with self._database.read() as connection:
+            said: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+        return said
+
+    def _note(self) -> None:
+        now = self._saver.sessions.now()
+        with self._database.write(durable=False) as connection:
+            inserted = upsert(connection, upkeep).values(name=_LAST_SWEEP, noted_at=now)
+            connection.execute(inserted.on_conflict_do_update(index_elements=["name"], set_={"noted_at": now}))
+
+    def _seconds_left(self) -> float:
+        """Until a sweep is due, whichever process did the last one; a time ahead of the clock counts for nothing."""
+        every = self._every or timedelta()
+        with self._database.read() as connection:
+            last = connection.execute(select(upkeep.c.noted_at).where(upkeep.c.name == _LAST_SWEEP)).scalar()
+        since = self._saver.sessions.now() - last if last is not None else every
+        return (every - since).total_seconds() if timedelta() <= since < every else 0.0
+
+    def _look(self) -> float:
+        """Sweeps if it is time; how many seconds until it looks again."""
+        every = self._every.total_seconds() if self._every else _LONGEST_WAIT_SECONDS
+        try:
+            left = self._seconds_left()
+            if left <= 0:
+                self.sweep()
+                left = every
+        except (LangMemError, OSError):
+            log.warning("sweep.failed", exc_info=True)
+            left = every
+        except Exception:
+            # A mistake in one sweep must not end all the others: without them nothing is ever deleted.
+            log.exception("sweep.failed")
+            left = every
+        return left
+
+
+def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    while not closing.wait(min(wait, _LONGEST_WAIT_SECONDS)) and (housekeeping := found()) is not None:
+        wait = housekeeping._look()  # noqa: SLF001 - its own thread
+        del housekeeping

@@ -22,6 +22,9 @@ _ADVICE = {
     "embedding.retry": "the embedding model failed and is asked again",
     "config.missing": "the file does not say it: its default is used",
     "config.value_ignored": "the value cannot be used: the default is",
+    "config.unknown_key": "correct its name or take it out: it has no effect",
+    "config.section_ignored": "its settings have their defaults: write it as an object",
+    "environment.unknown": "no setting has this name: it has no effect",
     "config.unreadable": "the memory stays off until the file can be read",
     "role.unknown": "it is taken as client: use client or godfather",
     "message.oversized": "one message is above the role's limit of tokens: it is kept",
@@ -31,6 +34,8 @@ _ADVICE = {
     "media.damaged": "the file of a picture is not what was stored: it is not shown",
     "session.damaged": "run `langmem doctor --rebuild`",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
+    "sweep.failed": "it is tried again at its next time",
+    "sweep.clock_jumped": "nothing is archived or deleted until the clock is right: set it, and start again",
     "use.not_noted": "which memories the reply used is not counted",
 }
 

@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,14 +35,15 @@ from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.agent.wiring import Wiring, named_node
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.switched_off import SwitchedOffSaver
 from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
-from langmem_plugin.conversation.turns.turns import Arrival, Opened, Turn
+from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
+from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import is_group, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
@@ -88,7 +89,7 @@ class PhoneMemory:
             self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
-                ConversationSaver.from_settings(
+                (ConversationSaver if kept else SwitchedOffSaver).from_settings(
                     self.settings,
                     self.database,
                     serde=serde,
@@ -121,6 +122,15 @@ class PhoneMemory:
             )
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
+            self.housekeeping = Housekeeping(
+                self.saver,
+                self.service.retention,
+                archived_for=self.settings.archived_for,
+                every=self.settings.sweep_every,
+            )
+            opened.callback(self.housekeeping.close)
+            if kept:
+                self.housekeeping.start()
             if self._searches:
                 self._past_sessions.start()
             self._opened = opened.pop_all()
@@ -157,7 +167,7 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        return self._turn_of(normalised(phone, self.settings.default_region))
+        return self.saver.turn(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
@@ -343,12 +353,6 @@ class PhoneMemory:
             self._wiring.check_once(graph)
         return self._channel.reply(graph, message, manner)
 
-    def _turn_of(self, owner: str, arrival: Arrival | None = None) -> Turn:
-        if not self.settings.enable_memory_system:
-            unremembered = nullcontext(Opened(without_trace(owner)))
-            return Turn(unremembered, unremembered)
-        return self.saver.turn(owner, arrival)
-
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:
         def serde() -> SerializerProtocol:
             return self.saver.serde  # with_allowlist gives the saver another
@@ -359,7 +363,7 @@ class PhoneMemory:
             answers=GraphAnswers(self.saver.run_writes, decisions, self._context.shown),
             commands=self._commands,
             sessions=self.sessions,
-            turn=self._turn_of,
+            turn=self.saver.turn,
             replies_for=lambda _owner, _text: ENGLISH,
             settings=self.settings,
             now=now,

@@ -3,10 +3,22 @@
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from zoneinfo import ZoneInfo
 
-from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PositiveInt,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from langmem_plugin import environment
+from langmem_plugin.durations import duration, none_if_never
 from langmem_plugin.errors import ConfigurationError
 
 Role = Literal["client", "godfather"]
@@ -18,13 +30,28 @@ DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10
 ANSWER_WITHIN = timedelta(hours=12)
 SWEEP_EVERY = timedelta(hours=1)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
+_MOST_DAYS = 100_000
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
+_Duration = Annotated[timedelta, BeforeValidator(duration)]
+_Silence = Annotated[timedelta, Field(gt=timedelta(0)), BeforeValidator(duration)]
+_Tokens = Annotated[int, Field(gt=0, strict=True)]
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
+
+
+def _zone_that_exists(name: str) -> str:
+    try:
+        ZoneInfo(name)
+    except (OSError, ValueError, LookupError) as error:  # names of folders and of no files are among them
+        raise ValueError("there is no such time zone: a name such as Asia/Jerusalem is expected") from error
+    return name
 
 
 class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
+
+    There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
+    ConfigurationError for a variable that cannot be used.
 
     `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there, `database_schema` holds our
     tables, made if need be, instead of the one a connection finds itself in. `session_timeout` is the
@@ -65,17 +92,17 @@ class Settings(BaseSettings):
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()
-    session_timeout: timedelta | None = SESSION_TIMEOUT
-    interrupt_timeout: timedelta | None = INTERRUPT_TIMEOUT
-    turn_timeout: timedelta = TURN_TIMEOUT
-    database_timeout: timedelta = DATABASE_TIMEOUT
-    archive_days: int | None = Field(default=30, ge=0)
+    session_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SESSION_TIMEOUT
+    interrupt_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = INTERRUPT_TIMEOUT
+    turn_timeout: _Duration = TURN_TIMEOUT
+    database_timeout: _Duration = DATABASE_TIMEOUT
+    archive_days: Annotated[int | None, BeforeValidator(none_if_never)] = Field(default=30, ge=0, le=_MOST_DAYS)
     carry: tuple[str, ...] = ()
     media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
     window_turns: PositiveInt = 20
-    max_tokens: dict[Role, PositiveInt] = _MAX_TOKENS
+    max_tokens: dict[Role, _Tokens] = _MAX_TOKENS
     embedding_model: str = "offline"
-    embedding_timeout: timedelta = EMBEDDING_TIMEOUT
+    embedding_timeout: _Duration = EMBEDDING_TIMEOUT
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
     min_similarity: float = Field(default=0.7, ge=0, le=1)
@@ -85,12 +112,31 @@ class Settings(BaseSettings):
     godfather_collection: str | None = None
     allowed_types: tuple[_FullName, ...] = ()
     search_past_sessions: bool = True
-    burst: timedelta | None = None
-    answer_within: timedelta = ANSWER_WITHIN
-    sweep_every: timedelta | None = SWEEP_EVERY
-    time_zone: str = "UTC"
+    burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
+    answer_within: _Duration = ANSWER_WITHIN
+    sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
+    time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
     language: Literal["en", "he", "es"] = "en"
     godfather_in_groups: bool = False
+
+    def __init__(self, **values: Any) -> None:
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            environment.refuse_wrong(error, values)
+            raise
+        environment.warn_of_unknown(type(self).model_fields)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - ours instead
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, environment.Variables(settings_cls)
 
     @field_validator("max_tokens", mode="before")
     @classmethod
@@ -107,6 +153,11 @@ class Settings(BaseSettings):
     def remembers(self) -> bool:
         """Whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
+
+    @property
+    def archived_for(self) -> timedelta | None:
+        """How long an ended conversation is kept; None: for ever."""
+        return None if self.archive_days is None else timedelta(days=self.archive_days)
 
 
 def check_index_is_reachable(owner_limit: int, index_after: int) -> None:

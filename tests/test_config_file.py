@@ -1,5 +1,6 @@
 """The configuration file, the environment over it, and a memory that is switched off in whole or in part."""
 
+import asyncio
 import json
 import logging
 import threading
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
 
-from langmem_plugin import ConfigurationError, PhoneMemory, Settings
+from langmem_plugin import ConfigurationError, PhoneMemory, SessionManager, Settings
 from langmem_plugin.config_file import settings_of
 from tests.chat_graph import chat_graph
 from tests.log_events import events
@@ -50,7 +51,7 @@ def _file(**changes):
         *above, last = path.split("__")
         place = said
         for name in above:
-            place = place[name]
+            place = place.setdefault(name, {})
         if value is None:
             del place[last]
         else:
@@ -132,6 +133,8 @@ def test_a_file_that_cannot_be_read_means_the_defaults_and_a_memory_that_is_off(
         ),
         ("memory__session__max_tokens_by_role", [4_000], "max_tokens", {"client": 4_000, "godfather": 100_000}),
         ("memory__session__storage_dir", 7, "database", "sqlite:///data/langmem.db"),
+        ("memory__session__storage_dir", " ", "database", "sqlite:///data/langmem.db"),
+        ("memory__session__storage_dir", "a\0b", "database", "sqlite:///data/langmem.db"),
         ("memory__longterm__top_k_results", 0, "recall_limit", 5),
         ("memory__longterm__min_similarity", 7, "min_similarity", 0.7),
         ("feature_flags__enable_memory_system", "perhaps", "enable_memory_system", False),
@@ -165,14 +168,233 @@ def test_our_own_settings_have_a_section_and_the_environment_wins(monkeypatch, c
 
     assert (settings.recall_tokens, settings.database) == (500, "sqlite:///own.db")
     assert (settings.recall_limit, settings.enable_memory_system) == (9, True)
-    assert [each.field for each in caplog.records if each.event == "config.value_ignored"] == ["colour"]
+    assert [each.field for each in caplog.records if each.event == "config.unknown_key"] == ["langmem.colour"]
 
 
 @pytest.mark.spec("U-8")
-def test_a_wrong_environment_variable_is_an_error_at_the_start(monkeypatch):
-    monkeypatch.setenv("LANGMEM_RECALL_LIMIT", "many")
-    with pytest.raises(ConfigurationError, match="LANGMEM_"):
-        settings_of(_file())
+def test_what_our_section_says_wins_wherever_it_stands():
+    said = {"langmem": {"recall_limit": 7}, "memory": {"longterm": {"top_k_results": 3}}}
+    Path("config.json").write_text(json.dumps(said))
+    assert settings_of("config.json").recall_limit == 7
+
+
+def _errors(caplog):
+    """What is an ERROR in the log, as (event, key, the key that was meant)."""
+    found = [each for each in caplog.records if each.levelno == logging.ERROR]
+    return [(each.event, each.field, getattr(each, "nearest", None)) for each in found]
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize(
+    ("path", "key", "meant"),
+    [
+        ("memry", "memry", "memory"),
+        ("memory__sesion", "memory.sesion", "memory.session"),
+        ("feature_flags__enable_memory", "feature_flags.enable_memory", "feature_flags.enable_memory_system"),
+        ("memory__longterm__top_k", "memory.longterm.top_k", "memory.longterm.top_k_results"),
+        ("langmem__recal_tokens", "langmem.recal_tokens", "langmem.recall_tokens"),
+        (
+            "memory__session__max_tokens_by_role__clent",
+            "memory.session.max_tokens_by_role.clent",
+            "memory.session.max_tokens_by_role.client",
+        ),
+        ("zzz", "zzz", None),
+        ("memory__\ud800\x1b[2J", "memory.\ud800\x1b[2J", None),
+    ],
+)
+def test_a_key_that_nobody_knows_is_an_error_that_names_the_one_that_was_meant(path, key, meant, caplog):
+    settings = settings_of(_file(**OFFLINE | {"langmem": {"recall_tokens": 500}, path: {"client": 5}}))
+
+    assert _errors(caplog) == [("config.unknown_key", key, meant)]
+    assert (settings.recall_tokens, settings.enable_memory_system) == (500, True)
+    assert settings.max_tokens == {"client": 4_000, "godfather": 100_000}
+    assert "\x1b" not in caplog.text
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize("value", [[], "x", None, 5, True])
+@pytest.mark.parametrize("path", ["memory", "memory__session", "memory__longterm", "langmem", "feature_flags"])
+def test_a_section_that_is_no_object_is_an_error_and_the_rest_is_used(path, value, caplog):
+    name = _file(**OFFLINE)
+    said = json.loads(Path(name).read_text())
+    *above, last = path.split("__")
+    place = said
+    for each in above:
+        place = place[each]
+    place[last] = value
+    Path(name).write_text(json.dumps(said))
+
+    settings = settings_of(name)
+
+    assert _errors(caplog) == [("config.section_ignored", path.replace("__", "."), None)]
+    assert settings.godfather_phone == "972501234567@c.us"
+    assert settings.enable_memory_system is (path != "feature_flags")
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize("value", ["false", "true", "yes", 1, [], None])
+@pytest.mark.parametrize("path", ["feature_flags__enable_memory_system", "langmem__enable_memory_system"])
+def test_nothing_but_true_switches_something_on(path, value, caplog):
+    said = {"godfather_phone": "+972501234567", "feature_flags": {"enable_memory_system": False}, "langmem": {}}
+    section, name = path.split("__")
+    said[section][name] = value
+    Path("config.json").write_text(json.dumps(said))
+
+    assert settings_of("config.json").enable_memory_system is False
+    assert _errors(caplog) == [("config.value_ignored", f"{section}.{name}", None)]
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("recall_limit", "7"),
+        ("recall_limit", True),
+        ("min_similarity", "0.7"),
+        ("burst", True),
+        ("owner_limit", None),
+        ("archive_days", "soon"),
+        ("session_timeout", "soon"),
+        ("time_zone", "Asia/Nowhere"),
+        ("carry", "cart"),
+        ("language", 5),
+        ("database", 5),
+        ("archive_days", 10**30),
+        ("sweep_every", 0),
+    ],
+)
+def test_a_value_of_another_type_is_an_error_and_has_its_default(name, value, caplog):
+    settings = settings_of(_file(**OFFLINE, langmem={name: value, "recall_tokens": 500}))
+
+    assert _errors(caplog) == [("config.value_ignored", f"langmem.{name}", None)]
+    assert settings.recall_tokens == 500
+
+
+@pytest.mark.spec("U-8")
+def test_one_limit_that_is_wrong_leaves_the_other_as_it_is_given(caplog):
+    limits = {"client": "100", "godfather": 77}
+    assert settings_of(_file(memory__session__max_tokens_by_role=limits)).max_tokens == {
+        "client": 4_000,
+        "godfather": 77,
+    }
+    assert _errors(caplog) == [("config.value_ignored", "memory.session.max_tokens_by_role.client", None)]
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize("blank", ["", "  ", "\t"])
+def test_a_blank_phone_is_an_error_and_nobody_is_the_godfather(blank, caplog):
+    with PhoneMemory.from_config(_file(**OFFLINE | {"godfather_phone": blank})) as memory:
+        assert memory.settings.godfather_phone is None
+        assert memory._context.person.role(GODFATHER) == "client"
+    assert _errors(caplog) == [("config.value_ignored", "godfather_phone", None)]
+
+
+@pytest.mark.spec("U-8")
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(caplog):
+    path = Path(_file(**OFFLINE))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+    assert settings_of(path).godfather_phone == "972501234567@c.us"
+    assert _errors(caplog) == []
+
+
+@pytest.mark.spec("U-8")
+def test_a_file_of_5_000_brackets_is_one_that_cannot_be_read(caplog):
+    Path("config.json").write_text("[" * 5_000 * 20)
+    assert settings_of("config.json").enable_memory_system is False
+    assert "config.unreadable" in events(caplog)
+
+
+@pytest.mark.spec("U-8")
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("RECALL_LIMIT", "many", '"many": input should be a valid integer'),
+        ("SESSION_TIMEOUT", "soon", '"soon": a duration such as 45s, 30m, 24h, 7d'),
+        ("SESSION_TIMEOUT", "0", "greater than 0"),
+        ("ARCHIVE_DAYS", "lots", '"lots": input should be a valid integer'),
+        ("ENABLE_MEMORY_SYSTEM", "maybe", '"maybe": input should be a valid boolean'),
+        ("CARRY", "cart", '"cart": it is written as JSON, such as ["a list"]'),
+        ("MAX_TOKENS", "5", '"5": input should be a valid dictionary'),
+        ("TIME_ZONE", "Asia/Nowhere", "there is no such time zone"),
+        ("TIME_ZONE", "America", "there is no such time zone"),
+        ("TIME_ZONE", "../etc/passwd", "there is no such time zone"),
+        ("LANGUAGE", "fr", "'en', 'he' or 'es'"),
+        ("RECALL_LIMIT", "\x1b[2J" * 20, "\\u001b"),
+    ],
+)
+def test_a_wrong_environment_variable_is_one_line_at_the_start(name, value, told, monkeypatch):
+    monkeypatch.setenv(f"LANGMEM_{name}", value)
+    for start in (
+        lambda: PhoneMemory("sqlite://"),
+        Settings,
+        lambda: settings_of(_file()),
+        lambda: SessionManager("sqlite://"),
+    ):
+        with pytest.raises(ConfigurationError) as raised:
+            start()
+        assert told in str(raised.value)
+        assert str(raised.value).startswith(f"LANGMEM_{name} holds ")
+        assert str(raised.value).isprintable()
+
+
+@pytest.mark.spec("U-8")
+def test_a_secret_of_the_environment_is_never_told(monkeypatch):
+    monkeypatch.setenv("LANGMEM_TRUSTED_CALLERS", "s3cret")
+    with pytest.raises(ConfigurationError) as raised:
+        Settings()
+    assert "LANGMEM_TRUSTED_CALLERS" in str(raised.value)
+    assert "s3cret" not in str(raised.value)
+
+    monkeypatch.delenv("LANGMEM_TRUSTED_CALLERS")
+    monkeypatch.setenv("LANGMEM_DATABASE", "mysql://erin:s3cret@db/x")
+    with pytest.raises(ConfigurationError) as raised:
+        PhoneMemory()
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.spec("U-8")
+def test_a_variable_that_nobody_knows_is_a_warning_that_names_the_one_that_was_meant(monkeypatch, caplog):
+    monkeypatch.setenv("LANGMEM_SESSION_TIMOUT", "24h")
+    monkeypatch.setenv("LANGMEM_MODEL", "openai:x")
+    Settings()
+    [found] = [each for each in caplog.records if each.levelno == logging.WARNING]
+    assert (found.event, found.variable, found.nearest) == (
+        "environment.unknown",
+        "LANGMEM_SESSION_TIMOUT",
+        "LANGMEM_SESSION_TIMEOUT",
+    )
+
+
+@pytest.mark.spec("U-8", "C-3")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("30m", timedelta(minutes=30)),
+        ("24h", timedelta(hours=24)),
+        ("45s", timedelta(seconds=45)),
+        ("7d", timedelta(days=7)),
+        ("1h30m", timedelta(minutes=90)),
+        (" 90 ", timedelta(seconds=90)),
+        ("PT30M", timedelta(minutes=30)),
+        ("00:30:00", timedelta(minutes=30)),
+        ("never", None),
+        ("None", None),
+    ],
+)
+def test_a_duration_is_written_as_people_do(written, meant, monkeypatch):
+    assert settings_of(_file(langmem={"session_timeout": written})).session_timeout == meant
+    monkeypatch.setenv("LANGMEM_SESSION_TIMEOUT", written)
+    assert Settings().session_timeout == meant
+
+
+@pytest.mark.spec("U-8", "C-4")
+@pytest.mark.parametrize("never", ["never", "NONE", " never "])
+def test_never_means_for_ever(never, monkeypatch):
+    for name in ("ARCHIVE_DAYS", "INTERRUPT_TIMEOUT", "BURST", "SWEEP_EVERY"):
+        monkeypatch.setenv(f"LANGMEM_{name}", never)
+    found = Settings()
+    assert (found.archive_days, found.interrupt_timeout, found.burst, found.sweep_every) == (None, None, None, None)
 
 
 @pytest.mark.spec("P-8")
@@ -197,6 +419,38 @@ def test_switched_off_it_makes_no_file_and_asks_nothing_and_replies_work(caplog)
 
     assert [path.name for path in Path().iterdir()] == ["config.json"]
     assert CLIENT not in caplog.text
+
+
+@pytest.mark.spec("P-8")
+@pytest.mark.parametrize("durability", ["sync", "async", "exit"])
+def test_switched_off_it_keeps_nothing_of_plain_runs_either(durability):
+    with PhoneMemory.from_config(_file()) as memory:
+        graph = _graph(memory)
+        config = {"configurable": {"thread_id": CLIENT}}
+
+        def heard(said):
+            return said["messages"][-1].text
+
+        assert heard(graph.invoke({"messages": "hello"}, config, durability=durability)) == "heard 1"
+        assert heard(asyncio.run(graph.ainvoke({"messages": "hello"}, config, durability=durability))) == "heard 1"
+        graph.update_state(config, {"messages": "hello"})
+        memory.sessions.add_message(CLIENT, "user", "hello")
+        with memory.saver.turn(CLIENT) as turn:
+            assert heard(graph.invoke({"messages": "hello"}, turn)) == "heard 1"
+
+        assert graph.get_state(config).values == {}
+        assert [*graph.get_state_history(config)] == []
+        assert asyncio.run(_all(memory.saver.alist(None))) == []
+        assert memory.sessions.sessions() == []
+        assert memory.sessions.get_conversation_history(CLIENT) == []
+        assert memory.reply(graph, CLIENT, "/remember I like tea") == "Memory system is disabled"
+        with memory.database.read() as connection:
+            for table in ("message", "checkpoint", "value", "pending", "media", "memory"):
+                assert connection.exec_driver_sql(f"SELECT count(*) FROM langmem_{table}").scalar() == 0, table
+
+
+async def _all(found):
+    return [each async for each in found]
 
 
 @pytest.mark.spec("P-8")

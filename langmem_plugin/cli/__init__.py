@@ -7,12 +7,18 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
 from langmem_plugin.cli import care, index, sessions, talk
+from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
-    no_args_is_help=True, help="Memory for LangGraph agents that people text.", pretty_exceptions_enable=False
+    cls=PlainErrors,
+    no_args_is_help=True,
+    help="Memory for LangGraph agents that people text.",
+    pretty_exceptions_enable=False,
 )
 app.add_typer(sessions.app, name="sessions")
 app.command()(care.expire)
+app.command()(care.sweep)
+app.command("check-config")(care.check_config)
 app.command()(care.doctor)
 app.command()(talk.resolve)
 app.command()(talk.say)

@@ -6,10 +6,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from langmem_plugin.cli.opening import Url, plain_errors
+from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.settings import Settings
 
 
 def reindex(
@@ -23,16 +23,17 @@ def reindex(
         typer.Option("--embed", help="first embed what has no vector of the present model, and drop the other models'"),
     ] = False,
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """Bring the vector indexes up to date, and make anew what is missing or damaged. Exit code 1 if one fails."""
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
-    settings = Settings()
+    settings = chosen(config)
     named = store or settings.vector_index
     if named is None:
-        raise typer.BadParameter("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = settings.model_copy(update={"vector_index": named, "search_past_sessions": False})
-    with plain_errors(), PhoneMemory(database, settings=settings) as memory, _bar() as bar:
+        raise InvalidInput("say which index: --store chroma:FOLDER or --store pgvector")
+    settings = settings.model_copy(update={"vector_index": named, "search_past_sessions": False, "sweep_every": None})
+    with PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
         if embed:
             task = bar.add_task("embedding", total=service.reembedding.waiting())

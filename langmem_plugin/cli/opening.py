@@ -1,38 +1,108 @@
-"""Opens what a command works on, and turns our errors into one line and an exit code."""
+"""What a command works on: the settings it was told, and what the services of the database noted there."""
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from langmem_plugin import environment
+from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.errors import LangMemError
+from langmem_plugin.conversation.sessions.terms import (
+    ARCHIVED_FOR,
+    INTERRUPT_TIMEOUT,
+    SESSION_TIMEOUT,
+    Terms,
+    is_longer,
+    longest,
+    noted,
+)
+from langmem_plugin.database import Database
+from langmem_plugin.durations import told
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
 Url = Annotated[
     str | None,
     typer.Option(
-        "--database", help="sqlite:///file.db or postgresql://…; default: $LANGMEM_DATABASE or data/langmem.db"
+        "--database", help="sqlite:///file.db or postgresql://…; default: as set, $LANGMEM_DATABASE or data/langmem.db"
     ),
 ]
+Config = Annotated[
+    Path | None, typer.Option("--config", help="the service's JSON file of settings; LANGMEM_… variables win over it")
+]
+
+_SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
+_LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
+
+
+def chosen(config: Path | None) -> Settings:
+    """Of the file, if one is named, and the environment. Raises ConfigurationError if the file cannot be read."""
+    if config is None:
+        return Settings()
+    settings, problems = examined(config)
+    for problem in problems:
+        if problem.is_error:
+            typer.echo(visible(f"{config}: {problem}"), err=True)
+    return settings
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except (LangMemError, ImportError) as error:  # of an extra: its text names it
-        typer.echo(visible(f"langmem: {error}"), err=True)
-        sys.exit(1)
+def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
+    settings = chosen(config)
+    with ConversationSaver.from_settings(settings, url) as saver:
+        yield saver, SessionManager(saver, settings)
 
 
-@contextmanager
-def opened(url: str | None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
-    with plain_errors():
-        settings = Settings()
-        with ConversationSaver.from_settings(settings, url) as saver:
-            yield saver, SessionManager(saver, settings)
+@dataclass(frozen=True)
+class InForce:
+    """By which settings an operator's command ends and deletes, and what is to be said of that."""
+
+    settings: Settings
+    remarks: tuple[str, ...] = ()
+
+
+def in_force(url: str | None, config: Path | None) -> InForce | None:
+    """What the command was told or what the services noted, whichever is longer: nothing alive may end by a command.
+
+    Where neither says how long a thing lives, it is left alone. None where the memory is switched off: then there
+    is not even a database.
+    """
+    settings = chosen(config)
+    if not settings.enable_memory_system:
+        typer.echo("the memory is switched off: nothing is done")
+        return None
+    with Database.from_settings(settings, url) as database, database.read() as connection:
+        services = noted(connection)
+    asked = _told(settings, named=config is not None)
+    terms = longest(asked, services)
+    remarks = [
+        f"{_SETTINGS[name]} is {told(length)}, as a service of this database has it, not {told(asked[name])}"
+        for name, length in terms.items()
+        if name in asked and is_longer(length, asked[name])
+    ]
+    remarks += [
+        f"{what} left alone, because no service has noted here for how long they live: "
+        f"say it by --config FILE or {environment.variable(_SETTINGS[name])}"
+        for name, what in _LEFT_ALONE.items()
+        if name not in terms
+    ]
+    archived_for = terms.get(ARCHIVED_FOR)
+    lengths = {name: terms.get(name) for name in (SESSION_TIMEOUT, INTERRUPT_TIMEOUT)}
+    days = None if archived_for is None else archived_for.days
+    return InForce(settings.model_copy(update={**lengths, "archive_days": days}), tuple(remarks))
+
+
+def _told(settings: Settings, *, named: bool) -> Terms:
+    """Of what the command was told; a default is nobody's word."""
+    variables = environment.are_set()
+    said: Terms = {}
+    if named or environment.variable(SESSION_TIMEOUT) in variables:
+        said |= {SESSION_TIMEOUT: settings.session_timeout, INTERRUPT_TIMEOUT: settings.interrupt_timeout}
+    if named or environment.variable("archive_days") in variables:
+        said[ARCHIVED_FOR] = settings.archived_for
+    return said

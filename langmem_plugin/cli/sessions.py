@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from langmem_plugin.cli.opening import Url, opened
+from langmem_plugin.cli.opening import Config, Url, opened
 from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
@@ -24,10 +24,11 @@ def list_sessions(
     phone: Annotated[str | None, typer.Argument(help="only this phone's")] = None,
     limit: Annotated[int, typer.Option(min=1)] = 50,
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """Sessions, the last active first; of one phone, oldest first."""
     table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
-    with opened(database) as (_, manager):
+    with opened(database, config) as (_, manager):
         for found in manager.sessions(phone, limit=limit):
             state = f"ended {_minute(found.ended_at)}" if found.ended_at else "current"
             counts = (str(found.message_counter), str(found.total_tokens))
@@ -38,9 +39,9 @@ def list_sessions(
 
 
 @app.command()
-def show(session_id: _Id, database: Url = None) -> None:
+def show(session_id: _Id, database: Url = None, config: Config = None) -> None:
     """A session as a transcript."""
-    with opened(database) as (_, manager):
+    with opened(database, config) as (_, manager):
         for message in manager.messages(session_id):
             said_by = f"{_minute(message.timestamp)}  {message.role:9}  "
             # Further lines stand under the first: nobody can write a line that looks like another message.
@@ -53,9 +54,10 @@ def export(
     session_id: _Id,
     file: Annotated[Path | None, typer.Option("--to", help="a file; default: standard output")] = None,
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """A session's messages as JSON lines; a new file is for nobody else to read."""
-    with opened(database) as (_, manager):
+    with opened(database, config) as (_, manager):
         lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
     text = "".join(f"{visible(line)}\n" for line in lines)
     if file is None:
@@ -66,9 +68,9 @@ def export(
 
 
 @app.command()
-def restore(session_id: _Id, database: Url = None) -> None:
+def restore(session_id: _Id, database: Url = None, config: Config = None) -> None:
     """Make an archived session its phone's current one again."""
-    with opened(database) as (_, manager):
+    with opened(database, config) as (_, manager):
         found = manager.restore(session_id)
         typer.echo(f"{found.session_id} is current again, with {found.message_counter} messages")
 
@@ -78,9 +80,10 @@ def purge(
     session_id: _Id,
     yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """Delete a session with everything that belongs to it, for good."""
-    with opened(database) as (_, manager):
+    with opened(database, config) as (_, manager):
         found = manager.session(session_id)
         if not yes:
             typer.confirm(f"Delete the {found.message_counter} messages of {session_id} for good?", abort=True)

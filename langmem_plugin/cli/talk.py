@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from langmem_plugin.agent.standalone_resolve import resolve as resolve_utterance
-from langmem_plugin.cli.opening import Url, opened, plain_errors
+from langmem_plugin.cli.opening import Config, Url, chosen, opened
 from langmem_plugin.conversation.config_keys import SESSION
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.terminal import visible
 
 
@@ -15,11 +16,12 @@ def resolve(
     phone: Annotated[str | None, typer.Option(help="in this phone's newest session")] = None,
     session: Annotated[str | None, typer.Option(help="in the session with this id")] = None,
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """Explain what an utterance refers to, and why."""
     if (phone is None) == (session is None):
-        raise typer.BadParameter("say where: --phone or --session")
-    with opened(database) as (saver, manager):
+        raise InvalidInput("say where: --phone or --session")
+    with opened(database, config) as (saver, manager):
         chat = phone if phone is not None else manager.session(session or "").whatsapp_chat
         place = {"thread_id": chat, **({SESSION: session} if session else {})}
         found = saver.get_tuple({"configurable": place})
@@ -41,11 +43,13 @@ def say(
     phone: Annotated[str, typer.Argument(help="whose memory")],
     command: Annotated[str, typer.Argument(help='a chat command, such as "/memories" or "/remember …"')],
     database: Url = None,
+    config: Config = None,
 ) -> None:
     """Answer a chat command as the person would get it."""
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
-    with plain_errors(), PhoneMemory(database) as memory:
+    settings = chosen(config).model_copy(update={"sweep_every": None})
+    with PhoneMemory(database, settings=settings) as memory:
         answer = memory.command(phone, command)
         _show("that is no chat command: try /help" if answer is None else answer)
 

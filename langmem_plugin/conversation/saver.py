@@ -31,6 +31,7 @@ from langmem_plugin.conversation.sessions.session_deletion import SessionDeletio
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import DEFAULT_SILENCE, Silence
+from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR
 from langmem_plugin.conversation.storage import codec, pruning
 from langmem_plugin.conversation.storage.checkpoint_reader import CheckpointReader
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
@@ -118,7 +119,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     ) -> Self:
         """As the settings say, on their database unless another is given."""
         given = isinstance(database, Database)
-        return cls(
+        made = cls(
             database or settings.database,
             schema=None if given else settings.database_schema,
             database_timeout=settings.database_timeout,
@@ -132,6 +133,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             turn_timeout=settings.turn_timeout,
             executor=executor,
         )
+        made.sessions.terms.own[ARCHIVED_FOR] = settings.archived_for
+        return made
 
     @classmethod
     def from_conn_string(cls, conn_string: str | Path, **arguments: Any) -> Self:

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, Self, get_args
 
@@ -208,8 +208,8 @@ class SessionManager:
     def expire(self) -> tuple[int, int]:
         """Archives what fell silent and purges what was archived for `settings.archive_days`; how many of each."""
         ended, purged = self._saver.sessions.end_silent(), 0
-        if self._settings.archive_days is not None:
-            ended_before = self._saver.sessions.now() - timedelta(days=self._settings.archive_days)
+        if self._settings.archived_for is not None:
+            ended_before = self._saver.sessions.now() - self._settings.archived_for
             purged = self._saver.deletion.delete_archived(ended_before)
         return ended, purged
 

@@ -27,6 +27,7 @@ from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
 _NEXT_LOOK_SECONDS = 0.1
+_LOCK = "SELECT pg_try_advisory_lock(hashtextextended(%s, 0))"
 
 _connecting: ContextVar[Transaction] = ContextVar("connecting")  # the transaction that a connection is opened for
 _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar(
@@ -118,15 +119,27 @@ class Database:
 
         The lock is of the session, not of a transaction: a long one would keep PostgreSQL from cleaning up.
         """
+        with self._advisory(name, waits=True):
+            yield
+
+    @contextlib.contextmanager
+    def alone_or_not(self, name: str) -> Iterator[bool]:
+        """The same without waiting: whether nobody else is inside."""
+        with self._advisory(name, waits=False) as locked:
+            yield locked
+
+    @contextlib.contextmanager
+    def _advisory(self, name: str, *, waits: bool) -> Iterator[bool]:
         try:
             with self._connected(self._asked(writes=False)) as connection:
                 raw = driver(connection)
                 try:
-                    while not raw.execute("SELECT pg_try_advisory_lock(hashtextextended(%s, 0))", [name]).fetchone()[0]:
+                    while not (locked := raw.execute(_LOCK, [name]).fetchone()[0]) and waits:
                         time.sleep(_NEXT_LOOK_SECONDS)
                         self._check_open()
-                    yield
-                    raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
+                    yield locked
+                    if locked:
+                        raw.execute("SELECT pg_advisory_unlock(hashtextextended(%s, 0))", [name])
                 except BaseException:
                     connection.invalidate()  # with it goes the lock
                     raise

@@ -135,11 +135,14 @@ class MemoryRepository:
         memory_ids: Sequence[str],
         *,
         if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
-    ) -> None:
-        """Deletes the rows for good, with all that belongs to them; readers start again."""
+    ) -> int:
+        """Deletes the rows for good, with all that belongs to them; readers start again. How many were deleted."""
         begin_removal(connection, owner)
+        deleted = 0
         for part in in_parts(memory_ids):
-            connection.execute(delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still))
+            doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
+            deleted += connection.execute(doomed).rowcount
+        return deleted
 
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""

@@ -1,6 +1,6 @@
 """How long memories are kept: an owner's limit, when they are archived, and when deleted for good."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
@@ -17,6 +17,8 @@ from langmem_plugin.database.memory_tables import (
     memory_owner,
     standing_instruction,
 )
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.database.slices import delete_in_slices
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, OVER, Status
 from langmem_plugin.memory.repository import MemoryRepository
@@ -81,6 +83,13 @@ class Retention:
         How many memories of every owner these were. Of uses, those of the last 90 days are kept; owners of whom
         nothing is left are forgotten.
         """
+        deleted = sum(self.memories_deleted())
+        for _ in (*self.uses_deleted(), *self.owners_forgotten()):
+            pass
+        return deleted
+
+    def memories_deleted(self) -> Iterator[int]:
+        """Of `purge`, the memories; after each transaction, how many it deleted."""
         now = self._now()
         due = or_(
             and_(memory.c.status == "forgotten", memory.c.updated_at <= now - _FORGOTTEN_FOR),
@@ -93,16 +102,22 @@ class Retention:
         for row in rows:
             due_of.setdefault(row.owner, []).append(row.memory_id)
         for owner, memory_ids in due_of.items():
-            unindexed = nullcontext() if self._index is None else self._index.removing(owner, memory_ids)
-            with unindexed, self._database.write(patience=BULK_WORK) as connection:
-                self._repository.remove(connection, owner, memory_ids, if_still=due)
-        with self._database.write(patience=BULK_WORK) as connection:
-            connection.execute(delete(memory_access).where(memory_access.c.at <= now - _USES_LOGGED_FOR))
-            connection.execute(delete(memory_collection).where(memory_collection.c.dropped_at <= now - _A_YEAR))
-        self._forget_owners_of_nothing()
-        return len(rows)
+            for part in in_parts(memory_ids):
+                unindexed = nullcontext() if self._index is None else self._index.removing(owner, part)
+                with unindexed, self._database.write(patience=BULK_WORK) as connection:
+                    deleted = self._repository.remove(connection, owner, part, if_still=due)
+                yield deleted
 
-    def _forget_owners_of_nothing(self) -> None:
+    def uses_deleted(self) -> Iterator[int]:
+        """Of `purge`, the log of uses, with marks of sessions that were dropped a year ago; see `memories_deleted`."""
+        now = self._now()
+        yield from delete_in_slices(self._database, memory_access, memory_access.c.at <= now - _USES_LOGGED_FOR)
+        marks = memory_collection.c.dropped_at <= now - _A_YEAR
+        for _ in delete_in_slices(self._database, memory_collection, marks):
+            yield 0
+
+    def owners_forgotten(self) -> Iterator[int]:
+        """Of `purge`, the owners of nothing; see `memories_deleted`."""
         nothing = and_(
             *(
                 ~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists()
@@ -116,7 +131,8 @@ class Retention:
                 # Locked before it is looked at again: what somebody stores meanwhile would go with the owner's row.
                 one = memory_owner.c.owner == owner
                 connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
-                connection.execute(delete(memory_owner).where(one, nothing))
+                deleted = connection.execute(delete(memory_owner).where(one, nothing)).rowcount
+            yield deleted
 
 
 def _first(

@@ -80,7 +80,7 @@ def test_a_folder_that_a_running_service_holds_is_left_to_it(filled, run, databa
 
 
 def test_which_index_has_to_be_said_somewhere(database_url, tmp_path, monkeypatch):
-    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 2
+    assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 1
     monkeypatch.setenv("LANGMEM_VECTOR_INDEX", f"chroma:{tmp_path}/index")
     assert CliRunner().invoke(app, ["reindex", "--database", database_url]).exit_code == 0
 

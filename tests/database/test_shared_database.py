@@ -15,8 +15,8 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Column, Integer, MetaData, String, Table, create_engine, inspect, make_url, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager, Settings
-from langmem_plugin.database import Database, migrations, people_tables
-from langmem_plugin.database.migrations import HEAD
+from langmem_plugin.database import Database, people_tables
+from langmem_plugin.database.migrations import HEAD, first_release
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
 
@@ -124,6 +124,17 @@ def test_every_name_that_is_made_has_the_prefix(empty_url, application):
     assert [name for name in made if not name.startswith("langmem_")] == []
 
 
+def without_later_revisions(engine):
+    """Undoes what came after 0006, the last that the first release knew."""
+    known = {f"langmem_{name}" for name in first_release._OF_0001 + first_release._OF_0002}
+    with engine.begin() as connection:
+        for table in metadata.sorted_tables:
+            if table.name not in known:
+                connection.execute(text(f"DROP TABLE {table.name}"))
+        connection.execute(text("ALTER TABLE langmem_media DROP COLUMN payload"))
+        connection.execute(text("UPDATE langmem_version SET version_num = '0006'"))
+
+
 def unnamed(engine):
     """Takes the prefix off again, so that the database is one that the first release wrote."""
     with engine.begin() as connection:
@@ -134,24 +145,20 @@ def unnamed(engine):
         keys = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
         for table, name in connection.execute(text(keys)).all():
             connection.execute(text(f"ALTER TABLE {table} RENAME CONSTRAINT {name} TO {name.removeprefix('langmem_')}"))
-        made = inspect(connection).get_table_names()
-        for table in metadata.sorted_tables:
-            if table.name not in made:
-                continue
-            connection.execute(text(f"ALTER TABLE {table.name} RENAME TO {table.name.removeprefix('langmem_')}"))
+        for table in first_release._OF_0001 + first_release._OF_0002:
+            connection.execute(text(f"ALTER TABLE langmem_{table} RENAME TO {table}"))
         connection.execute(text("ALTER TABLE langmem_version RENAME TO alembic_version"))
         connection.execute(text("ALTER INDEX langmem_version_pkc RENAME TO alembic_version_pkc"))
 
 
 @pytest.fixture
-def of_first_release(empty_url, application, monkeypatch):
+def of_first_release(empty_url, application):
     if empty_url.startswith("sqlite"):
         shutil.copy(FIRST_RELEASE, make_url(empty_url).database)
     else:
-        with monkeypatch.context() as patch:
-            patch.setattr(migrations, "HEAD", "0006")  # the last that the first release knew
-            with ConversationSaver(empty_url) as saver:
-                SessionManager(saver).add_message(MOM, "user", "find me a chicken dinner")
+        with ConversationSaver(empty_url) as saver:
+            SessionManager(saver).add_message(MOM, "user", "find me a chicken dinner")
+        without_later_revisions(application)
         unnamed(application)
     return empty_url
 

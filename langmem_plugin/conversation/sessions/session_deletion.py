@@ -15,6 +15,9 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
+_AT_ONCE = 20
+"""Sessions in one transaction: each may have some hundred rows."""
+
 
 class SessionDeletion:
     """The one way by which anything of a conversation is deleted; `folder` holds its pictures and files."""
@@ -47,9 +50,21 @@ class SessionDeletion:
 
     def delete_archived(self, ended_before: datetime) -> int:
         """What ended before then, of all threads, and files that writes which failed left behind; how many sessions."""
-        deleted = self._delete(session.c.ended_at < ended_before)
+        return sum(self.archived_deleted(ended_before))
+
+    def archived_deleted(self, ended_before: datetime) -> Iterator[int]:
+        """The same a few sessions at a time; after each transaction, how many it deleted."""
+        due = session.c.ended_at < ended_before
+        while True:
+            with self._database.read() as connection:
+                found = connection.execute(select(session.c.session_id).where(due).limit(_AT_ONCE)).scalars().all()
+            if not found:
+                break
+            deleted = self._delete(due & session.c.session_id.in_(found))
+            yield deleted
+            if not deleted:  # all of them were restored meanwhile
+                break
         remove_leftovers(self._database, self._folder)
-        return deleted
 
     def _delete(self, doomed: ColumnElement[bool]) -> int:
         with self.transaction() as (connection, files):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, text, update
+from sqlalchemy import Connection, Select, bindparam, insert, select, text, tuple_, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.conversation_tables import checkpoint, pending, session
@@ -143,11 +143,22 @@ def restore(connection: Connection, found: Session, now: datetime) -> None:
     _log("session.restored", found)
 
 
-def idle(connection: Connection, now: datetime, silence: Silence, limit: int) -> list[Session]:
-    """Current sessions that have been silent for too long, of all threads."""
+def idle(
+    connection: Connection, now: datetime, silence: Silence, limit: int, after: Session | None = None
+) -> tuple[list[Session], Session | None]:
+    """Current sessions that have been silent for too long, of all threads, those silent for longest first.
+
+    `limit` of them are looked at, from `after` on; and the last one, to go on after, if there may be more.
+    """
     query = select(*_COLUMNS).where(session.c.ended_at.is_(None), session.c.last_active <= silence.since(now))
-    candidates = [Session(*row) for row in connection.execute(query.order_by(session.c.last_active).limit(limit))]
-    return [found for found in candidates if has_ended(connection, found, now, silence)]
+    place = (session.c.last_active, session.c.thread)  # a thread has one current session
+    if after is not None:
+        query = query.where(
+            tuple_(*place) > tuple_(after.last_active, after.thread, types=[each.type for each in place])
+        )
+    looked_at = [Session(*row) for row in connection.execute(query.order_by(*place).limit(limit))]
+    silent = [found for found in looked_at if has_ended(connection, found, now, silence)]
+    return silent, looked_at[-1] if len(looked_at) == limit else None
 
 
 def none_ahead(connection: Connection, now: datetime) -> None:

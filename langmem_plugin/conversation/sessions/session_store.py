@@ -23,6 +23,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.run_sessions import RunSessions
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.sessions.silence import Silence
+from langmem_plugin.conversation.sessions.terms import INTERRUPT_TIMEOUT, SESSION_TIMEOUT, NotedTerms
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
@@ -72,6 +73,7 @@ class SessionStore:
     ) -> None:
         self._database = database
         self.silence = silence
+        self.terms = NotedTerms({SESSION_TIMEOUT: silence.timeout, INTERRUPT_TIMEOUT: silence.while_interrupted})
         self.region = region
         self.now = now
         self._contents = contents
@@ -133,6 +135,7 @@ class SessionStore:
         thread, control = self.thread_of(config), control_of(config)
         if not starts_run(config) or self._runs.knows(control, thread):
             return False
+        self.terms.look(connection, self.now())
         over = found is None or session_rows.has_ended(connection, found, self.now(), self.silence)
         self._runs.remember(control, thread, None if over or found is None else found.session_id)
         return over
@@ -154,6 +157,7 @@ class SessionStore:
         """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired."""
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
+        self.terms.note(connection, now)
         return found or session_rows.begin(connection, self.thread_of(config), now)
 
     def wrote(self, config: RunnableConfig, written: Session) -> None:
@@ -214,6 +218,7 @@ class SessionStore:
     def look(self, thread: str) -> Session | None:
         """The thread's session, if it goes on and can be read; what a turn's run needs of it is then decoded."""
         with self._database.read() as connection:
+            self.terms.look(connection, self.now())
             found = session_rows.newest(connection, thread)
             goes_on = found is not None and not session_rows.has_ended(connection, found, self.now(), self.silence)
             return found if goes_on and found and self._contents.is_readable(connection, found) else None
@@ -250,17 +255,25 @@ class SessionStore:
 
     def end_silent(self) -> int:
         """Archives the sessions that fell silent; how many."""
-        now, ended = self.now(), 0
+        return sum(self.silent_ended())
+
+    def silent_ended(self, silence: Silence | None = None) -> Iterator[int]:
+        """The same a few at a time, by another silence if one is given; after each transaction, how many."""
+        now, after = self.now(), None
+        silence = silence or self.silence
         with self._database.write() as connection:
             session_rows.none_ahead(connection, now)
         while True:
-            with self._database.write() as connection:
-                silent = session_rows.idle(connection, now, self.silence, _EXPIRED_AT_ONCE)
-                for each in silent:
-                    session_rows.end(connection, each.thread, now, number=each.number)
-            if not silent:
-                return ended
-            ended += len(silent)
+            with self._database.read() as connection:
+                silent, after = session_rows.idle(connection, now, silence, _EXPIRED_AT_ONCE, after)
+            ended = 0
+            if silent:
+                with self._database.write() as connection:
+                    for seen in silent:
+                        ended += _end_if_still_silent(connection, seen, now, silence)
+            yield ended
+            if after is None:
+                return
 
     def restore(self, session_id: str) -> None:
         """Makes an archived session the current one again; the one that was is archived. Raises UnknownSession."""
@@ -280,6 +293,7 @@ class SessionStore:
     def _opened(self, connection: Connection, thread: str, found: Session | None, seen: Session | None) -> Session:
         """The newest session `found`, or a fresh one. What `look` has `seen` need not be read again."""
         now = self.now()
+        self.terms.note(connection, now)
         if (
             found is not None
             and not session_rows.has_ended(connection, found, now, self.silence)
@@ -305,6 +319,18 @@ class SessionStore:
         """Whether it was silence that ended the session, or ends it now."""
         at = found.ended_at or now
         return session_rows.has_ended(connection, replace(found, ended_at=None), at, self.silence)
+
+
+def _end_if_still_silent(connection: Connection, seen: Session, now: datetime, silence: Silence) -> bool:
+    """Somebody may have written in it since it was seen."""
+    found = session_rows.newest(connection, seen.thread, lock=True)
+    return (
+        found is not None
+        and found.ended_at is None
+        and found.number == seen.number
+        and session_rows.has_ended(connection, found, now, silence)
+        and session_rows.end(connection, found.thread, now, number=found.number)
+    )
 
 
 def _refuse_outrun(connection: Connection, found: Session | None, config: RunnableConfig) -> None:

@@ -1,0 +1,23 @@
+"""Every command's errors: one line and exit code 1, never a traceback."""
+
+import errno
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from langmem_plugin.errors import LangMemError
+from langmem_plugin.terminal import visible
+
+
+class PlainErrors(TyperGroup):
+    """A group of commands; the outermost one is enough."""
+
+    def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
+        try:
+            return super().invoke(ctx)
+        except (LangMemError, ImportError, OSError) as error:  # ImportError: of an extra, which its text names
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise  # whoever read the output has left
+            typer.echo(visible(f"langmem: {' '.join(str(error).split())}"), err=True)
+            raise typer.Exit(1) from error

@@ -1,0 +1,36 @@
+"""Durations as people write them: 45s, 30m, 24h, 7d, together as 1h30m, a number of seconds, or never."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+EXPECTED = "a duration such as 45s, 30m, 24h, 7d or PT30M"
+
+_NEVER = ("never", "none")
+_UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_WRITTEN = re.compile(
+    r"(?=.)(?:(?P<d>\d{1,6})d)?\s*(?:(?P<h>\d{1,8})h)?\s*(?:(?P<m>\d{1,9})m)?\s*(?:(?P<s>\d{1,10}(?:\.\d{1,6})?)s?)?",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+def duration(given: Any) -> Any:
+    """A timedelta for a text that is written so; whatever else it is, as it was given."""
+    if not isinstance(given, str) or (found := _WRITTEN.fullmatch(given.strip())) is None:
+        return given
+    return timedelta(**{_UNITS[unit]: float(number) for unit, number in found.groupdict().items() if number})
+
+
+def none_if_never(given: Any) -> Any:
+    return None if isinstance(given, str) and given.strip().casefold() in _NEVER else given
+
+
+def told(length: timedelta | None) -> str:
+    """As it is told to people, in the largest unit that fits."""
+    if length is None:
+        return "never"
+    seconds = length.total_seconds()
+    for name, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size and seconds % size == 0:
+            return f"{seconds / size:g}{name}"
+    return f"{seconds:g}s"

@@ -1,0 +1,88 @@
+"""The environment variables LANGMEM_…: what one holds that cannot be used, in one line, and names that nobody knows."""
+
+import difflib
+import json
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+from pydantic_settings import EnvSettingsSource
+
+from langmem_plugin.durations import EXPECTED
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.logs import event_log
+from langmem_plugin.terminal import visible
+
+log = event_log(__name__)
+
+PREFIX = "LANGMEM_"
+_OF_OTHER_PARTS = {"MODEL", "BASE_URL"}
+"""Without the prefix. Read where a chat model is made (agent/models.py)."""
+
+_SECRET = ("database", "vector_index", "trusted_callers", "godfather_phone")
+"""Settings whose values are never shown: a URL may hold a password, the others say who somebody is."""
+
+_SHOWN = 60
+_ALIKE = 0.5
+
+
+class Variables(EnvSettingsSource):
+    """As pydantic-settings reads them; what is no JSON where JSON is needed is named as everything else is."""
+
+    def prepare_field_value(self, field_name: str, field: FieldInfo, value: Any, value_is_complex: bool) -> Any:
+        try:
+            return super().prepare_field_value(field_name, field, value, value_is_complex)
+        except ValueError as error:
+            expected = '["a list"]' if "dict" not in str(field.annotation) else '{"an": "object"}'
+            raise ConfigurationError(f"{_said(field_name)}: it is written as JSON, such as {expected}") from error
+
+
+def are_set() -> set[str]:
+    """The names of the variables, in capitals: their case does not count."""
+    return {name.upper() for name in os.environ if name.upper().startswith(PREFIX)}
+
+
+def variable(setting: str) -> str:
+    return f"{PREFIX}{setting.upper()}"
+
+
+def refuse_wrong(error: ValidationError, given: Mapping[str, Any]) -> None:
+    """Raises ConfigurationError if it is a variable that cannot be used, and not what was `given` otherwise."""
+    outside = are_set()
+    for each in error.errors():
+        setting = str(each["loc"][0]) if each["loc"] else ""
+        if setting not in given and variable(setting) in outside:
+            raise ConfigurationError(f"{_said(setting)}: {reason(each)}") from error
+
+
+def warn_of_unknown(settings: Collection[str]) -> None:
+    known = {name.upper() for name in settings} | _OF_OTHER_PARTS
+    for name in sorted(each.removeprefix(PREFIX) for each in are_set()):
+        if name not in known:
+            like = nearest(name, known)
+            extra = {"variable": PREFIX + name[:_SHOWN], "nearest": like and PREFIX + like}
+            log.warning("environment.unknown", extra=extra)
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """The known name that was meant, as far as one can tell; the empty text if none is like it."""
+    return next(iter(difflib.get_close_matches(name[:_SHOWN], known, 1, _ALIKE)), "")
+
+
+def reason(error: ErrorDetails) -> str:
+    """Of pydantic's, as part of a sentence."""
+    if error["type"].startswith("time_delta"):
+        return f"{EXPECTED} is expected"
+    said = error["msg"].removeprefix("Value error, ")
+    return said[:1].lower() + said[1:]
+
+
+def _said(setting: str) -> str:
+    name = variable(setting)
+    if setting in _SECRET:
+        return f"{name} holds what cannot be used"
+    [held, *_] = [value for each, value in os.environ.items() if each.upper() == name] or [""]
+    return f"{name} holds {visible(json.dumps(held[:_SHOWN], ensure_ascii=False))}"

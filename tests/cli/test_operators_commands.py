@@ -1,0 +1,249 @@
+"""Commands that end and delete: by the service's settings, or not at all; and what is said of a wrong file or name."""
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import insert, update
+from typer.testing import CliRunner
+
+from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
+from langmem_plugin.cli import app
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import session
+from langmem_plugin.database.people_tables import link_code
+
+ERIN = "+972501234567"
+A_DAY = Settings(session_timeout=timedelta(hours=24), archive_days=None, sweep_every=None, search_past_sessions=False)
+
+
+@pytest.fixture
+def run(database_url):
+    """A command on the database; its output, each line of it, with that for errors."""
+
+    def invoke(*arguments, exit_code=0):
+        result = CliRunner().invoke(app, [*arguments, "--database", database_url])
+        assert result.exit_code == exit_code, result.output
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result.output.splitlines()
+
+    return invoke
+
+
+@pytest.fixture
+def config(tmp_path):
+    def write(**ours):
+        file = tmp_path / "config.json"
+        said = {"feature_flags": {"enable_memory_system": True}, "godfather_phone": "+972501112222", "langmem": ours}
+        file.write_text(json.dumps(said))
+        return str(file)
+
+    return write
+
+
+def _silent_for(database_url, *, ended=False, settings=None, **amount):
+    """A session that was active last so long ago, in a service with these settings."""
+    with ConversationSaver.from_settings(settings or Settings(), database_url) as saver:
+        manager = SessionManager(saver, settings)
+        manager.add_message(ERIN, "user", "hello")
+        then = datetime.now(UTC) - timedelta(**amount)
+        with saver.database.write() as connection:
+            values = {"last_active": then, "ended_at": then if ended else None}
+            connection.execute(update(session).values(**values))
+
+
+def _sessions(database_url):
+    """Whether each is current."""
+    with ConversationSaver(database_url) as saver:
+        return [each.ended_at is None for each in SessionManager(saver).sessions()]
+
+
+@pytest.mark.spec("U-5", "C-22")
+@pytest.mark.parametrize("command", ["expire", "sweep"])
+@pytest.mark.parametrize("content", [None, "{ broken", "[]", b"\xff\xfe"])
+def test_a_file_of_settings_that_cannot_be_read_ends_the_command_and_changes_nothing(
+    command, content, run, database_url, tmp_path
+):
+    _silent_for(database_url, hours=2)
+    file = tmp_path / "service.json"
+    if content is not None:
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+
+    [line] = run(command, "--config", str(file), exit_code=1)
+
+    assert line.startswith("langmem: the file ")
+    assert "service.json" in line
+    assert _sessions(database_url) == [True]
+
+
+@pytest.mark.spec("U-5", "C-22", "C-3")
+@pytest.mark.parametrize("command", ["expire", "sweep"])
+def test_a_command_without_settings_ends_nothing_that_the_service_counts_as_alive(command, run, database_url):
+    _silent_for(database_url, settings=A_DAY, hours=23)
+    run(command)
+    assert _sessions(database_url) == [True]
+
+    _silent_for(database_url, settings=A_DAY, hours=24)
+    run(command)
+    assert _sessions(database_url) == [False]
+
+
+@pytest.mark.spec("U-5", "C-22", "C-4")
+@pytest.mark.parametrize("command", ["expire", "sweep"])
+def test_a_command_without_settings_deletes_nothing_that_the_service_keeps(command, run, database_url):
+    _silent_for(database_url, settings=A_DAY, ended=True, days=400)
+    run(command)
+    assert _sessions(database_url) == [False]
+
+
+@pytest.mark.spec("U-5", "C-22")
+@pytest.mark.parametrize("command", ["expire", "sweep"])
+def test_the_longer_of_what_is_told_and_what_the_service_has_counts_and_is_said(
+    command, run, database_url, monkeypatch, config
+):
+    _silent_for(database_url, settings=A_DAY, hours=2)
+    monkeypatch.setenv("LANGMEM_SESSION_TIMEOUT", "30m")
+    told = run(command, "--config", config(archive_days=30))
+
+    assert "session_timeout is 1d, as a service of this database has it, not 30m" in told
+    assert "archive_days is never, as a service of this database has it, not 30d" in told
+    assert _sessions(database_url) == [True]
+
+
+@pytest.mark.spec("U-5", "C-22")
+def test_where_nobody_says_how_long_a_session_lives_none_is_ended(run, database_url):
+    with Database(database_url) as database, database.write() as connection:
+        now = datetime.now(UTC) - timedelta(days=300)
+        row = {"thread": ERIN, "session_id": "s", "created_at": now, "last_active": now, "next_row": 1, "epoch": 0}
+        connection.execute(insert(session), row | {"number": 1})
+
+    told = run("expire")
+
+    assert [line for line in told if "current sessions are left alone" in line and "--config" in line]
+    assert _sessions(database_url) == [True]
+
+
+@pytest.mark.spec("U-5", "C-22", "C-4")
+def test_told_by_the_environment_or_a_file_it_ends_and_deletes(run, database_url, monkeypatch, config):
+    _silent_for(database_url, hours=2)
+    assert run("expire", "--config", config(session_timeout="3h"))[-1] == "0 sessions archived, 0 purged"
+    monkeypatch.setenv("LANGMEM_SESSION_TIMEOUT", "1h")
+    assert run("expire")[-1] == "1 sessions archived, 0 purged"
+    _silent_for(database_url, ended=True, days=31)
+    assert run("expire", "--config", config())[-1].endswith(" 2 purged")
+
+
+@pytest.mark.spec("U-5", "C-22")
+def test_a_sweep_by_hand_says_what_it_did_of_each_kind(run, database_url):
+    with PhoneMemory(database_url, settings=A_DAY) as memory, memory.database.write() as connection:
+        expired = datetime.now(UTC) - timedelta(days=1)
+        connection.execute(insert(link_code), {"digest": "d", "person": ERIN, "expires_at": expired})
+    _silent_for(database_url, hours=2)
+
+    lines = [line.split(maxsplit=1) for line in run("sweep")]
+
+    assert ["1", "sessions archived"] in lines
+    assert ["1", "link codes deleted"] in lines
+    assert ["0", "memories deleted"] in lines
+
+
+@pytest.mark.spec("U-5", "P-8")
+@pytest.mark.parametrize("command", ["expire", "sweep"])
+def test_where_the_memory_is_switched_off_nothing_is_made(command, tmp_path, config):
+    file = config(enable_memory_system=False)
+    arguments = [command, "--config", file, "--database", f"sqlite:///{tmp_path}/new.db"]
+    result = CliRunner().invoke(app, arguments)
+
+    assert result.output == "the memory is switched off: nothing is done\n"
+    assert not (tmp_path / "new.db").exists()
+
+
+@pytest.mark.spec("U-5", "U-8")
+def test_every_command_takes_the_services_file(tmp_path, config):
+    file = config(database=f"sqlite:///{tmp_path}/service.db", vector_index=f"chroma:{tmp_path}/index")
+    said = CliRunner().invoke(app, ["say", ERIN, "/remember I like tea", "--config", file])
+    assert "I like tea" in said.output
+    for command in (
+        ["sessions", "list"],
+        ["doctor"],
+        ["resolve", "number 2", "--phone", ERIN],
+        ["reindex"],
+        ["expire"],
+        ["sweep"],
+    ):
+        result = CliRunner().invoke(app, [*command, "--config", file])
+        assert result.exit_code == 0, result.output
+    assert [*tmp_path.glob("*.db")] == [tmp_path / "service.db"]
+
+
+@pytest.mark.spec("U-5", "U-8")
+def test_a_file_is_checked_and_the_settings_in_force_are_printed(config, monkeypatch):
+    file = config(session_timeout="7d", database="postgresql://erin:s3cret@db/x", recal_tokens=5)
+    monkeypatch.setenv("LANGMEM_RECALL_LIMIT", "9")
+
+    result = CliRunner().invoke(app, ["check-config", file])
+
+    lines = result.output.splitlines()
+    assert result.exit_code == 1
+    assert {"session_timeout = 7d", "recall_limit = 9", "archive_days = 30"} <= set(lines)
+    assert lines[-1] == "error: langmem.recal_tokens: nobody knows this key (did you mean langmem.recall_tokens?)"
+    assert "s3cret" not in result.output
+    assert "1112222" not in result.output
+    assert CliRunner().invoke(app, ["check-config", config(session_timeout="7d")]).exit_code == 0
+
+
+@pytest.mark.spec("U-5")
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["sessions", "show", "nobody's"], "no session"),
+        (["sessions", "export", "nobody's"], "no session"),
+        (["sessions", "purge", "nobody's", "--yes"], "no session"),
+        (["sessions", "restore", "\ud800"], "half a character"),
+        (["resolve", "number 2"], "--phone or --session"),
+        (["resolve", "number 2", "--session", "nobody's"], "no session"),
+        (["reindex"], "--store"),
+        (["check-config", "nowhere.json"], "nowhere.json"),
+        (["sessions", "list", "--config", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_every_error_is_one_line_and_exit_code_1(command, told, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("LANGMEM_DATABASE", f"sqlite:///{tmp_path}/langmem.db")
+    _one_line(CliRunner().invoke(app, command), told)
+
+
+@pytest.mark.spec("U-5", "U-8")
+@pytest.mark.parametrize("command", [["expire"], ["sweep"], ["doctor"], ["say", ERIN, "/help"], ["reindex"]])
+def test_a_wrong_variable_is_one_line_for_every_command(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("LANGMEM_SESSION_TIMEOUT", "soon")
+    monkeypatch.chdir(tmp_path)
+    _one_line(CliRunner().invoke(app, command), 'LANGMEM_SESSION_TIMEOUT holds "soon"')
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.spec("U-5")
+@pytest.mark.parametrize("command", [["expire"], ["sweep"], ["doctor"], ["sessions", "list"]])
+def test_a_database_that_is_none_is_one_line_and_stays_as_it_is(command, tmp_path):
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear Mom, this is a letter. " * 100)
+    before = file.read_bytes()
+    _one_line(CliRunner().invoke(app, [*command, "--database", f"sqlite:///{file}"]), "not a database")
+    assert file.read_bytes() == before
+
+
+@pytest.mark.spec("U-5")
+def test_a_file_that_cannot_be_written_is_one_line(run, database_url, tmp_path):
+    _silent_for(database_url, hours=2)
+    with ConversationSaver(database_url) as saver:
+        [found] = SessionManager(saver).sessions()
+    [line] = run("sessions", "export", found.session_id, "--to", str(tmp_path / "no" / "folder"), exit_code=1)
+    assert "No such file" in line
+
+
+def _one_line(result, told):
+    assert result.exit_code == 1, result.output
+    assert result.stdout == ""
+    [line] = result.stderr.splitlines()
+    assert line.startswith("langmem: ")
+    assert told in line

@@ -1,0 +1,77 @@
+"""How long a service lets things live is noted in the database: the longest that is in use, and only what is committed."""
+
+from datetime import timedelta
+
+import pytest
+
+from langmem_plugin import ConversationSaver, Settings
+from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR, INTERRUPT_TIMEOUT, SESSION_TIMEOUT, longest, noted
+
+ERIN = "+972501234567"
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+def _noted(saver):
+    with saver.database.read() as connection:
+        return noted(connection)
+
+
+def _turn(saver):
+    with saver.turn(ERIN):
+        pass
+
+
+@pytest.fixture
+def services(database, clock):
+    """Two on one database, with a silence of a day and of an hour."""
+    with (
+        ConversationSaver(database, now=clock, silence=DAY) as patient,
+        ConversationSaver(database, now=clock, silence=HOUR) as hasty,
+    ):
+        yield patient, hasty
+
+
+@pytest.mark.spec("C-22")
+def test_whoever_takes_a_turn_notes_its_silence_and_nobody_else_does(database, clock):
+    with ConversationSaver.from_settings(Settings(archive_days=7), database, now=clock) as saver:
+        assert _noted(saver) == {}
+        _turn(saver)
+        assert _noted(saver) == {
+            SESSION_TIMEOUT: timedelta(minutes=30),
+            INTERRUPT_TIMEOUT: DAY,
+            ARCHIVED_FOR: timedelta(days=7),
+        }
+
+
+@pytest.mark.spec("C-22")
+def test_the_longer_one_stays_while_its_conversations_may_live_and_then_goes(services, clock):
+    patient, hasty = services
+    _turn(patient)
+    _turn(hasty)
+    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+    clock.forward(hours=47)
+    _turn(hasty)
+    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+    clock.forward(hours=2)
+    _turn(hasty)
+    assert _noted(hasty)[SESSION_TIMEOUT] == HOUR
+    _turn(patient)
+    assert _noted(hasty)[SESSION_TIMEOUT] == DAY
+
+
+@pytest.mark.spec("C-22", "C-5")
+def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch):
+    patient, _ = services
+    with monkeypatch.context() as patch:
+        patch.setattr("langmem_plugin.conversation.sessions.session_rows.begin", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            patient.current_session(ERIN)
+    assert _noted(patient) == {}
+    _turn(patient)
+    assert _noted(patient)[SESSION_TIMEOUT] == DAY
+
+
+@pytest.mark.spec("C-22")
+def test_never_is_longer_than_any_time():
+    assert longest({"a": None, "b": DAY}, {"a": DAY, "b": None, "c": HOUR}) == {"a": None, "b": None, "c": HOUR}
+    assert longest({"a": HOUR}, {"a": DAY}) == longest({"a": DAY}, {"a": HOUR}) == {"a": DAY}

@@ -1,0 +1,461 @@
+"""What is past its time goes by itself: by one process at a time, in slices, and never by a clock that jumped."""
+
+import gc
+import itertools
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.types import interrupt
+from sqlalchemy import func, insert, select, update
+
+from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings, StoreUnavailable
+from langmem_plugin.clock_check import ClockCheck
+from langmem_plugin.database.conversation_tables import incoming, question, session, turn
+from langmem_plugin.database.memory_tables import memory_access, memory_owner
+from langmem_plugin.database.people_tables import link_code
+from langmem_plugin.housekeeping import Swept
+from tests.chat_graph import chat_graph
+from tests.log_events import events
+
+ERIN, MOM = "+972501234567", "+972509999999"
+BY_HAND = Settings(sweep_every=None, search_past_sessions=False)
+
+
+@pytest.fixture
+def memory(database_url, clock, offline_model):
+    with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model, now=clock) as opened:
+        yield opened
+
+
+def _graph(memory):
+    return chat_graph(memory, lambda state: {"messages": AIMessage(f"heard {len(state['messages'])}")})
+
+
+def _count(memory, table):
+    with memory.database.read() as connection:
+        return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def _put(memory, table, *rows):
+    with memory.database.write() as connection:
+        connection.execute(insert(table), list(rows))
+
+
+class Between:
+    """In place of the pause between two transactions of a sweep: does something there."""
+
+    def __init__(self, memory, work):
+        self.work, self.pauses = work, 0
+        memory.housekeeping._closing = self
+
+    def wait(self, seconds):
+        self.pauses += 1
+        self.work(self.pauses)
+
+    def is_set(self):
+        return False
+
+    def set(self):
+        """Nobody closes it."""
+
+
+@pytest.mark.spec("C-22", "C-3", "C-4")
+def test_a_sweep_archives_what_fell_silent_and_deletes_it_a_month_later_with_all_that_belongs_to_it(memory, clock):
+    memory.reply(_graph(memory), ERIN, "hello")
+    assert memory.housekeeping.sweep() == Swept()
+
+    clock.forward(minutes=30)
+    assert memory.housekeeping.sweep() == Swept(sessions_archived=1)
+    assert memory.housekeeping.sweep() == Swept()
+
+    clock.forward(days=30)
+    assert memory.housekeeping.sweep() == Swept()
+    clock.forward(minutes=1)
+    assert memory.housekeeping.sweep() == Swept(sessions_deleted=1)
+    with memory.database.read() as connection:
+        for table in ("session", "message", "checkpoint", "value", "media", "pending"):
+            assert connection.exec_driver_sql(f"SELECT count(*) FROM langmem_{table}").scalar() == 0, table
+
+
+@pytest.mark.spec("C-22", "C-4")
+def test_kept_for_ever_is_kept_for_ever(database_url, clock, offline_model):
+    settings = BY_HAND.model_copy(update={"archive_days": None})
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+        memory.reply(_graph(memory), ERIN, "hello")
+        clock.forward(days=10_000)
+        assert memory.housekeeping.sweep().sessions_archived == 1
+        clock.forward(days=10_000)
+        assert memory.housekeeping.sweep().sessions_deleted == 0
+
+
+@pytest.mark.spec("C-22", "M-15")
+def test_a_sweep_deletes_memories_and_their_uses_and_owners_of_nothing(memory, clock):
+    service = memory.service
+    kept = service.remember(ERIN, "I like tea")
+    _put(
+        memory,
+        memory_access,
+        {"owner": ERIN, "access_id": "a1", "memory_id": kept.id, "kind": "viewed", "at": clock()},
+    )
+    service.forget(MOM, service.remember(MOM, "I like coffee").id)
+
+    clock.forward(days=29)
+    assert memory.housekeeping.sweep() == Swept()
+    clock.forward(days=1)
+    assert memory.housekeeping.sweep() == Swept(memories_deleted=1, owners_forgotten=1)
+    clock.forward(days=60)
+    assert memory.housekeeping.sweep() == Swept(uses_deleted=1)
+    assert [each.id for each in service.list_memories(ERIN)] == [kept.id]
+    assert _count(memory, memory_owner) == 1
+
+
+@pytest.mark.spec("C-22")
+def test_a_sweep_deletes_claimed_ids_questions_and_codes_when_nobody_needs_them(memory, clock):
+    claim = {"thread": ERIN, "position": 1, "attempts": 1, "received_at": clock(), "sent": False}
+    _put(
+        memory,
+        incoming,
+        {**claim, "message_id": "answered", "ticket": 1, "reply": b"yes"},
+        {**claim, "message_id": "abandoned", "ticket": None, "reply": None},
+        {**claim, "message_id": "of a turn that is gone", "ticket": 7, "reply": None},
+        {**claim, "message_id": "new", "ticket": 1, "reply": b"yes", "received_at": clock() + timedelta(days=2)},
+    )
+    _put(memory, question, {"thread": ERIN, "asked_at": clock(), "payload": b"?"})
+    in_an_hour = clock() + timedelta(hours=1)
+    _put(memory, link_code, {"digest": "d", "person": ERIN, "expires_at": in_an_hour})
+
+    assert memory.housekeeping.sweep() == Swept()
+    clock.forward(hours=1)
+    assert memory.housekeeping.sweep() == Swept(link_codes_deleted=1)
+    clock.forward(hours=23)
+    assert memory.housekeeping.sweep() == Swept(questions_dropped=1)
+    clock.forward(days=2)
+    assert memory.housekeeping.sweep() == Swept(claimed_ids_deleted=3)
+    assert _count(memory, incoming) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.spec("C-22", "C-9")
+def test_tickets_of_processes_that_are_gone_are_taken_away_and_no_others(memory, clock):
+    _put(memory, turn, {"thread": MOM, "renewals": 3}, {"thread": "+972508888888", "renewals": 0})
+    _put(
+        memory,
+        incoming,
+        {
+            "thread": MOM,
+            "message_id": "m",
+            "position": 1,
+            "ticket": _first_ticket(memory, MOM),
+            "attempts": 1,
+            "received_at": clock() - timedelta(days=4),
+            "sent": False,
+        },
+    )
+
+    with memory.turn(ERIN):
+        swept = memory.housekeeping.sweep()
+        assert _count(memory, turn) == 1
+        assert _first_ticket(memory, ERIN) is not None
+
+    assert swept == Swept(tickets_removed=2, claimed_ids_deleted=1)
+
+
+def _first_ticket(memory, thread):
+    with memory.database.read() as connection:
+        return connection.execute(select(turn.c.ticket).where(turn.c.thread == thread)).scalar()
+
+
+@pytest.mark.spec("C-22", "C-3")
+def test_conversations_that_wait_for_an_answer_do_not_keep_others_from_ending(database_url, clock):
+    """The first page of those that are looked at is full of them."""
+    with ConversationSaver(database_url, now=clock) as saver, PhoneMemory("sqlite://") as nobody:
+        manager = SessionManager(saver)
+        graph = chat_graph(nobody, lambda _: {"messages": AIMessage(interrupt("Really?"))}, own_checkpointer=False)
+        graph.checkpointer = saver
+        for number in range(51):
+            graph.invoke({"messages": "order"}, {"configurable": {"thread_id": f"+9725000000{number:02}"}})
+        clock.forward(seconds=5)
+        for number in range(5):
+            manager.add_message(f"+9725100000{number:02}", "user", "hi")
+
+        clock.forward(hours=2)
+        assert manager.expire() == (5, 0)
+        clock.forward(hours=22)
+        assert manager.expire() == (51, 0)
+
+
+@pytest.mark.spec("C-22", "A-5")
+def test_a_reply_gets_through_in_the_middle_of_a_sweep_over_20_000_rows(memory, clock):
+    graph = _graph(memory)
+    memory.reply(graph, ERIN, "hello")
+    doomed = {"person": MOM, "expires_at": clock() - timedelta(days=1)}
+    _put(memory, link_code, *({**doomed, "digest": f"{number}"} for number in range(20_000)))
+    left, replies = [], []
+
+    with ThreadPoolExecutor(1) as other:
+
+        def reply(pause):
+            left.append(_count(memory, link_code))
+            if left[-1] in (19_500, 10_000):
+                replies.append(other.submit(memory.reply, graph, ERIN, "are you there?").result(30))
+
+        Between(memory, reply)
+        assert memory.housekeeping.sweep() == Swept(link_codes_deleted=20_000)
+
+    assert replies == ["heard 3", "heard 5"]
+    assert max(before - after for before, after in itertools.pairwise(left)) <= 500
+
+
+@pytest.mark.spec("C-22", "C-4")
+def test_many_sessions_are_deleted_a_few_at_a_time(memory, clock):
+    for number in range(45):
+        memory.sessions.add_message(f"+9725012345{number:02}", "user", "hi")
+    with memory.database.write() as connection:
+        connection.execute(update(session).values(ended_at=clock() - timedelta(days=31)))
+    left = []
+    Between(memory, lambda _: left.append(_count(memory, session)))
+
+    assert memory.housekeeping.sweep().sessions_deleted == 45
+    assert [count for count in left if count] == [45, 25, 5]
+
+
+class HandSet:
+    """A machine's clock, and a stopwatch that nobody can set."""
+
+    def __init__(self):
+        self.wall, self.seconds = datetime.now(UTC), 100.0
+
+    def passes(self, **amount):
+        self.wall += timedelta(**amount)
+        self.seconds += timedelta(**amount).total_seconds()
+
+    def check(self):
+        return ClockCheck(lambda: self.wall, lambda: self.seconds)
+
+
+@pytest.mark.spec("C-22")
+@pytest.mark.parametrize("jump", [timedelta(days=400), timedelta(days=-400), timedelta(minutes=61)])
+def test_by_a_clock_that_jumped_nothing_is_archived_or_deleted(jump, database_url, clock, offline_model, caplog):
+    with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model, now=clock) as memory:
+        machine = HandSet()
+        memory.housekeeping._clock_check = machine.check()
+        memory.reply(_graph(memory), ERIN, "hello")
+        memory.service.forget(ERIN, memory.service.remember(ERIN, "I like tea").id)
+        clock.forward(days=400)
+
+        machine.wall += jump
+        held_back = memory.housekeeping.sweep()
+        machine.wall -= jump
+        done = memory.housekeeping.sweep()
+
+    assert "clock" in held_back.held_back
+    assert held_back == Swept(held_back=held_back.held_back)
+    assert "sweep.clock_jumped" in events(caplog)
+    assert (done.sessions_archived, done.memories_deleted) == (1, 1)
+
+
+@pytest.mark.spec("C-22")
+def test_a_clock_that_goes_on_for_months_or_is_a_little_off_has_not_jumped():
+    machine = HandSet()
+    check = machine.check()
+    machine.passes(days=200)
+    machine.wall += timedelta(minutes=59)
+    assert check.jumped_by() is None
+    assert check.jumped_by(machine.wall - timedelta(minutes=59)) is None
+
+
+@pytest.mark.spec("C-22")
+@pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+def test_a_clock_that_was_wrong_from_the_start_is_compared_with_the_servers(memory):
+    machine = HandSet()
+    machine.wall += timedelta(days=3_650)
+    memory.housekeeping._clock_check = machine.check()
+    assert "clock" in memory.housekeeping.sweep().held_back
+
+
+@pytest.mark.spec("C-22", "A-5")
+def test_there_are_never_two_sweeps_of_a_database_at_once(memory, database_url, clock, offline_model):
+    seen = []
+    with PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model, now=clock) as another:
+        with ThreadPoolExecutor(1) as other:
+
+            def sweep_too(pause):
+                if not seen:
+                    seen.extend(other.submit(each.housekeeping.sweep).result(30) for each in (memory, another))
+
+            Between(memory, sweep_too)
+            assert memory.housekeeping.sweep() == Swept()
+        assert ["another process" in each.held_back for each in seen] == [True, True]
+        assert another.housekeeping.sweep() == Swept()
+
+
+@pytest.mark.spec("C-22")
+def test_the_lock_of_a_file_is_for_nobody_else_to_read(tmp_path, clock, offline_model):
+    url = f"sqlite:///{tmp_path}/langmem.db"
+    with PhoneMemory(url, settings=BY_HAND, embeddings=offline_model, now=clock) as memory:
+        memory.housekeeping.sweep()
+    assert {path.stat().st_mode & 0o777 for path in Path(tmp_path).iterdir()} == {0o600}
+
+
+@pytest.mark.spec("C-22")
+def test_a_database_in_memory_is_swept_too(clock, offline_model):
+    with PhoneMemory("sqlite://", settings=BY_HAND, embeddings=offline_model, now=clock) as memory:
+        memory.reply(_graph(memory), ERIN, "hello")
+        clock.forward(days=1)
+        assert memory.housekeeping.sweep() == Swept(sessions_archived=1)
+
+
+SWEEPS_FOR_EVER = """
+    import sys, time
+    from langmem_plugin import PhoneMemory, Settings
+
+    memory = PhoneMemory(sys.argv[1], settings=Settings(sweep_every=None, search_past_sessions=False))
+    memory.housekeeping._swept = lambda: print("sweeping", flush=True) or time.sleep(600)
+    memory.housekeeping.sweep()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.spec("C-22", "C-5")
+def test_a_process_that_is_killed_in_the_middle_of_a_sweep_holds_nobody_up(memory, database_url):
+    command = [sys.executable, "-c", textwrap.dedent(SWEEPS_FOR_EVER), database_url]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "sweeping\n"
+        assert memory.housekeeping.sweep().held_back
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    for _ in range(100):  # a server takes a moment to see that its client is gone
+        if not memory.housekeeping.sweep().held_back:
+            break
+        threading.Event().wait(0.05)
+    else:
+        pytest.fail("the lock of a dead process is still held")
+
+
+@pytest.fixture
+def by_itself(tmp_path, offline_model):
+    """A memory that sweeps five times a second; closed at the end."""
+    settings = Settings(sweep_every=timedelta(milliseconds=200), search_past_sessions=False)
+    with PhoneMemory(f"sqlite:///{tmp_path}/langmem.db", settings=settings, embeddings=offline_model) as memory:
+        yield memory
+
+
+@pytest.mark.spec("C-22")
+def test_it_sweeps_by_itself_and_a_sweep_that_fails_is_tried_again(by_itself, monkeypatch, caplog):
+    begun, again = [], threading.Event()
+
+    def fail(_self):
+        begun.append(True)
+        if len(begun) > 3:
+            again.set()
+            return
+        raise (StoreUnavailable("away"), OSError("no lock"), KeyError("a mistake"))[len(begun) - 1]
+
+    monkeypatch.setattr("langmem_plugin.housekeeping.Housekeeping.sweep", fail)
+    assert again.wait(30)
+    assert events(caplog).count("sweep.failed") == 3
+
+
+@pytest.mark.spec("C-22")
+def test_what_is_silent_ends_without_anybody_asking(by_itself):
+    by_itself.sessions.add_message(ERIN, "user", "hello")
+    with by_itself.database.write() as connection:
+        connection.execute(update(session).values(last_active=datetime.now(UTC) - timedelta(hours=1)))
+    for _ in range(600):
+        if by_itself.sessions.sessions(ERIN)[0].ended_at is not None:
+            return
+        threading.Event().wait(0.05)
+    pytest.fail("it is still current")
+
+
+@pytest.mark.spec("C-22")
+def test_closing_ends_a_sweep_between_two_transactions(by_itself):
+    expired = {"person": MOM, "expires_at": datetime.now(UTC) - timedelta(days=1)}
+    _put(by_itself, link_code, *({**expired, "digest": f"{number}"} for number in range(2_000)))
+    housekeeping = by_itself.housekeeping
+    housekeeping.close()
+    assert not housekeeping._thread.is_alive()
+    assert housekeeping.sweep() == Swept()
+
+
+@pytest.mark.spec("C-22", "A-5")
+def test_of_two_processes_one_sweeps_at_a_time_of_sweeping(tmp_path, clock, offline_model):
+    """Each looks how long ago the last sweep was, whoever did it."""
+    url = f"sqlite:///{tmp_path}/langmem.db"
+    settings = Settings(sweep_every=timedelta(hours=1), search_past_sessions=False)
+    with (
+        PhoneMemory(url, settings=settings, embeddings=offline_model, now=clock) as one,
+        PhoneMemory(url, settings=settings, embeddings=offline_model, now=clock) as another,
+    ):
+        one.reply(_graph(one), ERIN, "hello")
+        assert one.housekeeping._look() == 3_600
+        clock.forward(minutes=45)
+        assert another.housekeeping._look() == 900
+        assert _current(one)
+        clock.forward(minutes=15)
+        assert another.housekeeping._look() == 3_600
+        assert not _current(one)
+        clock.forward(days=-3)  # it was set back: the last sweep seems to come yet
+        assert one.housekeeping._look() == 3_600
+
+
+def _current(memory):
+    return [each for each in memory.sessions.sessions(ERIN) if each.ended_at is None]
+
+
+@pytest.mark.spec("C-22", "C-3")
+def test_what_a_service_with_a_longer_silence_counts_as_alive_is_left_to_it(database_url, clock, offline_model):
+    longer = BY_HAND.model_copy(update={"session_timeout": timedelta(hours=24), "archive_days": 365})
+    with (
+        PhoneMemory(database_url, settings=longer, embeddings=offline_model, now=clock) as patient,
+        PhoneMemory(database_url, settings=BY_HAND, embeddings=offline_model, now=clock) as hasty,
+    ):
+        patient.reply(_graph(patient), ERIN, "hello")
+        hasty.reply(_graph(hasty), MOM, "hello")
+        clock.forward(hours=2)
+        assert hasty.housekeeping.sweep() == Swept()
+        clock.forward(hours=22)
+        assert hasty.housekeeping.sweep() == Swept(sessions_archived=2)
+        clock.forward(days=31)
+        assert hasty.housekeeping.sweep() == Swept()
+
+
+@pytest.mark.spec("C-22", "P-8")
+def test_a_memory_that_is_switched_off_is_not_swept():
+    with PhoneMemory(settings=Settings(enable_memory_system=False)) as memory:
+        assert memory.housekeeping._thread is None
+
+
+@pytest.mark.spec("C-22", "A-5")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_fork_does_not_inherit_it(by_itself):
+    child = os.fork()
+    if not child:
+        inherited = by_itself.housekeeping._thread is not None
+        os._exit(inherited or threading.active_count() > 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert by_itself.housekeeping._thread.is_alive()
+
+
+@pytest.mark.spec("C-22")
+def test_its_thread_keeps_nobody_alive(offline_model):
+    memory = PhoneMemory("sqlite://", settings=Settings(search_past_sessions=False), embeddings=offline_model)
+    thread, found = memory.housekeeping._thread, weakref.ref(memory.housekeeping)
+    assert thread.is_alive()
+    memory.database.close()
+    del memory
+    gc.collect()
+    assert found() is None
+    thread.join(10)
+    assert not thread.is_alive()
