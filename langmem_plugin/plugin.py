@@ -30,8 +30,8 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Opened, Turn
-from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
@@ -65,7 +65,7 @@ class PhoneMemory:
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
         serde: SerializerProtocol | None = None,
-        count_tokens: Callable[[BaseMessage], int] = quarter_of_length,
+        count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:

@@ -25,7 +25,7 @@ def list_sessions(
     limit: Annotated[int, typer.Option(min=1)] = 50,
     database: Url = None,
 ) -> None:
-    """Sessions, the last active first; of one phone, oldest first."""
+    """Sessions, the last active first."""
     table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
     with opened(database) as (_, manager):
         for found in manager.sessions(phone, limit=limit):

@@ -49,7 +49,7 @@ class CheckpointStore:
         self._serde = serde
         self._database = database
         self._media = media
-        self._count_tokens = count_tokens
+        self.count_tokens = count_tokens
         self._carry = carry
         self._messages = MessageCache(_CACHE_BYTES)
         self._checkpoints = CheckpointCache()
@@ -71,7 +71,7 @@ class CheckpointStore:
             lease,
             self._media,
             now=now,
-            count_tokens=self._count_tokens,
+            count_tokens=self.count_tokens,
         )
         values = ChannelValues(connection, session, serde, lease, messages)
         pending = PendingWrites(connection, session, values)
