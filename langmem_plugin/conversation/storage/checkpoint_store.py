@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, cast
 
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
@@ -24,6 +25,7 @@ from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowAllocator, RowLease
 from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
+from langmem_plugin.conversation.storage.unreadable import DamageReports
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
 from langmem_plugin.logs import event_log
@@ -54,11 +56,16 @@ class CheckpointStore:
         self._messages = MessageCache(_CACHE_BYTES)
         self._checkpoints = CheckpointCache()
         self._allocator = RowAllocator()
+        self.reports = DamageReports()
 
     def of(
         self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False
     ) -> SessionCheckpoints:
-        """To read from, and with `now` to write to; `fresh` reads every byte from the database, whatever is cached."""
+        """To read from, and with `now` to write to.
+
+        What is damaged is reported and marked or left out. `fresh` reads every byte from the database, whatever is
+        cached, and raises DamagedSession instead.
+        """
         allocator = RowAllocator() if fresh else self._allocator
         lease = RowLease(allocator, (session.thread, session.number), session.next_row)
         serde = self._serde()
@@ -72,6 +79,7 @@ class CheckpointStore:
             self._media,
             now=now,
             count_tokens=self.count_tokens,
+            on_damage=None if fresh else partial(self.reports.note, session.session_id),
         )
         values = ChannelValues(connection, session, serde, lease, messages)
         pending = PendingWrites(connection, session, values)
