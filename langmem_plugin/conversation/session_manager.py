@@ -1,13 +1,12 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
-import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
@@ -18,9 +17,17 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import Listed
-from langmem_plugin.conversation.transcript import as_dict, role_of
+from langmem_plugin.conversation.transcript import (
+    NOTES,
+    Speaker,
+    as_dict,
+    callable_only,
+    message_of,
+    new_id,
+    refuse_unasked,
+    role_of,
+)
 from langmem_plugin.conversation.window import newest_steps, window
-from langmem_plugin.database.generated_ids import TRIES, all_taken
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.logs import event_log
@@ -28,9 +35,7 @@ from langmem_plugin.settings import Role, Settings
 
 log = event_log(__name__)
 
-Speaker = Literal["user", "assistant", "tool"]
 _CHANNEL = "messages"
-_NOTES = "langmem"  # in response_metadata, which no provider is sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +148,7 @@ class SessionManager:
         }
 
         def message(message_id: str) -> AnyMessage:
-            return _message(role, content, message_id, notes, tool_call_id, tool_name)
+            return message_of(role, content, message_id, notes, tool_call_id, tool_name)
 
         with self._saver.turn(thread) as config:
             return self._append(config, message, client_name)
@@ -167,7 +172,7 @@ class SessionManager:
         current = self._saver.current_session(thread)
         with self._saver.checkpoints.reading(current.session_id) as checkpoints:
             rows = checkpoints.listed(_CHANNEL)
-            messages = [_callable(each) for each in checkpoints.messages_of(rows)]
+            messages = [callable_only(each) for each in checkpoints.messages_of(rows)]
         count_tokens = self._saver.checkpoints.count_tokens  # for what stands in for a result that never came
         counted = {id(message): row.tokens for message, row in zip(messages, rows, strict=True)}
         shown = window(
@@ -236,14 +241,14 @@ class SessionManager:
             purged = self._saver.deletion.delete_archived(ended_before)
         return ended, purged
 
-    def _append(self, config: RunnableConfig, message_of: Callable[[str], AnyMessage], client_name: str | None) -> str:
+    def _append(self, config: RunnableConfig, named: Callable[[str], AnyMessage], client_name: str | None) -> str:
         """Stores the message under an id that no other of the session has, and returns that."""
         found = self._saver.get_tuple(config)
         before: Checkpoint = found.checkpoint if found else empty_checkpoint()
         said: list[BaseMessage] = before["channel_values"].get(_CHANNEL, [])
-        message_id = _new_id(said)
-        message = message_of(message_id)
-        _refuse_unasked(message, said)
+        message_id = new_id(said)
+        message = named(message_id)
+        refuse_unasked(message, said)
         version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
         checkpoint: Checkpoint = {
             **before,
@@ -281,54 +286,8 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def _new_id(said: Sequence[BaseMessage]) -> str:
-    taken = {message.id for message in said}
-    for _ in range(TRIES):
-        message_id = str(uuid.uuid4())
-        if message_id not in taken:
-            return message_id
-    raise all_taken("a message")
-
-
-def _refuse_unasked(message: AnyMessage, said: Sequence[BaseMessage]) -> None:
-    """A result of a call that nobody made would never be shown to a model."""
-    if not isinstance(message, ToolMessage) or message.tool_call_id == message.id:
-        return
-    asked = (call["id"] for each in said if isinstance(each, AIMessage) for call in each.tool_calls)
-    if message.tool_call_id not in asked:
-        raise InvalidInput(
-            f"no message of this session calls {message.tool_call_id!r}: pass the id of a call that is in its "
-            "tool_calls, or no tool_call_id"
-        )
-
-
-def _callable(message: BaseMessage) -> BaseMessage:
-    """Without calls that could not be parsed: no dictionary can hold one, and its result goes with it."""
-    if isinstance(message, AIMessage) and message.invalid_tool_calls:
-        return message.model_copy(update={"invalid_tool_calls": []})
-    return message
-
-
-def _message(  # noqa: PLR0917 - all of them are what `add_message` was given
-    role: Speaker,
-    content: str,
-    message_id: str,
-    notes: dict[str, Any],
-    tool_call_id: str | None,
-    tool_name: str | None,
-) -> AnyMessage:
-    metadata = {_NOTES: {key: value for key, value in notes.items() if value is not None}}
-    if role == "user":
-        return HumanMessage(content, id=message_id, response_metadata=metadata)
-    if role == "assistant":
-        return AIMessage(content, id=message_id, response_metadata=metadata)
-    return ToolMessage(
-        content, id=message_id, tool_call_id=tool_call_id or message_id, name=tool_name, response_metadata=metadata
-    )
-
-
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
-    notes = message.response_metadata.get(_NOTES) or {}
+    notes = message.response_metadata.get(NOTES) or {}
     role = role_of(message)
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
     return MessageRecord(

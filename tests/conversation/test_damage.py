@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import interrupt
 from sqlalchemy import delete, func, select, update
 
 from langmem_plugin import SessionManager
@@ -238,3 +239,29 @@ def test_writes_that_cannot_be_read_are_a_task_that_has_not_run(fresh, database)
     assert texts(say(again, "two")["messages"]) == ["one", "noted", "two", "noted"]
     again.checkpointer.put_writes(head, [("note", "done")], "task-1")
     assert len(session_ids(again.checkpointer)) == 1
+
+
+@pytest.mark.spec("C-15", "C-19")
+@pytest.mark.parametrize("lost", [checkpoint, pending], ids=["its checkpoint", "the question"])
+def test_a_question_that_cannot_be_read_is_not_answered_by_the_next_message(fresh, database, offline_model, lost):
+    def ask(_):
+        return {"messages": AIMessage(f"you chose {interrupt('which one?')}")}
+
+    def asking(saver):
+        return StateGraph(Noted).add_node("agent", ask).add_edge(START, "agent").compile(checkpointer=saver)
+
+    graph = asking(fresh())
+    say(graph, "one")
+    turn = graph.checkpointer.turn(MOM)
+    with turn:
+        assert turn.awaits_answer
+    with database.write() as connection:
+        if lost is pending:
+            connection.execute(update(pending).values(payload=BROKEN))
+    if lost is checkpoint:
+        damage(database, checkpoint, rows_of(database, checkpoint)[-1])
+    saver = fresh()
+    turn = saver.turn(MOM)
+    with turn:
+        assert not turn.awaits_answer
+    assert texts(say(asking(saver), "two")["messages"])[-1] == "two"

@@ -294,7 +294,7 @@ def test_a_message_id_that_is_taken_is_drawn_again_three_times(manager, monkeypa
     class Source:
         uuid4 = staticmethod(repeating(4))
 
-    monkeypatch.setattr("langmem_plugin.conversation.session_manager.uuid", Source)
+    monkeypatch.setattr("langmem_plugin.conversation.transcript.uuid", Source)
     ids = [manager.add_message(ERIN, "user", f"message {number}") for number in range(4)]
     assert len(set(ids)) == 4
     Source.uuid4 = staticmethod(lambda: ids[0])

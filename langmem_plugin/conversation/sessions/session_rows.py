@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Select, bindparam, select, text, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session
-from langmem_plugin.database.generated_ids import insert_new
+from langmem_plugin.database.generated_ids import TRIES, all_taken, insert_new
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import masked
@@ -243,9 +243,13 @@ def anywhere(connection: Connection, session_id: str) -> Session:
     return Session(*row)
 
 
-def copy_of(source: Session, thread: str, offset: int) -> Session:
+def copy_of(connection: Connection, source: Session, thread: str, offset: int) -> Session:
     """The same session for another thread, under a number and an id of its own."""
-    return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=_new_id())
+    for _ in range(TRIES):
+        session_id = _new_id()
+        if connection.execute(select(session.c.number).where(session.c.session_id == session_id)).first() is None:
+            return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=session_id)
+    raise all_taken(session.name)
 
 
 def is_interrupted(connection: Connection, found: Session) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.media.media_reference import references_in
@@ -99,6 +99,14 @@ class CheckpointStore:
             log.exception("session.damaged", extra={"session_id": session.session_id})
             return False
         return True
+
+    def can_answer(self, connection: Connection, session: Session) -> bool:
+        """Whether the question of its newest checkpoint can be read, and is there where a run goes on from."""
+        checkpoints = self.of(connection, session)
+        newest = checkpoints.load("", None)
+        if newest is None:
+            return False
+        return any(channel == INTERRUPT for _, channel, _ in checkpoints.pending.load("", newest.checkpoint_id))
 
     def has_run(self, connection: Connection, session: Session) -> bool:
         """Whether it holds more than what it began with."""
