@@ -84,8 +84,10 @@ class ChromaCollections:
                 if name not in {each.name for each in client.list_collections()}:
                     return []
                 made = client.get_collection(name)
-                self._refuse_another(made, dimension)
-                return [each for page in _pages(made) for each in page]
+                found = [each for page in _pages(made) for each in page]
+                if found:  # of another model of ours it is made anew
+                    self._refuse_another(made, dimension)
+                return found
 
     def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
         """As HoldsForeign says; the collection goes as well if nothing else is in it."""
