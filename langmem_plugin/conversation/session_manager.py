@@ -17,6 +17,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import Listed
+from langmem_plugin.conversation.storage.unreadable import row_behind
 from langmem_plugin.conversation.transcript import (
     NOTES,
     Speaker,
@@ -288,7 +289,8 @@ def _is_there(path: str) -> bool:
 
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
     notes = message.response_metadata.get(NOTES) or {}
-    role = role_of(message)
+    # Nobody is known to have said it, and nobody is to find it.
+    role = role_of(message) if row_behind(message) is None else "unreadable"
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
     return MessageRecord(
         message_id=message.id or f"{session.session_id}/{number}",
