@@ -22,7 +22,8 @@ from langgraph.graph import MessagesState
 
 from benchmarks.chatting import PHONE, Chatting, DeltaState
 from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
-from langmem_plugin.conversation.window import quarter_of_length, window
+from langmem_plugin.conversation.tokens import estimated_tokens
+from langmem_plugin.conversation.window import window
 
 _AROUND = 5  # turns before and after a mark
 _ROUNDS = 3
@@ -179,7 +180,7 @@ def thousand_messages():
             with ConversationSaver(url) as saver:
                 saver.get_tuple(config)
 
-        limits = {"max_turns": 250, "max_tokens": 4_000, "count_tokens": quarter_of_length}
+        limits = {"max_turns": 250, "max_tokens": 4_000, "count_tokens": estimated_tokens}
         return {
             "load, cold (open and close included)": p95(cold, 20),
             "load, warm": warm,

@@ -33,6 +33,7 @@ _ADVICE = {
     "media.missing": "the file of a picture is gone: its reference is kept",
     "media.damaged": "the file of a picture is not what was stored: it is not shown",
     "session.damaged": "run `langmem doctor --rebuild`",
+    "collection.not_adopted": "its documents stay where they are: they are taken over at the next start",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
     "sweep.failed": "it is tried again at its next time",
     "sweep.clock_jumped": "nothing is archived or deleted until the clock is right: set it, and start again",

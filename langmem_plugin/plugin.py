@@ -1,6 +1,5 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
@@ -38,10 +37,10 @@ from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.switched_off import SwitchedOffSaver
+from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
-from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import is_group, normalised
@@ -75,7 +74,7 @@ class PhoneMemory:
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
         serde: SerializerProtocol | None = None,
-        count_tokens: Callable[[BaseMessage], int] = quarter_of_length,
+        count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
@@ -306,9 +305,7 @@ class PhoneMemory:
         `automated` leaves no trace.
         """
         if not automated and self.settings.enable_memory_system:
-            self.sessions.record(
-                normalised(who, self.settings.default_region), AIMessage(clean(text), id=str(uuid.uuid4()))
-            )
+            self.sessions.record(normalised(who, self.settings.default_region), AIMessage(clean(text)))
 
     async def asay(self, who: str, text: str, *, automated: bool = False) -> None:
         """The same for asynchronous code."""

@@ -12,7 +12,7 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.conversation.media.content_blocks import image_block
-from langmem_plugin.conversation.session_manager import NOTES
+from langmem_plugin.conversation.transcript import NOTES
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.models import storable
 

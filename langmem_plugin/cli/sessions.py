@@ -26,7 +26,7 @@ def list_sessions(
     database: Url = None,
     config: Config = None,
 ) -> None:
-    """Sessions, the last active first; of one phone, oldest first."""
+    """Sessions, the last active first."""
     table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
     with opened(database, config) as (_, manager):
         for found in manager.sessions(phone, limit=limit):

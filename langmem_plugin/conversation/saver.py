@@ -40,8 +40,8 @@ from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.storage.shared_writes import SharedWrites
 from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
+from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Arrival, Turn, Turns
-from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import InvalidInput
@@ -72,7 +72,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         silence: Silence | timedelta | None = DEFAULT_SILENCE,
         carry: Collection[str] = (),
         region: str | None = None,
-        count_tokens: CountTokens = quarter_of_length,
+        count_tokens: CountTokens = estimated_tokens,
         media: Media | Path | str = "beside",
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         turn_timeout: timedelta = TURN_TIMEOUT,
@@ -113,7 +113,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         database: Database | str | None = None,
         *,
         serde: SerializerProtocol | None = None,
-        count_tokens: CountTokens = quarter_of_length,
+        count_tokens: CountTokens = estimated_tokens,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
         executor: Executor | None = None,
     ) -> Self:

@@ -1,13 +1,12 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
-import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, Self, get_args
+from typing import Any, Self, get_args
 
-from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
@@ -18,7 +17,18 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
 from langmem_plugin.conversation.storage.session_checkpoints import Listed
-from langmem_plugin.conversation.window import newest_within
+from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.transcript import (
+    NOTES,
+    Speaker,
+    as_dict,
+    callable_only,
+    message_of,
+    new_id,
+    refuse_unasked,
+    role_of,
+)
+from langmem_plugin.conversation.window import newest_steps, window
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.logs import event_log
@@ -26,9 +36,7 @@ from langmem_plugin.settings import Role, Settings
 
 log = event_log(__name__)
 
-Speaker = Literal["user", "assistant", "tool"]
 _CHANNEL = "messages"
-NOTES = "langmem"  # in response_metadata, which no provider is sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,15 +111,26 @@ class SessionManager:
         received_at: datetime | None = None,
         was_received: bool = True,
         image_path: str | None = None,
+        *,
+        tool_call_id: str | None = None,
+        tool_name: str | None = None,
     ) -> str:
         """Adds to the chat's current session and returns the message's id; on disk when it returns.
 
         Raises ValueError (InvalidInput) for another role. Empty content is taken with a WARNING; a naive
         instant is taken as UTC with a WARNING; a missing image keeps its path with a WARNING. What exceeds the
         limit of `user_role` stays stored: the limit bounds what `get_conversation_history` gives.
+        Of a tool's message, `tool_call_id` is the call in this session that it answers. Without one the model is shown
+        it as what the assistant was told by `tool_name`.
         """
         if role not in get_args(Speaker):
             raise InvalidInput(f"role {role!r} is unknown: use one of {', '.join(get_args(Speaker))}")
+        if not isinstance(content, str):
+            raise InvalidInput(f"the content is a {type(content).__name__}: pass a text")
+        if role != "tool" and (tool_call_id is not None or tool_name is not None):
+            raise InvalidInput(
+                f"a message of the {role} answers no call: pass tool_call_id and tool_name with role='tool'"
+            )
         thread = self._thread(chat)
         if not content.strip():
             log.warning("message.empty", extra={"phone": masked(thread)})
@@ -128,32 +147,51 @@ class SessionManager:
             "was_received": was_received,
             "image_path": image_path,
         }
-        message_id = str(uuid.uuid4())
+
+        def message(message_id: str) -> AnyMessage:
+            return message_of(role, content, message_id, notes, tool_call_id, tool_name)
+
         with self._saver.turn(thread) as config:
-            self._append(config, _message(role, content, message_id, notes), client_name)
-        return message_id
+            return self._append(config, message, client_name)
 
     def record(self, chat: str, message: AnyMessage) -> None:
-        """Adds a message as it is to the chat's current session; on disk when it returns."""
+        """Adds a message as it is (with an id, if it has none) to the chat's current session; on disk when it returns."""
+
+        def named(message_id: str) -> AnyMessage:
+            return message if message.id else message.model_copy(update={"id": message_id})
+
         with self._saver.turn(self._thread(chat)) as config:
-            self._append(config, message, None)
+            self._append(config, named, None)
 
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
-    ) -> list[dict[str, str]]:
-        """`[{"role": …, "content": …}]` of the current session within the role's token limit, oldest first.
+    ) -> list[dict[str, Any]]:
+        """What a model would be shown of the current session, oldest first: whole turns within the role's token limit.
 
+        Each message is `{"role": …, "content": …}`, with `name`, `tool_calls` and `tool_call_id` where it has them:
+        LangChain's `convert_to_messages` takes them, and so does OpenAI's client. `max_messages` bounds them further; a
+        call always stays with its results, also where these alone are more. A picture is the line that stands for it.
         Tokens are those counted when a message was stored. A role that is unknown is taken as `client`, with a
         WARNING.
         """
         thread = self._thread(chat)
+        if max_messages is not None and (not isinstance(max_messages, int) or max_messages < 0):
+            raise InvalidInput(
+                f"max_messages={max_messages!r}: pass a whole number from 0 on, or None for all that fit"
+            )
         current = self._saver.current_session(thread)
         with self._saver.checkpoints.reading(current.session_id) as checkpoints:
             rows = checkpoints.listed(_CHANNEL)
-            newest = rows[-max_messages:] if max_messages else rows
-            shown = newest_within(newest, self._limit_of(user_role, thread), lambda row: row.tokens)
-            messages = checkpoints.messages_of(shown)
-        return [{"role": _role(message), "content": message.text} for message in messages if message.text]
+            messages = [callable_only(each) for each in checkpoints.messages_of(rows)]
+        count_tokens = self._saver.checkpoints.count_tokens  # for what stands in for a result that never came
+        counted = {id(message): row.tokens for message, row in zip(messages, rows, strict=True)}
+        shown = window(
+            messages if max_messages is None else newest_steps(messages, max_messages),
+            max_turns=len(rows) + 1,
+            max_tokens=self._limit_of(user_role, thread),
+            count_tokens=lambda message: counted[id(message)] if id(message) in counted else count_tokens(message),
+        )
+        return [as_dict(message) for message in shown]
 
     def clear_session(self, chat: str) -> None:
         """Archives the current session; the next message starts afresh. The client's name is kept."""
@@ -179,9 +217,9 @@ class SessionManager:
         )
 
     def sessions(self, chat: str | None = None, *, limit: int = 50) -> list[SessionRecord]:
-        """Of one chat, oldest first, or of all, the last active first; archived ones included."""
+        """The last active first, of one chat or of all; archived ones included."""
         with self._saver.database.read() as connection:
-            found = session_rows.all_of(connection, self._thread(chat) if chat else None, limit=limit)
+            found = session_rows.listed(connection, self._thread(chat) if chat else None, limit)
         return [self.session(each.session_id) for each in found]
 
     def messages(self, session_id: str) -> list[MessageRecord]:
@@ -213,9 +251,14 @@ class SessionManager:
             purged = self._saver.deletion.delete_archived(ended_before)
         return ended, purged
 
-    def _append(self, config: RunnableConfig, message: AnyMessage, client_name: str | None) -> None:
+    def _append(self, config: RunnableConfig, named: Callable[[str], AnyMessage], client_name: str | None) -> str:
+        """Stores the message under an id that no other of the session has, and returns that."""
         found = self._saver.get_tuple(config)
         before: Checkpoint = found.checkpoint if found else empty_checkpoint()
+        said: list[BaseMessage] = before["channel_values"].get(_CHANNEL, [])
+        message_id = new_id(said)
+        message = named(message_id)
+        refuse_unasked(message, said)
         version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
         checkpoint: Checkpoint = {
             **before,
@@ -223,7 +266,7 @@ class SessionManager:
             "ts": self._saver.sessions.now().isoformat(),
             "channel_values": {
                 **before["channel_values"],
-                _CHANNEL: [*before["channel_values"].get(_CHANNEL, []), message],
+                _CHANNEL: [*said, message],
             },
             "channel_versions": {**before["channel_versions"], _CHANNEL: version},
             "updated_channels": [_CHANNEL],
@@ -234,6 +277,7 @@ class SessionManager:
             config["configurable"]["checkpoint_id"] = before["id"]
         self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
         self._saver.sessions.touch(config, Client(client_name) if client_name else None)
+        return message_id
 
     def _limit_of(self, user_role: Role, thread: str) -> int:
         limits = self._settings.max_tokens
@@ -252,18 +296,10 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]) -> AnyMessage:
-    metadata = {NOTES: {key: value for key, value in notes.items() if value is not None}}
-    if role == "user":
-        return HumanMessage(content, id=message_id, response_metadata=metadata)
-    if role == "assistant":
-        return AIMessage(content, id=message_id, response_metadata=metadata)
-    return ToolMessage(content, id=message_id, tool_call_id=message_id, response_metadata=metadata)
-
-
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
     notes = message.response_metadata.get(NOTES) or {}
-    role = _role(message)
+    # Nobody is known to have said it, and nobody is to find it.
+    role = role_of(message) if row_behind(message) is None else "unreadable"
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
     return MessageRecord(
         message_id=message.id or f"{session.session_id}/{number}",
@@ -282,11 +318,9 @@ def _record(session: Session, number: int, message: BaseMessage, row: Listed, fi
     )
 
 
-def _role(message: BaseMessage) -> str:
-    return {"human": "user", "ai": "assistant"}.get(message.type, message.type)
-
-
 def _utc(instant: datetime, thread: str) -> datetime:
+    if not isinstance(instant, datetime):
+        raise InvalidInput(f"{instant!r} is no instant: pass a datetime with a time zone")
     if instant.tzinfo is None:
         log.warning("message.naive_timestamp", extra={"phone": masked(thread)})
         return instant.replace(tzinfo=UTC)

@@ -4,15 +4,12 @@ Pure functions over messages, newest last. Nothing here changes what is stored.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
 
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
-
-_One = TypeVar("_One")
 
 _KEPT = 2
 _UNANSWERED = "This call did not finish: it was interrupted. Call it again if it is still wanted."
@@ -48,38 +45,44 @@ def window(
     return shown
 
 
-def quarter_of_length(message: BaseMessage) -> int:
-    """The estimate used by default: a token is about four characters, and nothing is downloaded to know it."""
-    return len(message.text) // 4
-
-
-def newest_within(messages: Sequence[_One], max_tokens: int, count_tokens: Callable[[_One], int]) -> list[_One]:
-    """The newest messages that fit, at least two: for plain transcripts, in which nothing is paired."""
-    budget = max_tokens
-    kept: list[_One] = []
-    for message in reversed(messages):
-        budget -= count_tokens(message)
-        if budget < 0 and len(kept) >= _KEPT:
+def newest_steps(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
+    """The newest messages, at most so many; the newest call stays whole with its results, however many they are."""
+    shown: list[BaseMessage] = []
+    for step in reversed(_steps(paired(messages))):
+        if shown and len(shown) + len(step) > most:
             break
-        kept.append(message)
-    return kept[::-1]
+        shown = step + shown
+    return shown
 
 
 def paired(messages: Sequence[BaseMessage]) -> list[BaseMessage]:
     """The messages with each call followed by its results, as every provider demands.
 
-    A call without a result gets one that says so (a crash, an interrupt answered by a new message); a result
-    without a call is left out; a result that came later moves up to its call.
+    A call without a result gets one that says so (a crash, an interrupt answered by a new message); a result that came
+    later moves up to its call. A result whose call is gone is left out; one that never had a call is shown as what
+    the assistant was told.
     """
     results = _results(messages)
+    of_calls = set(map(id, results.values()))
     shown: list[BaseMessage] = []
     for at, message in enumerate(messages):
         if isinstance(message, ToolMessage):
+            if id(message) not in of_calls and message.tool_call_id == message.id:
+                shown.append(_as_told(message))
             continue
         shown.append(message)
         if isinstance(message, AIMessage):
             shown += [results.get((at, call_id)) or _missing(call_id, name) for call_id, name in _calls(message)]
     return shown
+
+
+def _as_told(message: ToolMessage) -> AIMessage:
+    """A result that was stored as that of no call: it names itself.
+
+    A call made up for it would be one that the model never made, and is refused where no tools are bound.
+    """
+    said = f"[Result of {message.name or 'a tool'}]\n{message.text}"
+    return AIMessage(said, id=message.id, response_metadata=message.response_metadata)
 
 
 def _results(messages: Sequence[BaseMessage]) -> dict[tuple[int, str], ToolMessage]:

@@ -39,7 +39,8 @@ class Damages:
             self._known[kind, owner, row_id] = None
             if len(self._known) > _MOST_KNOWN:
                 del self._known[next(iter(self._known))]
-        log.error("%s.damaged", kind.replace(" ", "_"), extra={"owner": masked(owner), "row_id": row_id})
+        event = kind.replace(" ", "_") + ".damaged"
+        log.error(event, extra={"owner": masked(owner), "row_id": row_id})
         if kind.endswith("vector"):
             self.mend(kind, owner, row_id)
 

@@ -13,7 +13,19 @@ def matching(
     owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
     """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
-    wanted_rows = [memory.c.owner == owner, memory.c.status.in_(statuses)]
+    return [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
+
+
+def in_session(
+    session_id: str, owner: str | None, statuses: Sequence[Status], valid_at: datetime | None
+) -> list[ColumnElement[bool]]:
+    """A WHERE for what one session holds: of one owner or, for operators only, of whoever has stored in it."""
+    fitting = _fitting(Filter(sessions=[session_id]), statuses, valid_at)
+    return fitting if owner is None else [memory.c.owner == owner, *fitting]
+
+
+def _fitting(where: Filter, statuses: Sequence[Status], valid_at: datetime | None) -> list[ColumnElement[bool]]:
+    wanted_rows: list[ColumnElement[bool]] = [memory.c.status.in_(statuses)]
     for column, wanted in (
         (memory.c.fact_type, where.fact_types),
         (memory.c.category, where.categories),

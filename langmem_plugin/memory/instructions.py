@@ -14,7 +14,6 @@ from sqlalchemy import (
     and_,
     delete,
     func,
-    insert,
     or_,
     select,
     type_coerce,
@@ -22,6 +21,7 @@ from sqlalchemy import (
 )
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import standing_instruction as table
 from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput, TooManyInstructions
 from langmem_plugin.memory import checksums
@@ -111,8 +111,7 @@ class StandingInstructions:
                 raise TooManyInstructions(
                     f"{_MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
                 )
-            connection.execute(insert(table), _values(made))
-        return made
+            return insert_new(connection, table.c.instruction_id, [made], lambda _, each: _values(each), _renamed)[0]
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
         """Raises InstructionNotFound or DamagedMemory."""
@@ -221,6 +220,10 @@ def _validated(values: Mapping[str, Any]) -> Instruction:
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise InvalidInput(f"{first['loc'][0]} of an instruction: {first['msg']}") from error
+
+
+def _renamed(made: Instruction) -> Instruction:
+    return made.model_copy(update={"id": str(uuid.uuid4())})
 
 
 def _values(made: Instruction) -> dict[str, Any]:

@@ -132,8 +132,8 @@ class Found:
 
 def worded(text: str) -> str:
     """The text without the space around it. Raises InvalidInput when nothing is left or it cannot be stored."""
-    if not text.strip():
-        raise InvalidInput("a memory needs a text")
+    if not isinstance(text, str) or not text.strip():  # None comes from models that were asked for a text
+        raise InvalidInput("a memory needs a text: pass a string that is not blank")
     if storable(text) != text:
         raise InvalidInput("the text holds a NUL or half a character, which no database stores")
     return text.strip()

@@ -1,6 +1,7 @@
 """Memories in the database: every statement names the owner, every write is conditional."""
 
 import heapq
+import itertools
 import operator
 import uuid
 from collections.abc import Mapping, Sequence
@@ -8,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, insert, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, true, update
 
+from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
@@ -17,7 +19,7 @@ from langmem_plugin.memory import duplicates
 from langmem_plugin.memory.damaged_rows import Damages, all_rows
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector
-from langmem_plugin.memory.filters import matching, valid
+from langmem_plugin.memory.filters import in_session, matching, valid
 from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, checked, validated
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
@@ -201,6 +203,44 @@ class MemoryRepository:
         counted = select(func.count()).select_from(memory).where(*matching(owner, where, statuses, valid_at))
         return int(connection.execute(counted).scalar_one())
 
+    def page_of_session(
+        self, connection: Connection, session_id: str, owner: str | None, *, valid_at: datetime, limit: int | None
+    ) -> list[Memory]:
+        """Oldest first; without an owner of all who have stored in the session."""
+        wanted = select(*STORED).where(*in_session(session_id, owner, ("active",), valid_at))
+        order = (memory.c.created_at, memory.c.owner, memory.c.position)
+        return self._memories(connection, wanted.order_by(*order).limit(limit))
+
+    def query_similar_of_session(
+        self,
+        connection: Connection,
+        session_id: str,
+        owner: str | None,
+        vector: Vector,
+        *,
+        valid_at: datetime,
+        limit: int,
+    ) -> list[tuple[Memory, float]]:
+        """As `query_similar_by_embedding`, over one session; without an owner of all who have stored in it."""
+        rows = connection.execute(
+            _compared()
+            .add_columns(memory_vector.c.owner)
+            .where(
+                memory_vector.c.model == self._vectors.model,
+                *in_session(session_id, owner, ("active",), valid_at),
+            )
+            .order_by(memory_vector.c.owner)
+        )
+        compared = [
+            (cosine, whose, memory_id)
+            for whose, of_owner in itertools.groupby(rows, key=operator.attrgetter("owner"))
+            for memory_id, cosine in self._vectors.compared(whose, (row[:3] for row in of_owner), vector)
+        ]
+        found = []
+        for cosine, whose, memory_id in heapq.nlargest(limit, compared, key=operator.itemgetter(0)):
+            found += [(each, cosine) for each in self.by_ids(connection, whose, [memory_id])]
+        return found
+
     def query_similar_by_embedding(
         self,
         connection: Connection,
@@ -213,12 +253,7 @@ class MemoryRepository:
     ) -> list[tuple[Memory, float]]:
         """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
         rows = connection.execute(
-            select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum)
-            .join(
-                memory,
-                and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id),
-            )
-            .where(
+            _compared().where(
                 memory_vector.c.owner == owner,
                 memory_vector.c.model == self._vectors.model,
                 *matching(owner, where, ("active",), valid_at),
@@ -247,12 +282,18 @@ class MemoryRepository:
             )
             for new in news
         ]
-        connection.execute(
-            insert(memory),
-            [
-                as_values(each) | {"change": row, "position": row, "text_digest": digest_of(salt, each.text, each.key)}
-                for row, each in enumerate(made, number + 1 - len(made))
-            ],
+        first = number + 1 - len(made)
+        made = insert_new(
+            connection,
+            memory.c.memory_id,
+            made,
+            lambda at, each: {
+                "change": first + at,
+                "position": first + at,
+                "text_digest": digest_of(salt, each.text, each.key),
+                **as_values(each),
+            },
+            lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
         )
         self._vectors.put(connection, owner, [(each.id, new.vector) for each, new in zip(made, news, strict=True)])
         return made
@@ -267,3 +308,10 @@ class MemoryRepository:
             else:
                 found.append(made)
         return found
+
+
+def _compared() -> Select[Any]:
+    """The vectors of memories, with the memories joined to choose by."""
+    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(
+        memory, and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
+    )

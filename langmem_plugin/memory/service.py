@@ -9,6 +9,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
@@ -43,7 +44,8 @@ class MemoryService:
     memory/index/store_contract.py says what another has to be. It follows the database in
     the background, and until it has, everything is compared exactly. `always_indexed` names the collections of
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
-    which raises ConfigurationError where one of that name has another distance or dimension, as it does where
+    and what another application has stored in them is taken over (`adopt_collection`). The constructor
+    raises ConfigurationError where one of that name has another distance or dimension, as it does where
     `index_after` is not below `owner_limit`: the index would never be used.
     The verbs that write are MemoryWriter's, those that age memories Retention's, `note_…` are UsageLog's and those
     by session SessionMemories's: they are described there.
@@ -107,9 +109,13 @@ class MemoryService:
             self.database, self.repository, vectors, damages, self.index, cache_bytes=cache_bytes // 2, now=now
         )
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
+        self._adoption = CollectionAdoption(
+            self.database, self.repository, self.embedder, self.retention, open_collection, now=now
+        )
         self._offer_verbs_of_parts()
         if self.index is not None:
             try:
+                self._adoption.adopt_at_start(self.index.names)
                 self.index.begin()
             except LangMemError:
                 self.close()
@@ -129,6 +135,7 @@ class MemoryService:
         self.get_memories_by_session = sessions.get_memories_by_session
         self.query_similar_memories = sessions.query_similar_memories
         self.get_all_sessions = sessions.get_all_sessions
+        self.adopt_collection = self._adoption.adopt_collection
         self.collection_exists = sessions.collection_exists
         self.get_collection_size = sessions.get_collection_size
         self.delete_collection = sessions.delete_collection

@@ -1,30 +1,33 @@
-"""Memories by session: the verbs call a collection what one session stored, under a person or on its own."""
+"""Memories by session: a collection is all that is kept of one session, whichever verb stored it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Connection, delete, func, insert, select
 
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import owner_to_store
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
-from langmem_plugin.memory.filters import matching
+from langmem_plugin.memory.filters import in_session, valid
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.models import EntryFields, Filter, Found, Memory, worded
+from langmem_plugin.memory.models import LIVE, EntryFields, Found, Memory, worded
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
 
-_ALL = 1_000_000_000
 _MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
 
 
 class SessionMemories:
-    """Without an `owner` a session is its own owner: its memories belong to nobody else, and no verb of a person
-    reaches them. The name of a vector store's collection that is always kept for an owner (`always_indexed`) is that
-    one's in `collection_exists` and `get_collection_size`.
+    """For operators. With an `owner` a verb is about that one's part of the session; without, about all of it,
+    whoever stored it: a verb without an owner crosses owners, and is never for a person's request.
+
+    What is stored by session alone belongs to an owner of the session's name. The name of a vector store's collection
+    that is always kept for an owner (`always_indexed`) is, without an owner, that one's in `collection_exists`,
+    `get_collection_size` and `delete_collection`. Every verb raises InvalidInput for a session without a name.
     """
 
     def __init__(
@@ -58,35 +61,26 @@ class SessionMemories:
 
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
+        _check(session_id, owner)
         text = worded(text)
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         entry = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
         with self._database.write() as connection:
-            connection.execute(
-                delete(memory_collection).where(
-                    memory_collection.c.owner == (owner or session_id),
-                    memory_collection.c.session_id == session_id,
-                )
-            )
             made = self._repository.create_memory(
-                connection, owner or session_id, NewMemory(text, vector, entry), now=self._now()
+                connection, session_id if owner is None else owner, NewMemory(text, vector, entry), now=self._now()
             )
             self._retention.keep_within(connection, made.owner)
+        self._follow([made.owner])
         return made
 
     def get_memories_by_session(
         self, session_id: str, limit: int | None = None, *, owner: str | None = None
     ) -> list[Memory]:
         """Oldest first, at most `limit`."""
+        _check(session_id, owner)
+        most = None if limit is None else max(_count(limit), 0)
         with self._database.read() as connection:
-            return self._repository.page(
-                connection,
-                owner or session_id,
-                Filter(sessions=[session_id]),
-                valid_at=self._now(),
-                limit=_ALL if limit is None else limit,
-                oldest_first=True,
-            )
+            return self._repository.page_of_session(connection, session_id, owner, valid_at=self._now(), limit=most)
 
     def query_similar_memories(
         self,
@@ -97,19 +91,27 @@ class SessionMemories:
         limit: int = 10,
         min_similarity: float = 0.0,
     ) -> list[Found]:
-        """The memories nearest to a text or an embedding, of one session or of all an owner has.
+        """The memories nearest to a text or an embedding, best first: of one session, of an owner, or of both.
 
         Raises EmbeddingDimMismatchError or ValueError for an embedding that cannot be compared.
         """
-        whose = owner or session_id
-        if whose is None:
+        if session_id is None and owner is None:
             raise InvalidInput("name the session or the owner whose memories to compare with")
+        if session_id is not None:
+            _check(session_id, owner)
+        if query is None or (isinstance(query, str) and not query.strip()):
+            raise InvalidInput("pass a text that is not blank, or an embedding, to compare with")
         vector = self._embedder.query(query) if isinstance(query, str) else self._unit(query)
-        where = Filter() if session_id is None else Filter(sessions=[session_id])
+        most, now = max(_count(limit), 0), self._now()
         with self._database.read() as connection:
-            nearest = self._repository.query_similar_by_embedding(
-                connection, whose, vector, where=where, valid_at=self._now(), limit=limit
-            )
+            if session_id is not None:
+                nearest = self._repository.query_similar_of_session(
+                    connection, session_id, owner, vector, valid_at=now, limit=most
+                )
+            else:
+                nearest = self._repository.query_similar_by_embedding(
+                    connection, _owner(owner), vector, valid_at=now, limit=most
+                )
         found = [
             Found(each, cosine, self._embedder.calibration.relevance(cosine), "semantic", {"cosine": cosine})
             for each, cosine in nearest
@@ -117,62 +119,111 @@ class SessionMemories:
         return [each for each in found if each.similarity >= min_similarity]
 
     def get_all_sessions(self, *, owner: str | None = None) -> list[str]:
-        """Every session that has memories, of one owner or of all."""
-        statement = select(memory.c.session_id).where(memory.c.session_id.is_not(None), memory.c.status == "active")
+        """Every session that has memories, of one owner or of all: those of which `collection_exists` is true."""
+        statement = select(memory.c.session_id).where(
+            memory.c.session_id.is_not(None), memory.c.status == "active", valid(self._now())
+        )
         if owner is not None:
-            statement = statement.where(memory.c.owner == owner)
+            statement = statement.where(memory.c.owner == _owner(owner))
         with self._database.read() as connection:
-            return list(connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars())
+            sessions = connection.execute(statement.distinct().order_by(memory.c.session_id)).scalars()
+            return [each for each in sessions if each.strip()]
 
     def collection_exists(self, name: str, *, owner: str | None = None) -> bool:
         """Whether the session has memories; of a vector store's, whether it is there and can be asked."""
-        if self._index is not None and name in self._index.names.values():
-            return self._index.is_there(name)
-        return self.get_collection_size(name, owner=owner) > 0
+        index = self._index_of(name, owner)
+        return index.is_there(name) if index is not None else self.get_collection_size(name, owner=owner) > 0
 
     def get_collection_size(self, name: str, *, owner: str | None = None) -> int:
         """How many memories the session has; of a vector store's, how many vectors, brought up to date."""
-        if self._index is not None and name in self._index.names.values():
-            return self._index.size(name)
+        index = self._index_of(name, owner)
+        if index is not None:
+            return index.size(name)
         with self._database.read() as connection:
-            return self._repository.count(connection, owner or name, Filter(sessions=[name]), valid_at=self._now())
+            return self._size(connection, name, owner)
 
     def delete_collection(self, name: str, *, owner: str | None = None) -> int:
         """Forgets every memory of the session, marks it as dropped, and returns how many there were.
 
-        Raises InvalidInput for a vector store's: what is in it is decided by its owner's memories.
+        Those that wait for a person's word or have expired go, and count, as well. Raises InvalidInput for a vector
+        store's: what is in it is decided by its owner's memories.
         """
-        if self._index is not None and name in self._index.names.values():
+        if self._index_of(name, owner) is not None:
             raise InvalidInput(f"{name} holds an owner's vectors: forget memories or erase the owner instead")
-        whose, now = owner or name, self._now()
-        with self._database.write() as connection:
-            of_session = matching(whose, Filter(sessions=[name]), ("active",), None)
-            held = connection.execute(select(memory.c.memory_id).where(*of_session)).scalars().all()
-            dropped = self._repository.set_status(connection, whose, held, "forgotten", now=now)
-            mark = {"owner": whose, "session_id": name, "dropped_at": now}
-            connection.execute(
-                delete(memory_collection).where(
-                    memory_collection.c.owner == whose, memory_collection.c.session_id == name
-                )
-            )
-            connection.execute(insert(memory_collection), mark)
-            marks = select(memory_collection.c.session_id).where(memory_collection.c.owner == whose)
-            newest = marks.order_by(memory_collection.c.dropped_at.desc()).limit(_MOST_MARKS)
-            connection.execute(
-                delete(memory_collection).where(
-                    memory_collection.c.owner == whose, memory_collection.c.session_id.not_in(newest)
-                )
-            )
+        now = self._now()
+        with self._database.write(patience=BULK_WORK) as connection:
+            of_session = in_session(name, owner, LIVE, None)
+            # Always in this order: two who drop at once would otherwise wait for each other.
+            rows = connection.execute(
+                select(memory.c.owner, memory.c.memory_id).where(*of_session).order_by(memory.c.owner)
+            ).all()
+            held: dict[str, list[str]] = {}
+            for row in rows:
+                held.setdefault(row.owner, []).append(row.memory_id)
+            dropped = 0
+            for whose in held or [name if owner is None else owner]:
+                dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
+                _mark(connection, whose, name, now)
+        self._follow(held)
         return dropped
 
     def collection_dropped_at(self, name: str, *, owner: str | None = None) -> datetime | None:
-        """When the session was dropped; None if it was not, or has memories again."""
+        """When the session was last dropped; None if it never was, or has memories again."""
+        _check(name, owner)
+        marks = select(func.max(memory_collection.c.dropped_at)).where(memory_collection.c.session_id == name)
+        if owner is not None:
+            marks = marks.where(memory_collection.c.owner == owner)
         with self._database.read() as connection:
-            return connection.execute(
-                select(memory_collection.c.dropped_at).where(
-                    memory_collection.c.owner == (owner or name), memory_collection.c.session_id == name
-                )
-            ).scalar_one_or_none()
+            dropped_at: datetime | None = connection.execute(marks).scalar()
+            return None if dropped_at is None or self._size(connection, name, owner) else dropped_at
+
+    def _size(self, connection: Connection, session_id: str, owner: str | None) -> int:
+        held = in_session(session_id, owner, ("active",), self._now())
+        return int(connection.execute(select(func.count()).select_from(memory).where(*held)).scalar_one())
+
+    def _index_of(self, name: str, owner: str | None) -> VectorIndex | None:
+        """The vector index, if this is the name of one of its collections."""
+        _check(name, owner)
+        is_collection = self._index is not None and owner is None and name in self._index.names.values()
+        return self._index if is_collection else None
+
+    def _follow(self, owners: Iterable[str]) -> None:
+        """What is indexed of these owners follows now, not only when they are next asked about."""
+        if self._index is not None:
+            indexed = {*self._index.names, *self._index.owners()}
+            for owner in indexed.intersection(owners):
+                self._index.follow(owner)
 
     def _unit(self, embedding: Sequence[float]) -> Vector:
         return unit(embedding, self._embedder.dimension)
+
+
+def _mark(connection: Connection, owner: str, session_id: str, now: datetime) -> None:
+    """As dropped, and forgets the owner's oldest marks."""
+    of_owner = memory_collection.c.owner == owner
+    connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id == session_id))
+    connection.execute(insert(memory_collection), {"owner": owner, "session_id": session_id, "dropped_at": now})
+    marks = select(memory_collection.c.session_id).where(of_owner)
+    newest = marks.order_by(memory_collection.c.dropped_at.desc()).limit(_MOST_MARKS)
+    connection.execute(delete(memory_collection).where(of_owner, memory_collection.c.session_id.not_in(newest)))
+
+
+def _check(session_id: str, owner: str | None) -> None:
+    if owner is not None:
+        _owner(owner)
+    if not isinstance(session_id, str) or not session_id.strip():
+        raise InvalidInput("a session is needed: pass its id, a text that is not blank")
+
+
+def _owner(owner: str | None) -> str:
+    # A blank owner would be nobody's: whoever passes one has lost the person on the way.
+    if not isinstance(owner, str) or not owner.strip():
+        raise InvalidInput("an owner is needed: pass the person's key, or leave `owner` out to name the session alone")
+    owner_to_store(owner)
+    return owner
+
+
+def _count(limit: int) -> int:
+    if not isinstance(limit, int):
+        raise InvalidInput(f"a limit of {limit!r}: pass a whole number")
+    return limit

@@ -51,7 +51,7 @@ class StoredVectors:
         self._damages.report(kind, owner, row_id)
         return None
 
-    def compared(self, owner: str, rows: Iterable[AnyRow], vector: Vector) -> list[tuple[str, float]]:
+    def compared(self, owner: str, rows: Iterable[tuple[Any, ...]], vector: Vector) -> list[tuple[str, float]]:
         """The cosine with `vector` of each row of (memory id, stored vector, checksum) that can be compared."""
         held = [
             (memory_id, stored)

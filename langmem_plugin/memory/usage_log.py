@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, delete, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory_access
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.repository import MemoryRepository
@@ -93,20 +94,24 @@ class UsageLog:
         now = self._now()
         touched = self._repository.touch(connection, owner, list(uses), now=now)
         if touched:
-            connection.execute(
-                insert(memory_access),
-                [
-                    {
-                        "owner": owner,
-                        "access_id": uuid.uuid4().hex,
-                        "memory_id": memory_id,
-                        "kind": uses[memory_id][0],
-                        "session_id": session_id,
-                        "relevance": uses[memory_id][1],
-                        "at": now,
-                    }
-                    for memory_id in touched
-                ],
+            rows = [
+                {
+                    "owner": owner,
+                    "access_id": uuid.uuid4().hex,
+                    "memory_id": memory_id,
+                    "kind": uses[memory_id][0],
+                    "session_id": session_id,
+                    "relevance": uses[memory_id][1],
+                    "at": now,
+                }
+                for memory_id in touched
+            ]
+            insert_new(
+                connection,
+                memory_access.c.access_id,
+                rows,
+                lambda _, row: row,
+                lambda row: row | {"access_id": uuid.uuid4().hex},
             )
             for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
                 logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id)

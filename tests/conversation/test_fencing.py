@@ -79,7 +79,8 @@ def test_a_run_whose_session_ended_before_its_turn_was_taken_over_stores_nothing
     with pytest.raises(TurnLost), saver.turn(MOM) as config:
         say(echo(saver, overtake), "slow", config)
 
-    [_, [second]] = [[each.session_id] if each.ended_at is None else [] for each in SessionManager(saver).sessions(MOM)]
+    [second] = [each.session_id for each in SessionManager(saver).sessions(MOM) if each.ended_at is None]
+    assert len(SessionManager(saver).sessions(MOM)) == 2
     assert [each.content for each in SessionManager(saver).messages(second)] == ["hello again", "You said hello again"]
 
 

@@ -127,6 +127,40 @@ def test_silence_starts_a_new_session_and_keeps_the_old_one_readable(manager, cl
     assert manager.session(before.session_id).ended_at == clock()
 
 
+@pytest.mark.spec("C-3")
+@pytest.mark.parametrize("gap", [0.05, 0.4, 0.499999, 0.5, 0.9])
+def test_silence_counts_from_the_very_last_message(manager, clock, gap):
+    manager.add_message(ERIN, "user", "one")
+    clock.forward(seconds=gap)
+    manager.add_message(ERIN, "user", "two")
+    first = manager.get_session(ERIN).session_id
+    for seconds in (1_799.4, 0.5, 0.099999):
+        clock.forward(seconds=seconds)
+        assert manager.get_session(ERIN).session_id == first
+        assert manager.expire() == (0, 0)
+    clock.forward(seconds=0.000001)
+    assert manager.expire() == (1, 0)
+    assert manager.get_session(ERIN).session_id != first
+
+
+@pytest.mark.spec("C-11", "U-5")
+def test_sessions_are_listed_the_last_active_first_of_a_chat_as_of_all(manager, clock):
+    said = []
+    for number in range(5):
+        clock.forward(minutes=40)
+        manager.add_message(ERIN, "user", f"message {number}")
+        said.insert(0, manager.get_session(ERIN).session_id)
+
+    def listed(*arguments, **limit):
+        return [each.session_id for each in manager.sessions(*arguments, **limit)]
+
+    assert listed(ERIN) == listed() == said
+    assert listed(ERIN, limit=2) == listed(limit=2) == said[:2]
+    clock.forward(minutes=1)
+    manager.restore(said[-1])
+    assert listed(ERIN, limit=1) == [said[-1]]
+
+
 @pytest.mark.spec("C-4")
 def test_an_archived_session_can_be_restored_and_goes_on(manager, clock):
     manager.add_message(ERIN, "user", "before")

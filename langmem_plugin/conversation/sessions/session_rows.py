@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, insert, select, text, tuple_, update
+from sqlalchemy import Connection, Select, bindparam, select, text, tuple_, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
-from langmem_plugin.database.conversation_tables import checkpoint, pending, session
+from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session
+from langmem_plugin.database.generated_ids import TRIES, all_taken, insert_new
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.identifiers import masked
@@ -46,6 +47,8 @@ class Client:
 _PRECISION = timedelta(milliseconds=500)
 """Activity is written down no more often than this: the steps of a quick turn are one sign of life."""
 
+_MOST_IN_PRECISION = 64  # messages: of more within half a second, the newest
+
 _SKEW = timedelta(minutes=5)
 """Clocks of machines that work together differ by less."""
 
@@ -77,8 +80,21 @@ def has_ended(connection: Connection, found: Session, now: datetime, silence: Si
         return True
     if not is_silent(found.last_active, found.ahead, now, silence.timeout):
         return False
+    if not is_silent(found.last_active + _PRECISION, found.ahead, now, silence.timeout):
+        # It ended less than that ago, if at all: what was said last is known to the microsecond.
+        found = replace(found, last_active=_last_said(connection, found))
+        if not is_silent(found.last_active, found.ahead, now, silence.timeout):
+            return False
     silent_for_long = is_silent(found.last_active, found.ahead, now, silence.while_interrupted)
     return silent_for_long or not is_interrupted(connection, found)
+
+
+def _last_said(connection: Connection, found: Session) -> datetime:
+    """The last activity, also where it was too soon after the one before to be written down with the session."""
+    of_session = {"of_thread": found.thread, "of_number": found.number}
+    instants = [row[0] for row in _LAST_SAID.all(connection, of_session)]
+    soon_after = [each for each in instants if found.last_active < each < found.last_active + _PRECISION]
+    return max(soon_after, default=found.last_active)
 
 
 def begin(connection: Connection, thread: str, now: datetime, *, over: Session | None = None) -> Session:
@@ -94,19 +110,21 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     end(connection, thread, now)
     # Real time, whatever clock the caller set: a number is never used again, not even after everything is deleted.
     number = max(time.time_ns() // 1_000, latest.number + 1 if latest else 0)
-    fresh = Session(thread, number, _new_id(), now, now, None, 1)
-    connection.execute(
-        insert(session),
-        {
+    [fresh] = insert_new(
+        connection,
+        session.c.session_id,
+        [Session(thread, number, _new_id(), now, now, None, 1)],
+        lambda _, made: {
             "thread": thread,
-            "number": number,
-            "session_id": fresh.session_id,
+            "number": made.number,
+            "session_id": made.session_id,
             "created_at": now,
             "last_active": now,
             "next_row": 1,
             "client_name": client.name,
             "client_phone": client.phone,
         },
+        lambda made: replace(made, number=made.number + 1, session_id=_new_id()),
     )
     _log("session.began", fresh)
     return fresh
@@ -214,20 +232,17 @@ def disturb(connection: Connection, found: Session) -> None:
     )
 
 
-def all_of(
-    connection: Connection, thread: str | None, *, limit: int | None = None, lock: bool = False
-) -> Sequence[Session]:
-    """Every session of the thread, oldest first; or of all threads, the last active first.
+def all_of(connection: Connection, thread: str, *, lock: bool = False) -> Sequence[Session]:
+    """Every session of the thread, oldest first. `lock` makes whoever writes to one of them or deletes it wait."""
+    query = select(*_COLUMNS).where(session.c.thread == thread).order_by(session.c.number)
+    return [Session(*row) for row in connection.execute(query.with_for_update() if lock else query)]
 
-    `lock` makes whoever writes to one of them or deletes it wait.
-    """
-    query = select(*_COLUMNS).limit(limit)
-    if thread is None:
-        query = query.order_by(session.c.last_active.desc(), session.c.number.desc())
-    else:
-        query = query.where(session.c.thread == thread).order_by(session.c.number)
-    if lock:
-        query = query.with_for_update()
+
+def listed(connection: Connection, thread: str | None, limit: int | None = None) -> Sequence[Session]:
+    """The sessions of the thread, or of all threads, the last active first."""
+    query = select(*_COLUMNS).order_by(session.c.last_active.desc(), session.c.number.desc()).limit(limit)
+    if thread is not None:
+        query = query.where(session.c.thread == thread)
     return [Session(*row) for row in connection.execute(query)]
 
 
@@ -239,9 +254,13 @@ def anywhere(connection: Connection, session_id: str) -> Session:
     return Session(*row)
 
 
-def copy_of(source: Session, thread: str, offset: int) -> Session:
+def copy_of(connection: Connection, source: Session, thread: str, offset: int) -> Session:
     """The same session for another thread, under a number and an id of its own."""
-    return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=_new_id())
+    for _ in range(TRIES):
+        session_id = _new_id()
+        if connection.execute(select(session.c.number).where(session.c.session_id == session_id)).first() is None:
+            return replace(source, thread=thread, number=time.time_ns() // 1_000 + offset, session_id=session_id)
+    raise all_taken(session.name)
 
 
 def is_interrupted(connection: Connection, found: Session) -> bool:
@@ -312,6 +331,12 @@ _ADVANCE = Prepared(
     update(session)
     .where(session.c.thread == bindparam("of_thread"), session.c.number == bindparam("of_number"))
     .values(next_row=bindparam("next_row"), last_active=bindparam("last_active"), ahead=bindparam("ahead"))
+)
+_LAST_SAID = Prepared(
+    select(message.c.created_at)
+    .where(message.c.thread == bindparam("of_thread"), message.c.session == bindparam("of_number"))
+    .order_by(message.c.row.desc())
+    .limit(_MOST_IN_PRECISION)
 )
 _TAKE = Prepared(
     update(session)

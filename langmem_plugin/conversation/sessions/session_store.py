@@ -44,6 +44,10 @@ class Contents(Protocol):
         """Whether a run can start from it: one that is damaged must not silence its person."""
         ...
 
+    def can_answer(self, connection: Connection, session: Session) -> bool:
+        """Whether a run that begins now finds the question that its newest checkpoint waits with."""
+        ...
+
     def has_run(self, connection: Connection, session: Session) -> bool:
         """Whether anything was said in it."""
         ...
@@ -230,7 +234,7 @@ class SessionStore:
         session_rows.take(connection, before or opened, ticket)
         return Opened(
             {"configurable": {"thread_id": thread, SESSION: opened.session_id, TURN: ticket}},
-            session_rows.is_interrupted(connection, opened),
+            session_rows.is_interrupted(connection, opened) and self._contents.can_answer(connection, opened),
         )
 
     # Beginning, ending, touching

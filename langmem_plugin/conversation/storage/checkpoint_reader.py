@@ -84,7 +84,13 @@ class CheckpointReader:
             if only is None or checkpoint_id == only:
                 with self._database.read() as connection:
                     checkpoints = self._checkpoints.of(connection, session)
-                    stored = checkpoints.load(of_namespace, checkpoint_id)
+                    try:
+                        stored = checkpoints.load(of_namespace, checkpoint_id)
+                    except DamagedSession as error:
+                        if only is not None:
+                            raise
+                        self._checkpoints.reports.note(session.session_id, f"checkpoint {checkpoint_id}", error)
+                        continue
                     if stored is None or not _matches(codec.load(checkpoints.serde, stored.metadata), wanted):
                         continue
                     found = _tuple(checkpoints, of_namespace, stored)

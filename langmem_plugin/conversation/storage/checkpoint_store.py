@@ -3,12 +3,13 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from functools import partial
 from typing import Any, cast
 
 from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.checkpoint.serde.types import _DeltaSnapshot
+from langgraph.checkpoint.serde.types import INTERRUPT, _DeltaSnapshot
 from sqlalchemy import Connection
 
 from langmem_plugin.conversation.media.media_reference import references_in
@@ -24,6 +25,7 @@ from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowAllocator, RowLease
 from langmem_plugin.conversation.storage.session_checkpoints import CARRIED, SessionCheckpoints
 from langmem_plugin.conversation.storage.session_messages import CountTokens, SessionMessages
+from langmem_plugin.conversation.storage.unreadable import DamageReports
 from langmem_plugin.database import Database
 from langmem_plugin.errors import DamagedSession
 from langmem_plugin.logs import event_log
@@ -49,16 +51,21 @@ class CheckpointStore:
         self._serde = serde
         self._database = database
         self._media = media
-        self._count_tokens = count_tokens
+        self.count_tokens = count_tokens
         self._carry = carry
         self._messages = MessageCache(_CACHE_BYTES)
         self._checkpoints = CheckpointCache()
         self._allocator = RowAllocator()
+        self.reports = DamageReports()
 
     def of(
         self, connection: Connection, session: Session, now: datetime | None = None, *, fresh: bool = False
     ) -> SessionCheckpoints:
-        """To read from, and with `now` to write to; `fresh` reads every byte from the database, whatever is cached."""
+        """To read from, and with `now` to write to.
+
+        What is damaged is reported and marked or left out. `fresh` reads every byte from the database, whatever is
+        cached, and raises DamagedSession instead.
+        """
         allocator = RowAllocator() if fresh else self._allocator
         lease = RowLease(allocator, (session.thread, session.number), session.next_row)
         serde = self._serde()
@@ -71,7 +78,8 @@ class CheckpointStore:
             lease,
             self._media,
             now=now,
-            count_tokens=self._count_tokens,
+            count_tokens=self.count_tokens,
+            on_damage=None if fresh else partial(self.reports.note, session.session_id),
         )
         values = ChannelValues(connection, session, serde, lease, messages)
         pending = PendingWrites(connection, session, values)
@@ -91,6 +99,14 @@ class CheckpointStore:
             log.exception("session.damaged", extra={"session_id": session.session_id})
             return False
         return True
+
+    def can_answer(self, connection: Connection, session: Session) -> bool:
+        """Whether the question of its newest checkpoint can be read, and is there where a run goes on from."""
+        checkpoints = self.of(connection, session)
+        newest = checkpoints.load("", None)
+        if newest is None:
+            return False
+        return any(channel == INTERRUPT for _, channel, _ in checkpoints.pending.load("", newest.checkpoint_id))
 
     def has_run(self, connection: Connection, session: Session) -> bool:
         """Whether it holds more than what it began with."""

@@ -33,7 +33,7 @@ def examine(saver: ConversationSaver) -> list[Damage]:
     """Reads every checkpoint, write and message of every session, from the database and not from any cache."""
     found: list[Damage] = []
     with saver.database.read() as connection:
-        everything = session_rows.all_of(connection, None)
+        everything = session_rows.listed(connection, None)
     for session in everything:
         with saver.checkpoints.reading(session.session_id, fresh=True) as checkpoints:
             found += [

@@ -15,6 +15,7 @@ from langmem_plugin.conversation.storage.checkpoint_format import StoredWrite
 from langmem_plugin.database.conversation_tables import pending
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.errors import DamagedSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class PendingWrites:
         found = [
             (task_id, write)
             for task_id, payload in _ALL.all(self.connection, self._key(namespace, checkpoint_id))
-            for write in checkpoint_format.decode_writes(payload)
+            for write in self._decoded(checkpoint_id, payload)
         ]
         return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
 
@@ -39,11 +40,14 @@ class PendingWrites:
         writes = self.stored(namespace, checkpoint_id)
         serde = self.values.serde
         self.values.lease.expect([row for _, write in writes for row in checkpoint_format.rows_in(serde, write.held)])
-        return [
-            (task_id, write.channel, self.values.load(write.held))
-            for task_id, write in writes
-            if channels is None or write.channel in channels
-        ]
+        loaded = []
+        for task_id, write in writes:
+            if channels is None or write.channel in channels:
+                try:
+                    loaded.append((task_id, write.channel, self.values.load(write.held)))
+                except DamagedSession as error:
+                    self._pass_over(f"write to {write.channel} on checkpoint {checkpoint_id}", error)
+        return loaded
 
     def save(
         self, namespace: str, checkpoint_id: str, task_id: str, path: str, writes: Sequence[tuple[str, Any]]
@@ -68,8 +72,21 @@ class PendingWrites:
         if _ADD.run(self.connection, row):
             return
         key = {**self._key(namespace, checkpoint_id), "of_task": task_id}
-        before = checkpoint_format.decode_writes(self.connection.execute(_OF_TASK, key).scalar_one())
+        before = self._decoded(checkpoint_id, self.connection.execute(_OF_TASK, key).scalar_one())
         self.connection.execute(_REWRITE.values(_packed(_merged(before, written))), key)
+
+    def _decoded(self, checkpoint_id: str, payload: bytes) -> list[StoredWrite]:
+        """A task whose writes cannot be read is one that has not run."""
+        try:
+            return checkpoint_format.decode_writes(payload)
+        except DamagedSession as error:
+            self._pass_over(f"writes on checkpoint {checkpoint_id}", error)
+            return []
+
+    def _pass_over(self, what: str, error: DamagedSession) -> None:
+        if self.values.messages.on_damage is None:
+            raise error
+        self.values.messages.on_damage(what, error)
 
     def _key(self, namespace: str, checkpoint_id: str) -> dict[str, Any]:
         return {

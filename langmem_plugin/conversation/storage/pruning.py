@@ -45,7 +45,7 @@ def copy(connection: Connection, source: str, target: str) -> None:
     originals = session_rows.all_of(connection, source, lock=True)
     hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
     for offset, original in enumerate(originals):
-        twin = session_rows.copy_of(original, target, offset)
+        twin = session_rows.copy_of(connection, original, target, offset)
         if twin.ended_at is None:
             session_rows.end(connection, target, twin.last_active)
         columns: dict[str, ColumnElement[Any]] = {

@@ -14,7 +14,7 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage import checkpoint_format, codec
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
 from langmem_plugin.conversation.storage.checkpoint_cache import CheckpointCache, Place
-from langmem_plugin.conversation.storage.checkpoint_format import MessageList, StoredCheckpoint, StoredValue
+from langmem_plugin.conversation.storage.checkpoint_format import MessageList, StoredCheckpoint, StoredValue, ValueRow
 from langmem_plugin.conversation.storage.pending_writes import PendingWrites
 from langmem_plugin.conversation.storage.row_allocator import RowLease
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
@@ -23,6 +23,7 @@ from langmem_plugin.database.conversation_tables import checkpoint as checkpoint
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.errors import DamagedSession, TypeNotAllowed
 
 CARRIED = "langmem_carried"
 """In the body of a checkpoint as it is stored: which channels have what the session began with, and no version."""
@@ -52,18 +53,44 @@ class SessionCheckpoints:
     cache: CheckpointCache
 
     def load(self, namespace: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
-        """The checkpoint with this id, or the newest of the namespace."""
+        """The checkpoint with this id, or the newest of the namespace that can be read.
+
+        Raises DamagedSession if it, or every one of the namespace, cannot be read.
+        """
         parameters = {**self._key(namespace), "of_checkpoint": checkpoint_id}
         found = (_NEWEST if checkpoint_id is None else _BY_ID).first(self.connection, parameters)
-        return None if found is None else self._decode(namespace, *found)
+        if found is None:
+            return None
+        try:
+            return self._decode(namespace, *found)
+        except DamagedSession as error:
+            if checkpoint_id is not None or self.messages.on_damage is None:
+                raise
+            return self._newest_before(namespace, found[0], error)
+
+    def _newest_before(self, namespace: str, damaged_id: str, error: DamagedSession) -> StoredCheckpoint:
+        assert self.messages.on_damage is not None  # noqa: S101 - the caller has asked
+        self.messages.on_damage(f"checkpoint {damaged_id}", error)
+        for _, checkpoint_id in self.ids(namespace, damaged_id):
+            try:
+                found = self.load(namespace, checkpoint_id)
+            except DamagedSession as another:
+                self.messages.on_damage(f"checkpoint {checkpoint_id}", another)
+            else:
+                if found is not None:
+                    return found
+        raise error
 
     def check(self) -> None:
         """Raises DamagedSession if what a run of the root graph begins with cannot be read."""
         newest = self.load("", None)
         if newest is None:
             return
-        for stored in newest.channels.values():
-            self.values.check(stored)
+        for name, stored in newest.channels.items():
+            try:
+                self.values.check(stored)
+            except DamagedSession as error:
+                self._pass_over(name, error)
         codec.load(self.serde, newest.metadata)
         self.pending.load("", newest.checkpoint_id)
 
@@ -82,19 +109,59 @@ class SessionCheckpoints:
         return [(row.namespace, row.checkpoint_id) for row in self.connection.execute(query)]
 
     def channel_values(self, stored: StoredCheckpoint) -> dict[str, Any]:
-        """Copies, which the caller may change."""
-        return {name: self.values.load(value) for name, value in stored.channels.items()}
+        """Copies, which the caller may change. A value that cannot be read is left out, as if it had never been set."""
+        loaded = {}
+        for name, value in stored.channels.items():
+            try:
+                loaded[name] = self.values.load(value)
+            except DamagedSession as error:
+                self._pass_over(name, error)
+        return loaded
+
+    def _pass_over(self, channel: str, error: DamagedSession) -> None:
+        if self.messages.on_damage is None:
+            raise error
+        self.messages.on_damage(f"value of {channel}", error)
+
+    def _kept_unread(self, parent: StoredCheckpoint | None, checkpoint: Checkpoint) -> dict[str, StoredValue]:
+        """The channels of the parent whose value nobody could read: the row stays theirs, in case it is put right."""
+        kept: dict[str, StoredValue] = {}
+        for name, held in parent.channels.items() if parent else ():
+            version = checkpoint["channel_versions"].get(name)
+            if (
+                isinstance(held, ValueRow)
+                and name not in checkpoint["channel_values"]
+                and version is not None
+                and version == _version(parent, name)
+            ):
+                try:
+                    self.values.check(held)
+                except DamagedSession:
+                    kept[name] = held
+        return kept
 
     def listed(self, channel: str) -> list[Listed]:
-        """The messages of the newest root checkpoint's channel as rows, in order, without reading them."""
-        newest = self.load("", None)
+        """The messages of the newest root checkpoint's channel as rows, in order, without reading them.
+
+        Where no checkpoint can be read, all message rows: what is left is in them.
+        """
+        try:
+            newest = self.load("", None)
+        except TypeNotAllowed:
+            raise
+        except DamagedSession:
+            if self.messages.on_damage is None:
+                raise
+            first_and_last = {**self._of_session(), "first": 0, "last": self.session.next_row}
+            return [Listed(*row) for row in sorted(_LISTED.all(self.connection, first_and_last))]
         held = newest.channels.get(channel) if newest else None
         if not isinstance(held, MessageList) or not held.rows:
             return []
         numbers = [abs(row) for row in held.rows]
         between = {**self._of_session(), "first": min(numbers), "last": max(numbers)}
         rows = {row[0]: Listed(*row) for row in _LISTED.all(self.connection, between)}
-        return [rows[number] for number in numbers if number in rows]
+        # One that is missing keeps its place: what stands for it is shown there.
+        return [rows.get(number) or Listed(number, None, 0, self.session.created_at) for number in numbers]
 
     def messages_of(self, listed: Iterable[Listed]) -> list[BaseMessage]:
         return self.messages.messages(RowNumbers.of(each.row if each.message_id else -each.row for each in listed))
@@ -147,6 +214,7 @@ class SessionCheckpoints:
             else:
                 held = self.values.store(value, before)
             channels[name] = held
+        channels |= self._kept_unread(parent, checkpoint)
         body: dict[str, Any] = {key: part for key, part in checkpoint.items() if key not in ("channel_values", "id")}
         if carried := _still_carried(parent, checkpoint):
             channels |= carried

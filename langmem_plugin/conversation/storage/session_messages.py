@@ -31,11 +31,14 @@ from langmem_plugin.conversation.storage.message_cache import (
 )
 from langmem_plugin.conversation.storage.row_allocator import RowLease
 from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
+from langmem_plugin.conversation.storage.unreadable import row_behind, stand_in
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
 CountTokens = Callable[[BaseMessage], int]
+OnDamage = Callable[[str, DamagedSession], None]
+"""(what, why); raises what must not be passed over."""
 
 
 @dataclass
@@ -54,6 +57,9 @@ class SessionMessages:
     media: Media
     now: datetime | None = None
     count_tokens: CountTokens | None = None
+    # Told of a row that cannot be read, for which something else is given then; without it, reading raises.
+    on_damage: OnDamage | None = None
+    _unreadable: set[int] = field(default_factory=set)
     _added: dict[int, DecodedMessage] = field(default_factory=dict)
     _stored: list[tuple[DecodedList, RowNumbers, list[DecodedMessage]]] = field(default_factory=list)
     _inserts: list[dict[str, Any]] = field(default_factory=list)
@@ -76,7 +82,11 @@ class SessionMessages:
             message = messages[index]
             if codec.is_automated(message):
                 continue
-            if index < len(before.rows) and same(before.known.messages[index], message):
+            behind = row_behind(message)
+            if behind is not None and any(abs(row) == behind for row in previous):
+                # Another id or place of it changes nothing: the row it stands for is never written over.
+                row, version = behind if message.id is not None else -behind, self._read_one(behind)
+            elif index < len(before.rows) and same(before.known.messages[index], message):
                 row, version = before.rows[index], before.known.versions[index]
             else:
                 # The graph keeps the picture for the rest of its run; what is stored, and known here, is a reference.
@@ -120,6 +130,8 @@ class SessionMessages:
         self.cache.put(self._key, self._added.values())
         self.lease.publish(self._added)
         for known, rows, versions in self._stored:
+            if self._unreadable:
+                continue  # what stands for a row is not kept: the row may be put right again
             # A row named later in this transaction has another version by now.
             latest = [self._added.get(version.row, version) for version in versions]
             self.cache.put_list(self._key, known.extended(rows, latest), known)
@@ -129,7 +141,8 @@ class SessionMessages:
         if found is None:
             versions = self._read(rows)
             found = NO_MESSAGES.extended(rows, [versions[abs(row)] for row in rows])
-            self.cache.put_list(self._key, found)
+            if self._unreadable.isdisjoint(versions):
+                self.cache.put_list(self._key, found)
         return found
 
     def _read(self, rows: RowNumbers) -> dict[int, DecodedMessage]:
@@ -141,9 +154,12 @@ class SessionMessages:
         fresh = {row: each for row, each in found.items() if row not in named or each.message.id is not None}
         if missing := wanted - fresh.keys():
             loaded = self._load(missing)
-            self.cache.put(self._key, loaded.values())
+            self.cache.put(self._key, [each for row, each in loaded.items() if row not in self._unreadable])
             fresh |= loaded
         return fresh
+
+    def _read_one(self, row: int) -> DecodedMessage:
+        return self._read(RowNumbers.of([row]))[row]
 
     def _find(self, message: BaseMessage, before: DecodedList) -> DecodedMessage | None:
         """The known row that is this message: one a task wrote lately, or one elsewhere in the list before."""
@@ -218,15 +234,29 @@ class SessionMessages:
         )
         for row, message_id, payload in stored:
             if row in rows:
-                kind, framed = codec.decompress(payload)
-                message = codec.load(self.serde, (kind, framed))
-                if not isinstance(message, BaseMessage):
-                    raise DamagedSession(f"message row {row} holds no message: run `langmem doctor`")
-                message.id = message_id
-                loaded[row] = DecodedMessage(row, lean(message), None, weight(framed))
-        if missing := rows - loaded.keys():
-            raise DamagedSession(f"message rows {sorted(missing)} are missing: run `langmem doctor`")
+                try:
+                    loaded[row] = self._decode(row, message_id, payload)
+                except DamagedSession as error:
+                    loaded[row] = self._instead_of(row, message_id, error)
+        for row in sorted(rows - loaded.keys()):
+            missing = DamagedSession(f"message row {row} is missing: run `langmem doctor`")
+            loaded[row] = self._instead_of(row, None, missing)
         return loaded
+
+    def _decode(self, row: int, message_id: str | None, payload: bytes) -> DecodedMessage:
+        kind, framed = codec.decompress(payload)
+        message = codec.load(self.serde, (kind, framed))
+        if not isinstance(message, BaseMessage):
+            raise DamagedSession(f"message row {row} holds no message: run `langmem doctor`")
+        message.id = message_id
+        return DecodedMessage(row, lean(message), None, weight(framed))
+
+    def _instead_of(self, row: int, message_id: str | None, error: DamagedSession) -> DecodedMessage:
+        if self.on_damage is None:
+            raise error
+        self.on_damage(f"message row {row}", error)
+        self._unreadable.add(row)
+        return DecodedMessage(row, lean(stand_in(row, message_id)), None, weight(b""))
 
 
 _ADD_ROWS = Prepared(insert(message_table))

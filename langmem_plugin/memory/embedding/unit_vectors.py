@@ -20,7 +20,10 @@ def unit(values: Sequence[float] | Vector, dimension: int | None = None) -> Vect
     Raises InvalidInput (a ValueError) for a value that is not finite, for nothing at all and for a vector of
     zeros, which points nowhere; EmbeddingDimMismatchError when `dimension` is given and is another one.
     """
-    vector = np.asarray(values, dtype=np.float64)
+    try:
+        vector = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"an embedding is one flat list of numbers ({error})") from error
     if vector.ndim != 1 or vector.size == 0:
         raise InvalidInput(f"an embedding is one flat list of numbers, not of shape {vector.shape}")
     if dimension is not None and vector.size != dimension:

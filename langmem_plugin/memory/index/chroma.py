@@ -18,6 +18,7 @@ from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.index.file_checksums import FileChecksums
+from langmem_plugin.memory.index.foreign_documents import ForeignDocument
 from langmem_plugin.memory.index.store_contract import VectorsById
 
 try:
@@ -33,6 +34,7 @@ log = event_log(__name__)
 
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
 _CLOSING_SECONDS = 5.0
+_PAGE = 1_000
 
 
 class ChromaCollections:
@@ -73,6 +75,43 @@ class ChromaCollections:
                 self._lock.release()
                 self._lock = None
 
+    def foreign_documents(self, name: str, dimension: int) -> list[ForeignDocument]:
+        """As HoldsForeign says. What is ours has its id for a text."""
+        with self._opening:
+            self._hold_folder()
+            self.check_lock()
+            with self._current_client().call() as client:
+                if name not in {each.name for each in client.list_collections()}:
+                    return []
+                made = client.get_collection(name)
+                found = [each for page in _pages(made) for each in page]
+                if found:  # of another model of ours it is made anew
+                    self._refuse_another(made, dimension)
+                return found
+
+    def remove_foreign(self, name: str, document_ids: Sequence[str]) -> None:
+        """As HoldsForeign says; the collection goes as well if nothing else is in it."""
+        with self._opening:
+            self._hold_folder()
+            self.check_lock()
+            with self._current_client().call() as client:
+                made = client.get_collection(name)
+                for start in range(0, len(document_ids), _PAGE):
+                    made.delete(ids=list(document_ids[start : start + _PAGE]))
+                if not made.count():
+                    client.delete_collection(name)
+            self._close_client()
+            self._wipe_deleted()
+            self.note_files()
+
+    def _wipe_deleted(self) -> None:
+        """What SQLite has deleted is still in the file. Raises TimeoutError where another program has locked it."""
+        try:
+            with contextlib.closing(sqlite3.connect(self._file, timeout=0)) as connection:
+                connection.execute("VACUUM")
+        except sqlite3.OperationalError as error:
+            raise TimeoutError(f"{self._file} is locked") from error
+
     def check_lock(self) -> None:
         """Raises TimeoutError where a program that is none of ours has locked the database.
 
@@ -91,15 +130,26 @@ class ChromaCollections:
         with opened.call() as client:
             store = _Collection(self, opened, client, name, embeddings)
             made = client.get_collection(name)
-            space = (made.configuration_json.get("hnsw") or {}).get("space")
-            dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+            if embeddings.strict:
+                self._refuse_another(made, embeddings.dimension)
+                first = made.get(limit=1, include=["documents"])
+                if any(map(_is_foreign, first["ids"], first["documents"] or ())):
+                    # Making the index would delete them.
+                    raise StoreUnavailable(
+                        f"the Chroma collection {name!r} holds documents of another application: they are taken over "
+                        "when the service is opened, or by `adopt_collection`"
+                    )
         self._keep_private()
-        if embeddings.strict and (space != "cosine" or dimension not in (None, embeddings.dimension)):
-            raise ConfigurationError(
-                f"the Chroma collection {name!r} in {self._folder} compares vectors of {dimension} dimensions by "
-                f"{space}, not of {embeddings.dimension} by cosine: delete it or choose another name"
-            )
         return store
+
+    def _refuse_another(self, made: chromadb.Collection, expected: int) -> None:
+        space = (made.configuration_json.get("hnsw") or {}).get("space")
+        dimension = made._model.dimension  # noqa: SLF001 - Chroma tells it nowhere else
+        if space != "cosine" or dimension not in (None, expected):
+            raise ConfigurationError(
+                f"the Chroma collection {made.name!r} in {self._folder} compares vectors of {dimension} dimensions by "
+                f"{space}, not of {expected} by cosine: delete it or choose another name"
+            )
 
     def _leave_to_parent(self) -> None:
         """A client does not work in a forked process, nor does a new one of the same folder, and closing it hangs."""
@@ -250,6 +300,24 @@ def _named_errors() -> Iterator[None]:
         yield
     except (ChromaError, ValueError, RuntimeError) as error:
         raise StoreUnavailable(f"Chroma: {error}") from error
+
+
+def _pages(made: chromadb.Collection) -> Iterator[list[ForeignDocument]]:
+    for start in range(0, made.count(), _PAGE):
+        page = made.get(limit=_PAGE, offset=start, include=["documents"])
+        foreign = [each for each in zip(page["ids"], page["documents"] or (), strict=True) if _is_foreign(*each)]
+        if foreign:
+            found = made.get([each for each, _ in foreign], include=["documents", "metadatas", "embeddings"])
+            whole = zip(found["ids"], found["documents"] or (), found["metadatas"] or (), strict=True)
+            vectors = found["embeddings"] if found["embeddings"] is not None else [None] * len(found["ids"])
+            yield [
+                ForeignDocument(document_id, text, metadata or {}, vector)
+                for (document_id, text, metadata), vector in zip(whole, vectors, strict=True)
+            ]
+
+
+def _is_foreign(document_id: str, text: str | None) -> bool:
+    return text != document_id
 
 
 def _damaged(error: BaseException) -> bool:

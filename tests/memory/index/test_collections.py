@@ -123,8 +123,8 @@ def test_a_collection_that_exists_already_is_used_with_what_is_in_it(at_home, th
     made.add(ids=["old"], embeddings=[[0.1] * 384], documents=["TestCorp owes 5000"], metadatas=[{"type": "fact"}])
     with at_home() as memory:
         memory.remember(ANNA, "My assistant is David")
-        assert memory.get_collection_size(NAME) == 1
-        assert made.count() == 2
+        assert memory.get_collection_size(NAME) == 2
+        assert [each.text for each in memory.list_memories(ANNA)] == ["My assistant is David", "TestCorp owes 5000"]
         assert memory.reindex(ANNA) is True
 
 

@@ -1,0 +1,104 @@
+"""Messages as code that is no graph gives and takes them: made of a role and a text, and given as dictionaries."""
+
+import json
+import uuid
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
+from langchain_core.messages.tool import ToolCall
+
+from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.database.generated_ids import TRIES, all_taken
+from langmem_plugin.errors import InvalidInput
+
+Speaker = Literal["user", "assistant", "tool"]
+NOTES = "langmem"  # in response_metadata, which no provider is sent
+
+
+def role_of(message: BaseMessage) -> str:
+    """`user`, `assistant`, `tool`, `system`, or whatever LangChain calls it."""
+    if isinstance(message, HumanMessage):  # chunks of a stream too
+        return "user"
+    return "assistant" if isinstance(message, AIMessage) else message.type
+
+
+def as_dict(message: BaseMessage) -> dict[str, Any]:
+    """For LangChain's `convert_to_messages` and OpenAI's client: `role` and `content`, and what the message has of
+    `name`, `tool_calls`, `tool_call_id` and, where a tool failed, `status`.
+
+    The id of a message is not in it: OpenAI refuses what it does not know.
+    """
+    said = {"role": "user" if isinstance(message, ChatMessage) else role_of(message), "content": _words(message)}
+    name = message.role if isinstance(message, ChatMessage) else message.name
+    if name is not None:
+        said["name"] = name
+    if isinstance(message, ToolMessage):
+        failed = {"status": "error"} if message.status == "error" else {}
+        return said | {"tool_call_id": message.tool_call_id} | failed
+    if isinstance(message, AIMessage) and message.tool_calls:
+        return said | {"tool_calls": [_call(each) for each in message.tool_calls]}
+    return said
+
+
+def _words(message: BaseMessage) -> str:
+    """The text; a picture that was given by its URL is a line like one that was kept."""
+    if isinstance(message.content, str):
+        return str(message.text)
+    by_url = [f"[{each.kind}: {each.url}]" for each in references_in(message.content) if each.url]
+    return "\n".join(filter(None, [str(message.text), *by_url]))
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    try:
+        arguments = json.dumps(call["args"])
+    except (TypeError, ValueError, RecursionError):
+        return {**call}  # what JSON cannot hold OpenAI could not be sent either, but LangChain takes it as it is
+    return {"id": call["id"], "type": "function", "function": {"name": call["name"], "arguments": arguments}}
+
+
+def new_id(said: Sequence[BaseMessage]) -> str:
+    """An id that none of these has."""
+    taken = {message.id for message in said}
+    for _ in range(TRIES):
+        message_id = str(uuid.uuid4())
+        if message_id not in taken:
+            return message_id
+    raise all_taken("a message")
+
+
+def refuse_unasked(message: AnyMessage, said: Sequence[BaseMessage]) -> None:
+    """Raises InvalidInput for a result of a call that nobody made: it would never be shown to a model."""
+    if not isinstance(message, ToolMessage) or message.tool_call_id == message.id:
+        return
+    asked = (call["id"] for each in said if isinstance(each, AIMessage) for call in each.tool_calls)
+    if message.tool_call_id not in asked:
+        raise InvalidInput(
+            f"no message of this session calls {message.tool_call_id!r}: pass the id of a call that is in its "
+            "tool_calls, or no tool_call_id"
+        )
+
+
+def callable_only(message: BaseMessage) -> BaseMessage:
+    """Without calls that could not be parsed: no dictionary can hold one, and its result goes with it."""
+    if isinstance(message, AIMessage) and message.invalid_tool_calls:
+        return message.model_copy(update={"invalid_tool_calls": []})
+    return message
+
+
+def message_of(  # noqa: PLR0917 - all of them are what `add_message` was given
+    role: Speaker,
+    content: str,
+    message_id: str,
+    notes: dict[str, Any],
+    tool_call_id: str | None,
+    tool_name: str | None,
+) -> AnyMessage:
+    metadata = {NOTES: {key: value for key, value in notes.items() if value is not None}}
+    if role == "user":
+        return HumanMessage(content, id=message_id, response_metadata=metadata)
+    if role == "assistant":
+        return AIMessage(content, id=message_id, response_metadata=metadata)
+    return ToolMessage(
+        content, id=message_id, tool_call_id=tool_call_id or message_id, name=tool_name, response_metadata=metadata
+    )
