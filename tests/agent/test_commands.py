@@ -17,15 +17,17 @@ def test_remembering_is_confirmed_and_listed_for_this_phone_only(memory):
 
 
 @pytest.mark.spec("U-2")
-def test_forgetting_by_id_by_words_and_asking_when_several_are_meant(memory):
-    for fact in ("I drink black tea", "I drink green tea", "Jason is allergic to nuts"):
+def test_forgetting_by_words_asks_first_and_by_id_or_the_whole_text_does_not(memory):
+    for fact in ("I drink black tea", "I drink green tea", "Jason is allergic to nuts", "The code is 4471"):
         memory.command(ERIN, f"/remember {fact}")
 
-    assert memory.command(ERIN, "/forget nuts") == "🗑️ Forgotten: Jason is allergic to nuts"
+    assert "Jason is allergic to nuts" in memory.command(ERIN, "/forget nuts")
+    assert memory.command(ERIN, "yes") == "🗑️ Forgotten: Jason is allergic to nuts"
     asked = memory.command(ERIN, "/forget drink tea")
     assert asked.startswith("Which one?")
     short_id = next(line for line in asked.splitlines() if "green" in line).rsplit("[", 1)[1].rstrip("]")
     assert memory.command(ERIN, f"/forget {short_id}") == "🗑️ Forgotten: I drink green tea"
+    assert memory.command(ERIN, "/forget the CODE is 4471.") == "🗑️ Forgotten: The code is 4471"
     assert "black" in memory.command(ERIN, "/memories")
     assert memory.command(ERIN, "/forget coffee").startswith("I remember nothing like")
 
