@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from langmem_plugin.agent.command_words import language_of_command
+from langmem_plugin.agent.command_words import language_of_command, may_be_typed
 from langmem_plugin.agent.replies import Replies, replies_in
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
@@ -12,8 +12,7 @@ from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 _SHORT = 3
 _LONGEST = 2_000  # letters that are looked at
-_NO_WORDS = re.compile(r"https?://\S+|\S+@\S+")
-_COMMAND = re.compile(r"\s*/\S+")
+_NO_WORD = re.compile(r"https?://|.{1,99}@", re.DOTALL)
 _HEBREW = re.compile("[\u05d0-\u05ea]")
 _LETTERS = re.compile(r"[^\W\d_]")
 _SPANISH_LETTERS = re.compile("[ñ¿¡]")
@@ -73,7 +72,8 @@ def written_in(text: str) -> LanguageCode | None:
     """The language of a text; None where it does not tell, or is none of those that people are answered in."""
     text = storable(text[:_LONGEST])
     of_command = language_of_command(text)
-    words = _NO_WORDS.sub(" ", _COMMAND.sub(" ", text, count=1) if _COMMAND.match(text) else text).casefold()
+    parts = [each for each in text.casefold().split() if not _NO_WORD.match(each)]
+    words = " ".join(parts[1:] if may_be_typed(text) else parts)
     if hebrew := len(_HEBREW.findall(words)):
         return "he" if 2 * hebrew >= len(_LETTERS.findall(words)) else None
     said = words_of(words)
