@@ -24,10 +24,11 @@ def test_a_little_word_never_forgets_and_asks_about_nothing(memory, wanted):
 
 
 @pytest.mark.spec("U-2")
-def test_one_shared_word_of_two_is_not_enough(memory):
-    memory.command(ERIN, "/remember My sister likes red wine")
+def test_three_words_of_four_are_not_enough(memory):
+    memory.command(ERIN, "/remember אחותי אוהבת יין אדום")  # which the offline model compares by words alone
 
-    assert memory.command(ERIN, "/forget red car").startswith("I remember nothing like")
+    assert memory.command(ERIN, "/forget אחותי יין אדום מכונית").startswith("אני לא זוכר שום דבר")
+    assert memory.command(ERIN, "/forget אחותי יין אדום").startswith("לשכוח את זה?")
 
 
 @pytest.mark.spec("U-2")
