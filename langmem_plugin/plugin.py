@@ -1,43 +1,51 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, Self
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage
 from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from langgraph.pregel import Pregel
 
 from langmem_plugin import process_forks
-from langmem_plugin.agent.channel import Channel, Incoming
+from langmem_plugin.agent.channel import Channel, Manner
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.graph_answers import GraphAnswers
+from langmem_plugin.agent.incoming_message import IncomingMessage, clean, shown_name
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.steps import Graph, Sending, Steps, aperform, perform
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.wiring import Wiring, named_node
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.turns.turns import Opened, Turn
+from langmem_plugin.conversation.turns.decisions import Decisions
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
+from langmem_plugin.conversation.turns.turns import Arrival, Opened, Turn
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import Database
-from langmem_plugin.identifiers import normalised
+from langmem_plugin.identifiers import is_group, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
-from langmem_plugin.memory.models import storable
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings
@@ -120,7 +128,8 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
-            self._channel = Channel(self.saver, self._context.shown, self._commands, self.turn)
+            self._channel = self._new_channel(now)
+            self._wiring = Wiring(self.saver)
             if self._searches:
                 self._past_sessions.start()
             self._opened = opened.pop_all()
@@ -146,15 +155,18 @@ class PhoneMemory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await run_in_executor(None, self.close)
+
     def turn(self, phone: str) -> Turn:
         """`with` or `async with`: one turn of this phone at a time, its session pinned in the config it gives.
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        if not self.settings.enable_memory_system:
-            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
-            return Turn(unremembered, unremembered)
-        return self.saver.turn(normalised(phone, self.settings.default_region))
+        return self._turn_of(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
@@ -169,7 +181,7 @@ class PhoneMemory:
         def recall(state: Any) -> dict[str, Any]:
             return {"recalled": self.recall(state)}
 
-        return recall
+        return named_node(recall, "recall")
 
     def recall(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> Recalled:
         """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
@@ -186,7 +198,7 @@ class PhoneMemory:
             self._context.use_notes.note(messages_of(state), recalled_of(state))
             return {}
 
-        return write
+        return named_node(write, "write")
 
     def middleware(self) -> MemoryMiddleware:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""
@@ -229,26 +241,140 @@ class PhoneMemory:
 
     def reply(
         self,
-        graph: Pregel[Any, Any, Any, Any],
-        phone: str,
+        graph: Graph,
+        who: str,
         text: str,
         image: str | Path | bytes | None = None,
         *,
+        message_id: str | int | None = None,
+        sent_at: datetime | None = None,
+        sender: str | None = None,
+        sender_name: str | None = None,
         automated: bool = False,
         sources: bool = False,
-    ) -> str:
+        send: Sending | None = None,
+        raise_errors: bool = False,
+    ) -> Reply:
         """The whole channel adapter: the text to send back for a text that came in.
 
-        Chat commands are answered here. A message to a graph that waits for an answer is that answer. When the
-        model does not answer, the disk is full or the turn before does not end, the person is told so and the log
-        has the details; when the memory cannot be reached the reply goes out without it and says so.
+        Chat commands are answered here. A message to a graph that waits for an answer is that answer, in words. When
+        the model does not answer, a node raises, the disk is full or the turn before does not end, the person is told
+        so and the log has the details; `raise_errors` raises instead. When the memory cannot be reached the reply goes
+        out without it and says so.
+
+        `message_id` is the channel's own: the same message delivered again is not answered again, also by another
+        process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message.
+        `send` is called with the text inside the turn, before the person's next message is answered, and is not called
+        again once it has returned: for channels that send by themselves.
+        `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
+        `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
+        `image` is a file's path, its bytes or an http(s) URL.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
-        `sources` makes the reply's citations `[2]` and lists what they mean below it.
-        `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
+        `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
+
+        Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
-        owner = normalised(phone, self.settings.default_region)
-        message = Incoming(owner, storable(text), image, automated=automated)
-        return self._channel.reply(graph, message, sources=sources)
+        message = self._incoming(
+            who, text, image, message_id, sent_at, sender=sender, sender_name=sender_name, automated=automated
+        )
+        return perform(self._replying(graph, message, Manner(sources, raise_errors, send)))
+
+    async def areply(
+        self,
+        graph: Graph,
+        who: str,
+        text: str,
+        image: str | Path | bytes | None = None,
+        *,
+        message_id: str | int | None = None,
+        sent_at: datetime | None = None,
+        sender: str | None = None,
+        sender_name: str | None = None,
+        automated: bool = False,
+        sources: bool = False,
+        send: Sending | None = None,
+        raise_errors: bool = False,
+    ) -> Reply:
+        """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
+        message = self._incoming(
+            who, text, image, message_id, sent_at, sender=sender, sender_name=sender_name, automated=automated
+        )
+        return await aperform(self._replying(graph, message, Manner(sources, raise_errors, send)), self._executor)
+
+    def say(self, who: str, text: str, *, automated: bool = False) -> None:
+        """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
+
+        `automated` leaves no trace.
+        """
+        if not automated and self.settings.enable_memory_system:
+            self.sessions.record(
+                normalised(who, self.settings.default_region), AIMessage(clean(text), id=str(uuid.uuid4()))
+            )
+
+    async def asay(self, who: str, text: str, *, automated: bool = False) -> None:
+        """The same for asynchronous code."""
+        await run_in_executor(self._executor, partial(self.say, who, text, automated=automated))
+
+    def check(self, graph: Graph) -> list[str]:
+        """What should be changed in a graph so that its memory works, each said in one sentence; [] when all is well.
+
+        Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
+        The first `reply` with a graph asks it too, and logs what it says.
+        """
+        return self._wiring.check(graph)
+
+    def _incoming(
+        self,
+        who: str,
+        text: str,
+        image: str | Path | bytes | None,
+        message_id: str | int | None,
+        sent_at: datetime | None,
+        *,
+        sender: str | None,
+        sender_name: str | None,
+        automated: bool,
+    ) -> IncomingMessage:
+        owner = normalised(who, self.settings.default_region)
+        from_group = is_group(owner) and (sender or sender_name)
+        return IncomingMessage(
+            owner,
+            source=owner,
+            text=clean(str(text or "")),
+            image=image,
+            message_id=None if message_id is None else str(message_id),
+            sent_at=sent_at,
+            sender=normalised(sender, self.settings.default_region) if from_group and sender else None,
+            sender_name=shown_name(sender_name, sender) if from_group else None,
+            automated=automated,
+        )
+
+    def _replying(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
+        if self.settings.enable_memory_system:
+            self._wiring.check_once(graph)
+        return self._channel.reply(graph, message, manner)
+
+    def _turn_of(self, owner: str, arrival: Arrival | None = None) -> Turn:
+        if not self.settings.enable_memory_system:
+            unremembered = nullcontext(Opened(without_trace(owner)))
+            return Turn(unremembered, unremembered)
+        return self.saver.turn(owner, arrival)
+
+    def _new_channel(self, now: Callable[[], datetime]) -> Channel:
+        def serde() -> SerializerProtocol:
+            return self.saver.serde  # with_allowlist gives the saver another
+
+        decisions = Decisions(self.database, self.saver.sessions, serde)
+        return Channel(
+            claims=MessageClaims(self.database, self.saver.sessions, serde),
+            answers=GraphAnswers(self.saver.run_writes, decisions, self._context.shown),
+            commands=self._commands,
+            sessions=self.sessions,
+            turn=self._turn_of,
+            replies_for=self._languages.language_for,
+            settings=self.settings,
+            now=now,
+        )
 
     def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:
         settings = self.settings

@@ -1,28 +1,30 @@
-"""A text comes in, a text goes out: what lies between a channel such as SMS or WhatsApp and a graph."""
+"""A text comes in, a text goes out, exactly once: what lies between a channel such as SMS or WhatsApp and a graph."""
 
-import json
-from collections.abc import Callable, Mapping
+import contextlib
+import logging
+import uuid
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from datetime import datetime
 
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.pregel import Pregel
-from langgraph.types import Command
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands import Commands
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
-from langmem_plugin.agent.memory_state import messages_of, recalled_of
+from langmem_plugin.agent.graph_answers import GraphAnswers
+from langmem_plugin.agent.incoming_message import IncomingMessage, ends_sentence
 from langmem_plugin.agent.models import no_model
-from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.reply import Reply
+from langmem_plugin.agent.steps import Begin, End, Graph, Pause, Run, Send, Sending, Steps
 from langmem_plugin.conversation.config_keys import without_trace
-from langmem_plugin.conversation.media.content_blocks import image_block
-from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.turns.turns import Turn
+from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.turns.message_claims import MOST_ATTEMPTS, Answer, Claim, MessageClaims, Waiting
+from langmem_plugin.conversation.turns.turns import Arrival, Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.errors import (
+    InvalidInput,
     NotSerializable,
     StorageFull,
     StoreUnavailable,
@@ -32,30 +34,32 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.models import storable
-from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
 
-Graph = Pregel[Any, Any, Any, Any]
+_TRIES = 2  # one that lost its turn takes another
+_MOST_PAUSES = 5
+_COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
 
 
 @dataclass(frozen=True)
-class Incoming:
-    """One message of a person or a group, by its key; `automated` is one that nobody wrote."""
+class Manner:
+    """How one reply is wanted: see PhoneMemory.reply."""
 
-    owner: str
-    text: str
-    image: str | Path | bytes | None = None
-    automated: bool = False
+    sources: bool = False
+    raise_errors: bool = False
+    send: Sending | None = None
 
-    @property
-    def said(self) -> HumanMessage:
-        """For the graph. Raises InvalidInput if the image cannot be read."""
-        if self.image is None:
-            return HumanMessage(self.text)
-        words = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return HumanMessage(content=[*words, image_block(self.image)])
+
+@dataclass(frozen=True)
+class _Task:
+    """A message to be answered, by which graph, how, and in whose words."""
+
+    graph: Graph
+    message: IncomingMessage
+    manner: Manner
+    replies: Replies
 
 
 class Channel:
@@ -63,101 +67,225 @@ class Channel:
 
     def __init__(
         self,
-        saver: ConversationSaver,
-        shown: MemoryInPrompt,
+        *,
+        claims: MessageClaims,
+        answers: GraphAnswers,
         commands: Commands,
-        turn: Callable[[str], Turn],
+        sessions: SessionManager,
+        turn: Callable[[str, Arrival], Turn],
+        replies_for: Callable[[str, str], Replies],
+        settings: Settings,
+        now: Callable[[], datetime],
     ) -> None:
-        self._saver = saver
-        self._shown = shown
+        self._claims = claims
+        self._answers = answers
         self._commands = commands
+        self._sessions = sessions
         self._turn = turn
+        self._replies_for = replies_for
+        self._settings = settings
+        self._now = now
 
-    def reply(self, graph: Graph, message: Incoming, *, sources: bool) -> str:
+    def reply(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
         """See PhoneMemory.reply."""
-        if not message.text.strip() and message.image is None:
-            return ENGLISH.empty_message
-        said = message.said
+        with waiting_once(), outage_note.watched() as missing:
+            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text))
+            try:
+                answer = yield from self._answered(task)
+            except Exception as error:
+                if manner.raise_errors:
+                    raise
+                answer = Reply(self._told_instead(error, task.replies, message.owner))
+                self._keep_told(error, message, answer)
+                if manner.send is not None:
+                    yield Send(manner.send, answer)
+                return answer
+        return Reply(f"{answer}\n\n{task.replies.without_memory}", repeated=answer.repeated) if missing else answer
+
+    def _answered(self, task: _Task) -> Steps[Reply]:
+        message = task.message
+        if message.is_empty:
+            return (yield from self._out(task, task.replies.empty_message))
         try:
-            with waiting_once(), outage_note.watched() as missing:
-                if not message.automated and (answer := self._commands.answer(message.owner, message.text)) is not None:
-                    return answer
-                reply = self._answered(graph, message, said, sources=sources)
-        except no_model():
-            log.exception("reply.no_model", extra={"phone": masked(message.owner)})
-            return ENGLISH.no_model
-        except (TurnTimeout, TurnLost, UnknownSession, NotSerializable, StoreUnavailable) as error:
-            return _told_instead(error, masked(message.owner))
-        return f"{reply}\n\n{ENGLISH.without_memory}" if missing else reply
+            said = message.said
+        except InvalidInput:
+            if task.manner.raise_errors:
+                raise
+            log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
+            return (yield from self._out(task, task.replies.picture_unreadable))
+        if message.automated or not self._settings.enable_memory_system:
+            command = None if message.automated else self._commands.answer(message.owner, message.text)
+            return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
+        if self._commands.takes(message.owner, message.text):
+            return (yield from self._command(task))
+        if message.is_older_than(self._settings.answer_within, self._now()):
+            return self._only_recorded(message)
+        for attempt in range(_TRIES):
+            try:
+                return (yield from self._in_turn(task))
+            except TurnLost:
+                # Whoever took the turn may have answered this very message: the next turn knows.
+                if attempt + 1 == _TRIES or message.claim_id is None:
+                    raise
+        raise AssertionError  # the last attempt returned or raised
 
-    def _answered(self, graph: Graph, message: Incoming, said: HumanMessage, *, sources: bool) -> str:
-        if message.automated:
-            result = graph.invoke({"messages": [said]}, without_trace(message.owner))
-        else:
-            result = self._in_turn(graph, message.owner, said)
-        reply = _reply_in(result)
-        if sources:
-            reply = self._shown.with_sources(reply, messages_of(result), recalled_of(result), message.owner)
-        return storable(reply)
+    # What needs no turn
 
-    def _in_turn(self, graph: Graph, owner: str, said: HumanMessage) -> dict[str, Any]:
-        """What the graph answers in the person's turn; without any memory if the database cannot be reached.
+    def _without_memory(self, task: _Task, said: HumanMessage) -> Steps[Reply]:
+        owner = task.message.owner
+        result = yield Run(task.graph, {"messages": [said]}, without_trace(owner))
+        text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
+        return (yield from self._out(task, text))
 
-        Only a run that has not begun is run without: what its tools did must not be done twice.
-        """
-        result: dict[str, Any] | None = None
-        begun = False
+    def _command(self, task: _Task) -> Steps[Reply]:
+        """It is not kept waiting by a turn that hangs: /reset must work then."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.said, claim_id):
+            for _ in range(_COMMAND_POLLS):
+                if (answer := self._claims.answer_to(thread, claim_id)) is not None:
+                    return (yield from self._again(task, answer))
+                yield Pause(_POLL_SECONDS)
+        text = self._commands.answer(thread, task.message.text) or ""
+        if claim_id is not None:
+            self._claims.answered(thread, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
+
+    def _only_recorded(self, message: IncomingMessage) -> Reply:
+        """What a channel synchronises from long ago is kept, once, and not answered."""
+        thread, claim_id = message.owner, message.claim_id
+        if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
+            self._sessions.record(thread, message.said)
+            if claim_id is not None:
+                self._claims.answered(thread, [claim_id], "")
+        return Reply("", repeated=True)
+
+    # What is answered in a turn
+
+    def _in_turn(self, task: _Task) -> Steps[Reply]:
+        """Without any memory if the database cannot be reached, unless the run has begun: tools do nothing twice."""
+        thread = task.message.owner
+        claim = self._claim(task.message)
         try:
-            turn = self._turn(owner)
-            with turn as config:
-                asked = turn.awaits_answer
-                given: Any = Command(resume=self._as_answer(said, config)) if asked else {"messages": [said]}
-                begun = True
-                result = graph.invoke(given, config)
+            turn = self._turn(thread, claim)
+            config = yield Begin(turn)
         except StorageFull:
             raise
+        except TurnTimeout:
+            self._claims.refuse(thread, claim)
+            raise
         except StoreUnavailable:
-            if begun and result is None:
-                raise
-            # With a result all is kept; only the turn's place could not be given back, and its lease ends by itself.
-            log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(owner)})
-        if result is None:
+            log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(thread)})
             outage_note.note("conversation")
-            result = graph.invoke({"messages": [said]}, without_trace(owner))
-        return result
+            return (yield from self._without_memory(task, claim.message))
+        reply: Reply | None = None
+        error: BaseException | None = None
+        try:
+            reply = yield from self._while_held(task, claim, config, asked=turn.awaits_answer)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            try:
+                yield End(turn, error)
+            except StoreUnavailable:
+                # With a reply all is kept; only the turn's place could not be given back, and others take it away.
+                if reply is None:
+                    raise
+                log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(thread)})
+                outage_note.note("conversation")
+        return reply
 
-    def _as_answer(self, said: HumanMessage, config: RunnableConfig) -> str:
-        """What answers a graph's question: always a text, because that is what a graph that asks expects."""
-        if isinstance(said.content, str):
-            return said.content
-        blocks: list[Mapping[str, Any]] = self._saver.run_writes.keep_media(config, list(said.content))
-        return "\n".join(block.get("text") or block["url"] for block in blocks)
+    def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
+        if claim.answer is not None:
+            return (yield from self._again(task, claim.answer))
+        for waiting in claim.before:
+            yield from self._answer(task, [waiting], config, asked=asked)
+            asked = True  # the run before may have asked: it is looked up
+        yield from self._gather(task.message, claim, config)
+        return Reply((yield from self._answer(task, claim.together, config, asked=asked)))
 
+    def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
+        """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
+        if self._settings.burst is None or message.ends_sentence:
+            return
+        for _ in range(_MOST_PAUSES):
+            yield Pause(self._settings.burst.total_seconds())
+            if not self._claims.join(config, claim) or ends_sentence(claim.together[-1].message.text):
+                return
 
-def _told_instead(
-    error: TurnTimeout | TurnLost | UnknownSession | NotSerializable | StoreUnavailable, phone: str
-) -> str:
-    match error:
-        case NotSerializable():
-            log.error("reply.not_serializable", exc_info=error, extra={"phone": phone})
-            return ENGLISH.not_storable
-        case TurnLost() | UnknownSession():  # the session was taken over, or deleted while it was answered
-            log.error("reply.turn_lost", exc_info=error, extra={"phone": phone})
-            return ENGLISH.turn_lost
-        case TurnTimeout():
-            log.warning("reply.turn_timeout", exc_info=error, extra={"phone": phone})
-            return ENGLISH.busy
-        case StorageFull():
-            log.critical("reply.storage_full", exc_info=error, extra={"phone": phone})
-            return ENGLISH.storage_full
-    log.error("reply.not_kept", exc_info=error, extra={"phone": phone})
-    return ENGLISH.not_kept
+    def _answer(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
+        """One run for these messages, or what is known to be its answer already; kept before it is sent."""
+        thread = task.message.owner
+        ids = [each.message_id for each in together if each.message_id is not None]
+        try:
+            text = yield from self._worded(task, together, config, asked=asked)
+        except (TurnLost, UnknownSession, StoreUnavailable):
+            raise
+        except Exception as error:
+            if task.manner.raise_errors:
+                raise
+            text = self._told_instead(error, task.replies, thread)
+        if ids:
+            self._claims.answered(thread, ids, text, config)
+        if task.manner.send is not None and text:
+            yield Send(task.manner.send, text)
+            if ids:
+                self._claims.confirm(thread, ids)
+        return text
 
+    def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
+        if max(each.attempts for each in together) >= MOST_ATTEMPTS:
+            return task.replies.failed
+        cut_short = together[0] if len(together) == 1 and together[0].attempts else None
+        if cut_short and (answer := self._commands.answer(task.message.owner, cut_short.message.text)) is not None:
+            return answer
+        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked)
+        if plan.text is not None:
+            return plan.text
+        result = yield Run(task.graph, plan.given, config)
+        return self._answers.worded(task.graph, result, plan, config, sources=task.manner.sources, replies=task.replies)
 
-def _reply_in(result: Mapping[str, Any]) -> str:
-    """The text of a graph's answer: a question it stopped for, else the last thing the assistant said."""
-    if waiting := result.get("__interrupt__"):
-        asked = waiting[0].value
-        return asked if isinstance(asked, str) else json.dumps(plain(asked), ensure_ascii=False, default=str)
-    said = (message.text for message in reversed(result["messages"]) if isinstance(message, AIMessage))
-    return next((text for text in said if text), "")
+    def _claim(self, message: IncomingMessage) -> Claim:
+        joins = self._settings.burst is not None
+        message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
+        return self._claims.claim(message.said, message_id, joins=joins)
+
+    # What goes out
+
+    def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
+        if task.manner.send is not None and text:
+            yield Send(task.manner.send, text)
+            if claim_id is not None:
+                self._claims.confirm(task.message.owner, [claim_id])
+        return Reply(text)
+
+    def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
+        """The kept answer; sent only if that was never confirmed."""
+        if not answer.sent:
+            yield from self._out(task, answer.text, task.message.claim_id)
+        return Reply(answer.text, repeated=True)
+
+    def _keep_told(self, error: Exception, message: IncomingMessage, text: str) -> None:
+        """Whoever delivers the message again is told the same; one refused as busy is still to be answered."""
+        if message.claim_id is None or isinstance(error, TurnTimeout):
+            return
+        with contextlib.suppress(StoreUnavailable):
+            self._claims.answered(message.owner, [message.claim_id], text)
+
+    def _told_instead(self, error: Exception, replies: Replies, thread: str) -> str:
+        """What the person is told; the log has the details."""
+        said_by = {"phone": masked(thread)}
+        for kinds, level, event, text in (
+            (no_model(), logging.ERROR, "reply.no_model", replies.no_model),
+            (NotSerializable, logging.ERROR, "reply.not_serializable", replies.not_storable),
+            # The session was taken over, or deleted while it was answered.
+            ((TurnLost, UnknownSession), logging.ERROR, "reply.turn_lost", replies.turn_lost),
+            (TurnTimeout, logging.WARNING, "reply.turn_timeout", replies.busy),
+            (StorageFull, logging.CRITICAL, "reply.storage_full", replies.storage_full),
+            (StoreUnavailable, logging.ERROR, "reply.not_kept", replies.not_kept),
+            (Exception, logging.ERROR, "reply.failed", replies.failed),
+        ):
+            if isinstance(error, kinds):
+                log.log(level, event, exc_info=error, extra=said_by)
+                return text
+        raise AssertionError  # every error is an Exception

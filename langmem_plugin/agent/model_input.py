@@ -6,6 +6,7 @@ from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
+from langmem_plugin.agent.incoming_message import with_sender
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.pictures import with_pictures
@@ -71,6 +72,7 @@ class ModelInput:
             self._shown.numbered(owner, messages, recalled, told),
             self.resolution(messages),
         )
+        in_window = [with_sender(message) for message in in_window]
         return storable(text), with_pictures(in_window, lambda reference: self._picture(owner, thread, reference))
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:

@@ -34,6 +34,20 @@ class Replies:
     without_memory: str
     """Added to a reply that went out although the memory could not be reached."""
 
+    failed: str
+    """A node of the graph raised."""
+    nothing_said: str
+    """The graph ended without a word."""
+    stopped: str
+    """The graph stopped at a breakpoint."""
+    picture_unreadable: str
+
+    # Questions of the graph.
+    approve: str
+    approve_or_change: str
+    choose: str
+    ask_again: str
+
     # Chat commands.
     usage: Mapping[str, str]
     """By command, in the order in which /help lists them."""
@@ -94,12 +108,22 @@ class Replies:
 ENGLISH = Replies(
     empty_message="I got an empty message. Write me what you need, or /help.",
     no_model="I cannot think right now: the model does not answer. Your message is kept; please try again in a moment.",
-    busy="I am still busy with your message before this one. Please send this one again in a moment.",
+    busy="I am still busy with your message before this one. This one is kept: I answer it with your next.",
     turn_lost="Something else went on in this conversation while I was answering. Please send your message again.",
     not_storable="I got something that I cannot work with, so I stopped there. Please ask me in another way.",
     not_kept="⚠️ Memory system temporarily unavailable. Your message could not be kept; please try again in a moment.",
     storage_full="⚠️ Cannot save conversation history - system storage full. Please contact administrator.",
     without_memory="⚠️ Memory system temporarily unavailable. Your message was processed without memory context.",
+    failed="Something went wrong while I was working on that. Please try again, or say it in another way.",
+    nothing_said="I have no answer to that. Please say it in another way.",
+    stopped="I have stopped before a step that somebody else has to release.",
+    picture_unreadable="I could not open that picture. Please send it again as a JPEG or PNG.",
+    approve="Shall I do this: {action}? Please answer yes or no.",
+    approve_or_change=(
+        "Shall I do this: {action}? Please answer yes or no, or tell me what to change, for example “{example}”."
+    ),
+    choose="{question}\n{options}\nPlease answer with a number.",
+    ask_again="I did not understand that. {question}",
     usage={
         "/remember": "/remember <fact> - I keep it for all our conversations",
         "/memories": "/memories - what I remember for you",

@@ -39,7 +39,7 @@ from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.storage.shared_writes import SharedWrites
 from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
-from langmem_plugin.conversation.turns.turns import Turn, Turns
+from langmem_plugin.conversation.turns.turns import Arrival, Turn, Turns
 from langmem_plugin.conversation.window import quarter_of_length
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.prepared import Prepared
@@ -168,12 +168,13 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     # Conversations
 
-    def turn(self, thread_id: str) -> Turn:
+    def turn(self, thread_id: str, arrival: Arrival | None = None) -> Turn:
         """`with` or `async with`: one turn of this thread at a time, its session pinned in the config it gives.
 
-        Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
+        `arrival` is noted as its ticket is drawn, and taken as the turn begins. Raises TurnTimeout if the turns before
+        it do not end within `turn_timeout`.
         """
-        return self._turns.turn(self.sessions.thread(thread_id))
+        return self._turns.turn(self.sessions.thread(thread_id), arrival)
 
     @while_open
     def current_session(self, thread_id: str) -> Session:

@@ -28,7 +28,7 @@ log = event_log(__name__)
 
 Speaker = Literal["user", "assistant", "tool"]
 _CHANNEL = "messages"
-_NOTES = "langmem"  # in response_metadata, which no provider is sent
+NOTES = "langmem"  # in response_metadata, which no provider is sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +132,11 @@ class SessionManager:
         with self._saver.turn(thread) as config:
             self._append(config, _message(role, content, message_id, notes), client_name)
         return message_id
+
+    def record(self, chat: str, message: AnyMessage) -> None:
+        """Adds a message as it is to the chat's current session; on disk when it returns."""
+        with self._saver.turn(self._thread(chat)) as config:
+            self._append(config, message, None)
 
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
@@ -248,7 +253,7 @@ def _is_there(path: str) -> bool:
 
 
 def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]) -> AnyMessage:
-    metadata = {_NOTES: {key: value for key, value in notes.items() if value is not None}}
+    metadata = {NOTES: {key: value for key, value in notes.items() if value is not None}}
     if role == "user":
         return HumanMessage(content, id=message_id, response_metadata=metadata)
     if role == "assistant":
@@ -257,7 +262,7 @@ def _message(role: Speaker, content: str, message_id: str, notes: dict[str, Any]
 
 
 def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
-    notes = message.response_metadata.get(_NOTES) or {}
+    notes = message.response_metadata.get(NOTES) or {}
     role = _role(message)
     sender = notes.get("sender") or {"user": session.thread, "assistant": "assistant"}.get(role, message.name)
     return MessageRecord(

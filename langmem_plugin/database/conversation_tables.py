@@ -165,8 +165,20 @@ incoming = Table(  # a message that came in, claimed by its id, and what was ans
     Column("attempts", Integer, nullable=False, default=0),
     Column("received_at", Instant, nullable=False),
     Column("payload", LargeBinary),  # the message itself, until it is answered
-    Column("reply", GivenName),  # null until it is answered
+    Column("reply", LargeBinary),  # null until it is answered
     Column("sent", Boolean, nullable=False, default=False),  # the channel has confirmed that the reply went out
+    sqlite_with_rowid=False,
+)
+
+decision = Table(  # what a person has decided so far of all that a run waits for
+    "langmem_decision",
+    metadata,
+    Column("thread", Name, primary_key=True),
+    Column("session", _Number, primary_key=True),
+    Column("payload", LargeBinary, nullable=False),
+    ForeignKeyConstraint(
+        ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+    ),
     sqlite_with_rowid=False,
 )
 

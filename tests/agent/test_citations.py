@@ -121,7 +121,7 @@ def test_a_channel_can_have_the_sources_listed(memory, graph_of, scripted):
     memory.service.remember(ERIN, "TestCorp owes me ₪5000", source_type="command")
     graph = graph_of(scripted(lambda _: AIMessage("They owe you ₪5000 [Memory: 1].")))
 
-    assert memory.reply(graph, ERIN, QUESTION) == "They owe you ₪5000 [Memory: 1]."
+    assert memory.reply(graph, ERIN, QUESTION) == "They owe you ₪5000."
     assert memory.reply(graph, ERIN, QUESTION, sources=True) == (
         "They owe you ₪5000 [1].\n\n[1] TestCorp owes me ₪5000 (command, 2026-03-01)"
     )

@@ -4,6 +4,7 @@ import pytest
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.replies import replies_in
 from langmem_plugin.memory.visibility import SHARED, share
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -240,3 +241,29 @@ def test_while_the_embedding_model_is_down_words_still_find_it(database_url, clo
 
         assert memory.command(ERIN, "/forget dog").startswith("Shall I forget this?")
         assert memory.command(ERIN, "/forget puppy").startswith("I remember nothing like")
+
+
+@pytest.mark.spec("U-2", "C-21")
+def test_in_a_talk_yes_answers_the_question_and_after_other_words_it_is_the_agents(memory, graph_of, scripted):
+    graph = graph_of(scripted())
+    memory.command(ERIN, "/remember I have a dog")
+    memory.command(ERIN, "/remember I drink green tea")
+
+    assert memory.reply(graph, ERIN, "/forget dog").startswith("Shall I forget this?")
+    assert memory.reply(graph, ERIN, "yes") == "🗑️ Forgotten: I have a dog"
+    assert memory.reply(graph, ERIN, "yes") == "heard 2"
+    for other in ("what is the weather like?", "/etc/hosts"):
+        memory.reply(graph, ERIN, "/forget green tea or so, tea")
+        memory.reply(graph, ERIN, "/forget tea")
+        assert memory.reply(graph, ERIN, other).startswith("heard")
+        assert memory.reply(graph, ERIN, "yes").startswith("heard")
+    assert texts(memory) == {"I drink green tea"}
+
+
+@pytest.mark.spec("U-2")
+def test_replies_of_the_channel_are_in_the_persons_language(memory, graph_of, scripted):
+    graph = graph_of(scripted())
+
+    assert memory.reply(graph, ERIN, "שלום, מה שלומך?").startswith("heard")
+    assert memory.reply(graph, ERIN, "  ") == replies_in("he").empty_message
+    assert memory.reply(graph, ERIN, "/reset") == replies_in("he").conversation_cleared

@@ -127,7 +127,7 @@ def test_the_example_in_a_terminal_is_steered_by_nobody(monkeypatch, capsys, tmp
 
     printed = capsys.readouterr().out
     assert steers(printed) == []
-    assert r"\u001b]0;pwned\u0007\u202ehello" in printed
+    assert r"]0;pwned\u202ehello" in printed  # controls are never sent to anybody
 
 
 @pytest.mark.spec("U-5")

@@ -15,7 +15,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Column, Integer, MetaData, String, Table, create_engine, inspect, make_url, text
 
 from langmem_plugin import ConversationSaver, MemoryService, PhoneMemory, SessionManager, Settings
-from langmem_plugin.database import Database, migrations
+from langmem_plugin.database import Database, migrations, people_tables
 from langmem_plugin.database.migrations import HEAD
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import ConfigurationError
@@ -119,6 +119,7 @@ def test_every_name_that_is_made_has_the_prefix(empty_url, application):
     Database(empty_url).close()
 
     made = names(application)
+    assert people_tables.person.metadata is metadata
     assert {table.name for table in metadata.sorted_tables} < made
     assert [name for name in made if not name.startswith("langmem_")] == []
 
@@ -133,7 +134,10 @@ def unnamed(engine):
         keys = "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
         for table, name in connection.execute(text(keys)).all():
             connection.execute(text(f"ALTER TABLE {table} RENAME CONSTRAINT {name} TO {name.removeprefix('langmem_')}"))
+        made = inspect(connection).get_table_names()
         for table in metadata.sorted_tables:
+            if table.name not in made:
+                continue
             connection.execute(text(f"ALTER TABLE {table.name} RENAME TO {table.name.removeprefix('langmem_')}"))
         connection.execute(text("ALTER TABLE langmem_version RENAME TO alembic_version"))
         connection.execute(text("ALTER INDEX langmem_version_pkc RENAME TO alembic_version_pkc"))

@@ -33,7 +33,7 @@ def test_the_demo_goes_on_after_its_first_process_is_killed_and_forgets_after_a_
     assert 'calls get_calendar({"week": "next week"})' in after
     silence = after.split("31 minutes of silence")[1]
     assert "Which recipe do you mean?" in silence
-    assert "Leo is allergic to peanuts [Memory: 1]" in silence
+    assert "Leo is allergic to peanuts" in silence
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
-from langmem_plugin.agent.commands.forgetting import Forgetting
+from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.plain_words import Said, said
@@ -22,7 +22,6 @@ log = event_log(__name__)
 _Told = TypeVar("_Told", str, str | None)
 _Answer = Callable[[str, str, Replies], str]
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
-_LONGEST_ANSWER = 40  # letters of "yes" and "number 2"
 
 
 class Commands:
@@ -86,6 +85,25 @@ class Commands:
         command = typed(cleaned(text))
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
+    def takes(self, owner: str, text: str) -> bool:
+        """Whether `answer` will answer this text of this person. What does not answer an open question closes it."""
+        if self.knows(text):
+            return True
+        command = typed(cleaned(text)) if may_be_typed(text) else None
+        if command is not None and nearest(command.word, self._people.language(owner)) is not None:
+            return True
+        if not self._remembers:
+            return False
+        try:
+            if self._forgetting.questions.look(owner) is None:
+                return False
+            if is_answer(cleaned(text)):
+                return True
+            self._forgetting.questions.take(owner)
+        except StoreUnavailable:
+            log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
+        return False
+
     def _said(self, text: str) -> Said | None:
         return said(cleaned(text)) if self._remembers else None
 
@@ -96,7 +114,7 @@ class Commands:
         return self._kept(owner, command, replies, lambda: self._answers[command](owner, rest, replies))
 
     def _answer_to(self, owner: str, text: str, question: dict[str, Any]) -> str | None:
-        if len(text) > _LONGEST_ANSWER:
+        if not is_answer(cleaned(text)):
             return None
         replies = self._languages.language_for(owner, text)
         return self._kept(
@@ -117,7 +135,7 @@ class Commands:
         if not self._remembers:
             return None
         try:
-            return self._forgetting.take_question(owner)
+            return self._forgetting.questions.take(owner)
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return None

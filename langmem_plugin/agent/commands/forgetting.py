@@ -19,6 +19,7 @@ log = event_log(__name__)
 
 _LIKELY = 0.5  # similarity
 _SURELY = 0.99995  # of the meaning: recall's 0.7 finds tea for "coffee", and nobody wants to be asked about that
+_LONGEST_ANSWER = 40  # letters
 _SHOWN, _LOOKED_AT = 5, 50
 _ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
 _UNDONE_WITHIN = timedelta(minutes=10)
@@ -41,7 +42,7 @@ _Same = Sequence[Memory]
 class Forgetting:
     def __init__(self, service: MemoryService) -> None:
         self._service = service
-        self._questions = OpenQuestions(service.database, "forget", now=service.now)
+        self.questions = OpenQuestions(service.database, "forget", now=service.now)
 
     def forget(self, owner: str, wanted: str, replies: Replies) -> str:
         """Forgets what an id or the whole text names; of what was found otherwise, asks first."""
@@ -56,14 +57,10 @@ class Forgetting:
             return replies.forget_unknown.format(words=one_line(wanted))
         return self._ask(owner, found, replies)
 
-    def take_question(self, owner: str) -> dict[str, Any] | None:
-        """The open question, closed by this."""
-        return self._questions.take(owner)
-
     def answered(self, owner: str, text: str, question: dict[str, Any], replies: Replies) -> str | None:
         """The reply to what a person said to `question`; None if that is no answer to it."""
         choices: list[list[tuple[str, int]]] = question["choices"]
-        said = plain(_SKIN.sub("", text)).strip(" .!,¡")
+        said = _answer(text)
         number = _NUMBER.fullmatch(said)
         if said in _NO:
             return replies.nothing_forgotten
@@ -72,7 +69,7 @@ class Forgetting:
         elif said in _YES and len(choices) == 1:
             chosen = choices[0]
         elif number or said in _YES:
-            self._questions.ask(owner, {"choices": choices})
+            self.questions.ask(owner, {"choices": choices})
             return replies.forget_number.format(most=len(choices))
         else:
             return None
@@ -151,7 +148,7 @@ class Forgetting:
 
     def _ask(self, owner: str, found: Sequence[_Same], replies: Replies) -> str:
         shown = found[:_SHOWN]
-        self._questions.ask(owner, {"choices": [[(each.id, each.revision) for each in same] for same in shown]})
+        self.questions.ask(owner, {"choices": [[(each.id, each.revision) for each in same] for same in shown]})
         if len(found) == 1:
             return replies.forget_this.format(fact=one_line(found[0][0].text))
         lines = [f"{number}. {with_id(same[0], same[0].text)}" for number, same in enumerate(shown, 1)]
@@ -167,6 +164,16 @@ class Forgetting:
             except (MemoryNotFound, StaleMemory):
                 log.info("forget.changed", extra={"owner": masked(owner)})
         return text
+
+
+def is_answer(text: str) -> bool:
+    """Whether a text may be the answer to a question of this kind."""
+    said = _answer(text)
+    return said in _YES or said in _NO or _NUMBER.fullmatch(said) is not None
+
+
+def _answer(text: str) -> str:
+    return plain(_SKIN.sub("", text)).strip(" .!,¡") if len(text) <= _LONGEST_ANSWER else ""
 
 
 def _bare(text: str) -> str:

@@ -32,6 +32,14 @@ class OpenQuestions:
                 .on_conflict_do_update(index_elements=["thread"], set_=asked)
             )
 
+    def look(self, owner: str) -> dict[str, Any] | None:
+        """The details of the open question, which stays open."""
+        with self._database.read() as connection:
+            row = connection.execute(
+                select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)
+            ).one_or_none()
+        return self._details(row.payload) if row is not None and row.asked_at + _OPEN_FOR > self._now() else None
+
     def take(self, owner: str) -> dict[str, Any] | None:
         """The details of the open question, which is closed by this: of two processes one gets them."""
         with self._database.read() as connection:

@@ -168,8 +168,8 @@ def image_block(image: str | Path | bytes) -> dict[str, str]:
     if isinstance(image, str) and image.startswith(("http://", "https://")):
         return {"type": "image", "url": image}
     try:
-        data = image if isinstance(image, bytes) else Path(image).read_bytes()
-    except (OSError, ValueError) as error:
+        data = bytes(image) if isinstance(image, bytes | bytearray) else Path(image).read_bytes()
+    except (OSError, TypeError, ValueError) as error:
         raise InvalidInput(f"the image cannot be read ({error}): give a file's path, its bytes or a URL") from error
     mime_type = type_of(data)
     if mime_type is None or not mime_type.startswith("image/"):

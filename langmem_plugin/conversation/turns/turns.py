@@ -57,6 +57,18 @@ class Conversations(Protocol):
         ...
 
 
+class Arrival(Protocol):
+    """What came in and wants the turn: it is noted, and taken, in the turn's own transactions."""
+
+    def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
+        """In the transaction that draws the ticket."""
+        ...
+
+    def begun(self, connection: Connection, thread: str, ticket: int) -> None:
+        """In the transaction that makes the ticket the first."""
+        ...
+
+
 @dataclass(slots=True)
 class _Place:
     """A ticket of this process; `thread_id` is that of the thread that waits or holds, none for a task."""
@@ -96,8 +108,8 @@ class Turns:
         self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
         self._renewing: threading.Thread | None = None
 
-    def turn(self, thread: str) -> "Turn":
-        return Turn(self._hold(thread), self._ahold(thread))
+    def turn(self, thread: str, arrival: Arrival | None = None) -> "Turn":
+        return Turn(self._hold(thread, arrival), self._ahold(thread, arrival))
 
     def close(self) -> None:
         """Takes no more turns, and waits for those that run here, up to the longest wait for a place."""
@@ -113,14 +125,14 @@ class Turns:
             self._renewing.join()
 
     @contextmanager
-    def _hold(self, thread: str) -> Iterator[Opened]:
+    def _hold(self, thread: str, arrival: Arrival | None) -> Iterator[Opened]:
         """Waits for its place, then holds the conversation until the block ends."""
         self._refuse_own(thread, threading.get_ident())
-        ticket, opened = self._take(thread, threading.get_ident())
+        ticket, opened = self._take(thread, arrival, threading.get_ident())
         try:
             for pause in self._pauses(opened):
                 time.sleep(pause)
-                if opened := self._claim(thread, ticket):
+                if opened := self._claim(thread, ticket, arrival):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -131,10 +143,10 @@ class Turns:
             self._give_back(thread, ticket)
 
     @asynccontextmanager
-    async def _ahold(self, thread: str) -> AsyncIterator[Opened]:
+    async def _ahold(self, thread: str, arrival: Arrival | None) -> AsyncIterator[Opened]:
         """The same for a task; a waiting task holds no thread."""
         self._refuse_own(thread, None)
-        drawing = self._executor.submit(self._take, thread)
+        drawing = self._executor.submit(self._take, thread, arrival)
         try:
             ticket, opened = await asyncio.wrap_future(drawing)
         except asyncio.CancelledError:
@@ -144,7 +156,7 @@ class Turns:
         try:
             for pause in self._pauses(opened):
                 await asyncio.sleep(pause)
-                if opened := await self._in_thread(self._claim, thread, ticket):
+                if opened := await self._in_thread(self._claim, thread, ticket, arrival):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -166,7 +178,7 @@ class Turns:
             yield pause
             pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
 
-    def _take(self, thread: str, thread_id: int | None = None) -> tuple[int, Opened | None]:
+    def _take(self, thread: str, arrival: Arrival | None, thread_id: int | None = None) -> tuple[int, Opened | None]:
         """A ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
         seen = self._conversations.look(thread)
@@ -174,8 +186,10 @@ class Turns:
             one_at_a_time(connection, thread)
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
+            if arrival is not None:
+                arrival.drawn(connection, thread, ticket)
             if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
-                opened = self._conversations.open(connection, thread, ticket, seen)
+                opened = self._open(connection, thread, ticket, seen, arrival)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
             if self._renewing is None:
@@ -184,7 +198,7 @@ class Turns:
                 self._renewing.start()
         return ticket, opened
 
-    def _claim(self, thread: str, ticket: int) -> Opened | None:
+    def _claim(self, thread: str, ticket: int, arrival: Arrival | None) -> Opened | None:
         """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
         mine = {"of_thread": thread, "of_ticket": ticket}
         with self._database.read() as connection:
@@ -195,9 +209,17 @@ class Turns:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
                 raise TurnLost("this process stood still and lost its place in the line: send the message again")
-            opened = self._conversations.open(connection, thread, ticket, seen)
+            opened = self._open(connection, thread, ticket, seen, arrival)
         with self._changed:
             self._places[ticket].begun = True
+        return opened
+
+    def _open(
+        self, connection: Connection, thread: str, ticket: int, seen: Session | None, arrival: Arrival | None
+    ) -> Opened:
+        opened = self._conversations.open(connection, thread, ticket, seen)
+        if arrival is not None:
+            arrival.begun(connection, thread, ticket)
         return opened
 
     def _give_back(self, thread: str, ticket: int) -> None:
@@ -255,6 +277,11 @@ class Turns:
         return await asyncio.get_running_loop().run_in_executor(self._executor, function, *arguments)
 
 
+def line(connection: Connection, thread: str) -> set[int]:
+    """The tickets of the thread that are held or wait."""
+    return {ticket for (ticket,) in _OF_ONE.all(connection, {"of_thread": thread})}
+
+
 def holds(connection: Connection, thread: str, ticket: int) -> bool:
     """Whether the ticket is still in the line."""
     return _HELD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is not None
@@ -310,6 +337,7 @@ _MINE = (_OF_THREAD, turn.c.ticket == bindparam("of_ticket"))
 _TAKE = Prepared(insert(turn).values(thread=bindparam("of_thread"), renewals=0).returning(turn.c.ticket))
 _AHEAD = Prepared(select(turn.c.ticket).where(_OF_THREAD, turn.c.ticket < bindparam("of_ticket")).limit(1))
 _HELD = Prepared(select(turn.c.ticket).where(*_MINE))
+_OF_ONE = Prepared(select(turn.c.ticket).where(_OF_THREAD))
 _LINE = Prepared(select(turn.c.thread, turn.c.ticket, turn.c.renewals))
 _RENEW = Prepared(update(turn).where(*_MINE).values(renewals=turn.c.renewals + 1))
 _GIVE_BACK = Prepared(delete(turn).where(*_MINE))

@@ -19,7 +19,7 @@ def upgrade() -> None:
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("received_at", Instant(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=True),
-        sa.Column("reply", sa.String(), nullable=True),
+        sa.Column("reply", sa.LargeBinary(), nullable=True),
         sa.Column("sent", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("thread", "message_id"),
         sqlite_with_rowid=False,
@@ -30,5 +30,16 @@ def upgrade() -> None:
         sa.Column("asked_at", Instant(), nullable=False),
         sa.Column("payload", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint("thread"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "langmem_decision",
+        sa.Column("thread", sa.String(), nullable=False),
+        sa.Column("session", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("payload", sa.LargeBinary(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["thread", "session"], ["langmem_session.thread", "langmem_session.number"], ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("thread", "session"),
         sqlite_with_rowid=False,
     )

@@ -1,0 +1,211 @@
+"""What a graph is given for a person's messages, and which words are its answer to them and to nothing else."""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.types import Command, Interrupt, StateSnapshot
+
+from langmem_plugin.agent.citations import cites, with_sources
+from langmem_plugin.agent.incoming_message import clean
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.memory_state import recalled_of
+from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.agent.steps import Graph
+from langmem_plugin.conversation.storage.run_writes import RunWrites
+from langmem_plugin.conversation.turns.decisions import Decided, Decisions
+from langmem_plugin.conversation.turns.message_claims import Waiting
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
+
+    Its answer is among the messages after those of `own`, or after the first `seen` where it adds none.
+    """
+
+    text: str | None = None
+    given: Any = None
+    own: frozenset[str | None] = frozenset()
+    seen: int = 0
+
+
+class GraphAnswers:
+    def __init__(self, run_writes: RunWrites, decisions: Decisions, shown: MemoryInPrompt) -> None:
+        self._run_writes = run_writes
+        self._decisions = decisions
+        self._shown = shown
+
+    def plan(
+        self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies, *, asked: bool
+    ) -> Plan:
+        """`asked` says that the conversation may wait for an answer: these messages are it, then."""
+        own = frozenset(each.message.id for each in together)
+        fresh = Plan(given={"messages": [each.message for each in together]}, own=own)
+        begun_before = any(each.attempts for each in together)
+        if not asked and not begun_before:
+            return fresh
+        state = graph.get_state(config)
+        messages = _messages_in(state.values) or []
+        decided = self._decisions.of(config)
+        if begun_before and (last := _place_of(own, messages)) is not None:
+            return self._gone_on(state, messages, last + 1, own, replies)
+        if begun_before and decided.by in own and not _same_question(decided, state.interrupts):
+            return self._gone_on(state, messages, decided.seen, frozenset(), replies)
+        if state.interrupts:
+            said = "\n".join(self._words(each, config) for each in together)
+            by = together[-1].message_id or ""
+            return self._decide(state.interrupts, said, decided, config, replies, by=by, seen=len(messages))
+        return fresh
+
+    def worded(
+        self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies
+    ) -> str:
+        """The words of a run's result for the person: what it said, and what it stopped to ask."""
+        thread = str(config["configurable"]["thread_id"])
+        messages = _messages_in(result)
+        if messages is None:  # of another output schema
+            messages = _messages_in(graph.get_state(config).values) or []
+        said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
+        interrupts = _interrupts_in(result)
+        if interrupts:
+            return "\n\n".join(filter(None, [said, asked_by(interrupts[0]).questions[0].words(replies)]))
+        if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
+            log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
+            return said or replies.stopped
+        return said or replies.nothing_said
+
+    def text(self, result: Any, own: Sequence[BaseMessage], owner: str, replies: Replies, *, sources: bool) -> str:
+        """The words of a run that leaves no trace: its messages are its own but for those it was given."""
+        messages = _messages_in(result) or []
+        plan = Plan(own=frozenset(each.id for each in own), seen=len(own))
+        interrupts = _interrupts_in(result)
+        if interrupts:
+            return asked_by(interrupts[0]).questions[0].words(replies)
+        return self._said(messages, plan, owner, recalled_of(result), sources=sources) or replies.nothing_said
+
+    def _said(self, messages: Sequence[BaseMessage], plan: Plan, owner: str, recalled: Any, *, sources: bool) -> str:
+        last = _place_of(plan.own, messages)
+        # Where the graph has rewritten its messages, only the newest can be of this run.
+        first = (-1 if plan.own else plan.seen) if last is None else last + 1
+        text = _last_said(messages[first:])
+        if sources:
+            return clean(self._shown.with_sources(text, messages, recalled, owner))
+        return _uncited(text)
+
+    def _gone_on(
+        self,
+        state: StateSnapshot,
+        messages: Sequence[BaseMessage],
+        seen: int,
+        own: frozenset[str | None],
+        replies: Replies,
+    ) -> Plan:
+        """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
+        if state.interrupts:
+            return Plan(text=asked_by(state.interrupts[0]).questions[0].words(replies))
+        if state.next:
+            return Plan(given=None, own=own, seen=seen)
+        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
+
+    def _decide(
+        self,
+        interrupts: Sequence[Interrupt],
+        said: str,
+        before: Decided,
+        config: RunnableConfig,
+        replies: Replies,
+        *,
+        by: str,
+        seen: int,
+    ) -> Plan:
+        """Takes the words as the answer to the first open question; the graph goes on when none is left."""
+        asked = [asked_by(each) for each in interrupts]
+        if before.by is not None:  # of a question before: the graph has gone on since
+            before = Decided()
+        answers = {each.interrupt_id: list(before.answers.get(each.interrupt_id, [])) for each in asked}
+        opened = _first_open(asked, answers)
+        if opened is not None:
+            one, question = opened
+            place = f"{one.interrupt_id} {len(answers[one.interrupt_id])}"
+            try:
+                answers[one.interrupt_id].append(_answer(question, said, is_last=before.asked_again == place))
+            except NotUnderstood:
+                self._decisions.keep(config, dataclasses.replace(before, asked_again=place))
+                return Plan(text=replies.ask_again.format(question=question.words(replies)))
+            if (following := _first_open(asked, answers)) is not None:
+                self._decisions.keep(config, Decided(answers))
+                return Plan(text=following[1].words(replies))
+        if by or before != Decided():
+            self._decisions.keep(config, Decided(answers, by=by, seen=seen, asked=_values_of(interrupts)))
+        values = {each.interrupt_id: each.resume(answers[each.interrupt_id]) for each in asked}
+        return Plan(given=Command(resume=values if len(values) > 1 else next(iter(values.values()))), seen=seen)
+
+    def _words(self, waiting: Waiting, config: RunnableConfig) -> str:
+        """A graph that asks expects a text; a picture's is its reference."""
+        content = waiting.message.content
+        if isinstance(content, str):
+            return content
+        blocks: list[Mapping[str, Any]] = self._run_writes.keep_media(config, list(content))
+        return "\n".join(block.get("text") or block["url"] for block in blocks)
+
+
+def _uncited(text: str) -> str:
+    return clean(with_sources(text, ()) if cites(text) else text)
+
+
+def _answer(question: Question, said: str, *, is_last: bool) -> Any:
+    try:
+        return question.answer(said)
+    except NotUnderstood:
+        if not is_last:
+            raise
+        return question.rejection(said)
+
+
+def _first_open(asked: Sequence[Asked], answers: Mapping[str, Sequence[Any]]) -> tuple[Asked, Question] | None:
+    for each in asked:
+        answered = len(answers[each.interrupt_id])
+        if answered < len(each.questions):
+            return each, each.questions[answered]
+    return None
+
+
+def _same_question(decided: Decided, interrupts: Sequence[Interrupt]) -> bool:
+    """A node that asks a second time does so under the same id: the question tells."""
+    return bool(interrupts) and decided.asked == _values_of(interrupts)
+
+
+def _values_of(interrupts: Sequence[Interrupt]) -> str:
+    return repr([(each.id, each.value) for each in interrupts])
+
+
+def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
+    """Of the last of one's own messages."""
+    return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].id in own and messages[at].id), None)
+
+
+def _last_said(messages: Sequence[BaseMessage]) -> str:
+    said = (message.text for message in reversed(messages) if isinstance(message, AIMessage))
+    return next((str(text) for text in said if text), "")
+
+
+def _messages_in(values: Any) -> list[BaseMessage] | None:
+    found = values.get("messages") if isinstance(values, Mapping) else getattr(values, "messages", None)
+    return found if isinstance(found, list) else None
+
+
+def _interrupts_in(result: Any) -> Sequence[Interrupt]:
+    return result.get("__interrupt__") or () if isinstance(result, Mapping) else ()
+
+
+def _stops_before_nodes(graph: Graph) -> bool:
+    return bool(graph.interrupt_before_nodes or graph.interrupt_after_nodes)

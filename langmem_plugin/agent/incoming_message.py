@@ -1,0 +1,110 @@
+"""A message as it came in from a channel, and as it is given to a graph."""
+
+import hashlib
+import re
+import uuid
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from langchain_core.messages import BaseMessage, HumanMessage
+
+from langmem_plugin.conversation.media.content_blocks import image_block
+from langmem_plugin.conversation.session_manager import NOTES
+from langmem_plugin.identifiers import masked
+from langmem_plugin.memory.models import storable
+
+_LONGEST_NAME = 60
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
+
+
+@dataclass(frozen=True)
+class IncomingMessage:
+    """One message of a person or a group, by its key; `automated` is one that nobody wrote.
+
+    `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
+    `sender_name` say who wrote it in a group.
+    """
+
+    owner: str
+    source: str
+    text: str
+    image: str | Path | bytes | None = None
+    message_id: str | None = None
+    sent_at: datetime | None = None
+    sender: str | None = None
+    sender_name: str | None = None
+    automated: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.text.strip() and self.image is None
+
+    @property
+    def claim_id(self) -> str | None:
+        """What the message is claimed by; a digest, because the id of some channels is the number of a phone."""
+        if self.message_id is None:
+            return None
+        named = f"{self.source}\0{self.message_id}".encode("utf-8", "surrogatepass")
+        return hashlib.blake2b(named, digest_size=16).hexdigest()
+
+    @property
+    def ends_sentence(self) -> bool:
+        return ends_sentence(self.text)
+
+    @cached_property
+    def said(self) -> HumanMessage:
+        """For the graph. Raises InvalidInput if the image cannot be read."""
+        notes = {"sender": self.sender, "sender_name": self.sender_name}
+        if self.sent_at is not None:
+            notes["timestamp"] = as_utc(self.sent_at).isoformat()
+        noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
+        given: dict[str, Any] = {
+            "id": self.claim_id or uuid.uuid4().hex,
+            "response_metadata": {NOTES: noted} if noted else {},
+        }
+        if self.image is None:
+            return HumanMessage(self.text, **given)
+        words = [{"type": "text", "text": self.text}] if self.text.strip() else []
+        return HumanMessage(content=[*words, image_block(self.image)], **given)
+
+    def is_older_than(self, age: timedelta, now: datetime) -> bool:
+        return self.sent_at is not None and as_utc(self.sent_at) + age < now
+
+
+def clean(text: str) -> str:
+    """Without control characters, and with a question mark for each half of a character."""
+    return _CONTROLS.sub("", storable(text.replace("\r\n", "\n").replace("\r", "\n")))
+
+
+def ends_sentence(text: str) -> bool:
+    return text.rstrip().endswith(_SENTENCE_ENDS)
+
+
+def shown_name(name: str | None, sender: str | None) -> str:
+    """One short line, whatever somebody calls themselves; without a name enough of the number to tell two apart."""
+    line = " ".join(clean(name or "").replace(":", " ").split())[:_LONGEST_NAME]
+    return line or masked(sender or "")
+
+
+def sender_of(message: BaseMessage) -> str | None:
+    """Who wrote it in a group, by name if there is one."""
+    notes = message.response_metadata.get(NOTES) or {}
+    return notes.get("sender_name") or None
+
+
+def with_sender(message: BaseMessage) -> BaseMessage:
+    """As the model is shown it: `Erin: see you at eight`."""
+    name = sender_of(message)
+    if name is None or not isinstance(message, HumanMessage):
+        return message
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": f"{name}: {message.content}"})
+    return message.model_copy(update={"content": [{"type": "text", "text": f"{name}:"}, *message.content]})
+
+
+def as_utc(instant: datetime) -> datetime:
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

@@ -1,0 +1,308 @@
+"""What a run stops to ask, in words, and what a person's words mean as its answer. Pure functions.
+
+Known are the requests of LangChain's HumanInTheLoopMiddleware (both of its modes), a plain text, and a dict with a
+question or options. Whatever else a graph asks is shown as JSON and given the person's words.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from langchain_core.messages import AIMessage
+from langgraph.types import Interrupt
+
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.references import resolve
+from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.references.shown.plain_data import plain
+
+_QUESTION_KEYS = ("question", "prompt", "message", "text", "title", "description", "content")
+_OPTION_KEYS = ("options", "choices", "actions", "buttons")
+_LABEL_KEYS = ("label", "title", "name", "text", "value", "id")
+_VALUE_KEYS = ("value", "id", "name", "label", "title", "text")
+_GENERATED = "Tool execution requires approval"  # how LangChain's own descriptions begin
+_LONGEST_VALUE = 200
+_IN_WORDS = re.compile(r"\(([^()]{1,80}/[^()]{1,80})\)|\[([^\[\]]{1,80}/[^\[\]]{1,80})\]")
+_OPEN = re.compile(
+    r"^\W*(?:what|which|who|whom|whose|where|when|why|how|מה|מי|איפה|מתי|למה|איך|כמה|איזה|איזו|"
+    r"qué|cuál|quién|dónde|cuándo|cómo|cuánt\w+)\b",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\b(?:but|except|only|instead|unless|rather|change|make it|"
+    r"אבל|רק|במקום|pero|solo|sólo|excepto|salvo|mejor|cambia)\b",
+    re.IGNORECASE,
+)
+
+
+class NotUnderstood(Exception):
+    """The words are no answer to the question."""
+
+
+class Question(Protocol):
+    def words(self, replies: Replies) -> str:
+        """For the person."""
+        ...
+
+    def answer(self, said: str) -> Any:
+        """What the graph is given for the words. Raises NotUnderstood."""
+        ...
+
+    def rejection(self, said: str) -> Any:
+        """What it is given for words that stay unclear; NotUnderstood where it takes no refusal."""
+        ...
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One interrupt of a run: it goes on when all of its questions are answered."""
+
+    interrupt_id: str
+    questions: Sequence[Question]
+    in_one_answer: bool = False
+    """Whether the graph takes the answers as LangChain's `decisions`."""
+
+    def resume(self, answers: Sequence[Any]) -> Any:
+        return {"decisions": list(answers)} if self.in_one_answer else answers[0]
+
+
+def asked_by(interrupt: Interrupt) -> Asked:
+    """The questions of an interrupt, whatever its value is."""
+    value = interrupt.value
+    match value:
+        case {"action_requests": [_, *_] as actions, "review_configs": list(configs)}:
+            allowed = {str(each["action_name"]): tuple(each["allowed_decisions"]) for each in configs}
+            questions = [Approval.of(action, allowed.get(str(action["name"]))) for action in actions]
+            return Asked(interrupt.id, questions, in_one_answer=True)
+        case {"type": "tool_approval", "name": str(), "args": dict()}:
+            schema = json.dumps(getattr(interrupt, "response_schema", None), default=str)
+            allowed_here = tuple(each for each in _DECISIONS if f'"{each}"' in schema)
+            return Asked(interrupt.id, [Approval.of(value, allowed_here or None)])
+        case str():
+            return Asked(interrupt.id, [_of_text(value)])
+        case dict():
+            return Asked(interrupt.id, [_of_dict(value)])
+    return Asked(interrupt.id, [Open(_as_json(value))])
+
+
+_DECISIONS = ("approve", "edit", "reject", "respond")
+_USUAL_DECISIONS = ("approve", "edit", "reject")
+
+
+@dataclass(frozen=True)
+class Approval:
+    """Whether a tool may be called, and with which arguments."""
+
+    name: str
+    arguments: Mapping[str, Any]
+    description: str
+    allowed: Sequence[str]
+
+    @classmethod
+    def of(cls, action: Mapping[str, Any], allowed: Sequence[str] | None) -> "Approval":
+        described = str(action.get("description") or "")
+        description = "" if described.startswith(_GENERATED) else described
+        return cls(str(action["name"]), action.get("args") or {}, description, allowed or _USUAL_DECISIONS)
+
+    def words(self, replies: Replies) -> str:
+        if "approve" not in self.allowed and "respond" in self.allowed:
+            return self.description or str(self.arguments.get("question") or self._action())
+        action = self.description or self._action()
+        example = next((f"{_spaced(name)}: {_shown(value)}" for name, value in self.arguments.items()), None)
+        if "edit" in self.allowed and example:
+            return replies.approve_or_change.format(action=action, example=example)
+        return replies.approve.format(action=action)
+
+    def answer(self, said: str) -> dict[str, Any]:
+        verdict = agrees(said)
+        if verdict is None and (changed := self._changed(said)) and "edit" in self.allowed:
+            return self._edited(changed)
+        if verdict is not None and verdict.yes and "approve" in self.allowed:
+            if (changed := self._changed(verdict.rest)) and "edit" in self.allowed:
+                return self._edited(changed)
+            if _CONDITION.search(verdict.rest):
+                return self._with_reason(said)  # "yes, but for tomorrow" is no approval of this call
+            return {"type": "approve"}
+        if verdict is not None and not verdict.yes:
+            return self._with_reason(verdict.rest)
+        if "approve" not in self.allowed and "respond" in self.allowed:
+            return {"type": "respond", "message": said}
+        raise NotUnderstood
+
+    def rejection(self, said: str) -> dict[str, Any]:
+        return self._with_reason(said)
+
+    def _edited(self, changed: Mapping[str, Any]) -> dict[str, Any]:
+        return {"type": "edit", "edited_action": {"name": self.name, "args": {**self.arguments, **changed}}}
+
+    def _with_reason(self, reason: str) -> dict[str, Any]:
+        if "reject" in self.allowed:
+            return {"type": "reject", "message": reason} if reason else {"type": "reject"}
+        if "respond" in self.allowed:
+            return {"type": "respond", "message": reason or "no"}
+        raise NotUnderstood
+
+    def _action(self) -> str:
+        told = ", ".join(f"{_spaced(name)}: {_shown(value)}" for name, value in self.arguments.items())
+        return f"{_spaced(self.name)} ({told})" if told else _spaced(self.name)
+
+    def _changed(self, said: str) -> dict[str, Any]:
+        """Arguments that the words give another value: "size: small, topping: olives", "size small"."""
+        names = {_spaced(name).casefold(): name for name in self.arguments}
+        if not names or not said:
+            return {}
+        either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        value_of = rf"\b({either})\b\s*+(?:[:=]|to\b|is\b|be\b)?\s*+([^,;\n]{{1,{_LONGEST_VALUE}}})"
+        changed = {}
+        for name, text in re.findall(value_of, said[:2_000], re.IGNORECASE):
+            argument = names[name.casefold()]
+            value = _like(self.arguments[argument], text.strip().rstrip("."))
+            if value is not None:
+                changed[argument] = value
+        return changed
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values; `question` may be ""."""
+
+    question: str
+    labels: Sequence[str]
+    values: Sequence[Any] = field(default_factory=list)
+
+    def words(self, replies: Replies) -> str:
+        lines = "\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1))
+        return replies.choose.format(question=self.question, options=lines).strip()
+
+    def answer(self, said: str) -> Any:
+        wanted = _folded(said)
+        for labels in (self.labels, [str(value) for value in self.values]):
+            same = [at for at, label in enumerate(labels) if _folded(label) == wanted]
+            if len(same) == 1:
+                return self.values[same[0]]
+        if wanted.isdecimal() and 1 <= int(wanted[:9]) <= len(self.values):
+            return self.values[int(wanted) - 1]
+        verdict = agrees(said)
+        if verdict is not None and not verdict.rest:
+            alike = [at for at, label in enumerate(self.labels) if (of := agrees(label)) and of.yes == verdict.yes]
+            if len(alike) == 1:
+                return self.values[alike[0]]
+        shown = AIMessage("\n".join(f"{number}. {label}" for number, label in enumerate(self.labels, 1)))
+        meant = {number for each in resolve(said, [shown]).references for number in each.numbers if number}
+        if len(meant) == 1:
+            return self.values[meant.pop() - 1]
+        raise NotUnderstood
+
+    def rejection(self, said: str) -> Any:
+        refusing = [at for at, label in enumerate(self.labels) if (of := agrees(label)) and not of.yes]
+        return self.values[refusing[0]] if refusing else said
+
+
+@dataclass(frozen=True)
+class Open:
+    """Any words answer it; a bare yes or no, whatever its form, is given as "yes" or "no"."""
+
+    question: str
+
+    def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
+        return self.question
+
+    def answer(self, said: str) -> str:
+        verdict = None if _OPEN.match(self.question) else agrees(said)
+        if verdict is None or verdict.rest:
+            return said
+        return "yes" if verdict.yes else "no"
+
+    def rejection(self, said: str) -> str:
+        return said
+
+
+def _of_text(text: str) -> Question:
+    """A text such as "Pay $20? (yes/no)" names its answers, which are given as they stand there."""
+    named = _IN_WORDS.search(text)
+    values = [part.strip() for part in (named[1] or named[2]).split("/")] if named else []
+    if len(values) < 2 or not all(values):  # noqa: PLR2004 - one is no choice
+        return Open(text)
+    verdicts = [of.yes if (of := agrees(each)) else None for each in values]
+    return YesOrNo(text, values, verdicts) if set(verdicts) == {True, False} else Named(text, values, values)
+
+
+def _of_dict(value: Mapping[str, Any]) -> Question:
+    question = next((str(value[key]) for key in _QUESTION_KEYS if isinstance(value.get(key), str)), "")
+    options = next((value[key] for key in _OPTION_KEYS if isinstance(value.get(key), list | dict) and value[key]), None)
+    if options is None:
+        return _of_text(question) if question else Open(_as_json(value))
+    if isinstance(options, Mapping):
+        return Choice(question, [str(each) for each in options.values()], list(options))
+    labels = [str(_raw(each, _LABEL_KEYS)) for each in options]
+    return Choice(question, labels, [_raw(each, _VALUE_KEYS) for each in options])
+
+
+class Named(Choice):
+    """A choice whose text names the values already."""
+
+    def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
+        return self.question
+
+
+@dataclass(frozen=True)
+class YesOrNo:
+    """A text that ends in "(yes/no)" or the like; each value says which of the two it is."""
+
+    question: str
+    values: Sequence[str]
+    verdicts: Sequence[bool | None]
+
+    def words(self, replies: Replies) -> str:  # noqa: ARG002 - the graph's own words
+        return self.question
+
+    def answer(self, said: str) -> str:
+        exactly = [value for value in self.values if _folded(value) == _folded(said)]
+        if exactly:
+            return exactly[0]
+        verdict = agrees(said)
+        if verdict is None or verdict.rest:
+            raise NotUnderstood
+        return self._value(yes=verdict.yes)
+
+    def rejection(self, said: str) -> str:  # noqa: ARG002 - as for any question
+        return self._value(yes=False)
+
+    def _value(self, *, yes: bool) -> str:
+        return self.values[self.verdicts.index(yes)]
+
+
+def _raw(option: Any, keys: Sequence[str]) -> Any:
+    return next((option[key] for key in keys if key in option), option) if isinstance(option, Mapping) else option
+
+
+def _like(before: Any, text: str) -> Any:
+    """The text as a value of the same type as the one it replaces; None where it is none."""
+    if isinstance(before, bool):
+        verdict = agrees(text)
+        return verdict.yes if verdict else {"true": True, "false": False}.get(text.casefold())
+    if isinstance(before, int | float):
+        try:
+            return type(before)(text)
+        except ValueError:
+            return None
+    return text if isinstance(before, str) or before is None else None
+
+
+def _spaced(name: str) -> str:
+    return " ".join(name.replace("_", " ").replace("-", " ").split())
+
+
+def _shown(value: Any) -> str:
+    text = value if isinstance(value, str) else _as_json(value)
+    return f"{text[:_LONGEST_VALUE]}…" if len(text) > _LONGEST_VALUE else text
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(plain(value), ensure_ascii=False, default=str)
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split()).strip(" .!?\"'“”")

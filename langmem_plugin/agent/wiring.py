@@ -1,0 +1,117 @@
+"""Whether a graph is put together so that its memory works, and what to add where it is not."""
+
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
+
+from langchain_core.runnables import Runnable
+from langgraph.graph import END, START
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.prebuilt import ToolNode
+
+from langmem_plugin.agent.middleware import MemoryMiddleware
+from langmem_plugin.agent.steps import Graph
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
+
+_Node = TypeVar("_Node", bound=Callable[..., Any])
+
+_NO_RECALL = (
+    'nothing is recalled: add_node("recall", memory.recall_node()) before the agent, or '
+    "create_agent(…, middleware=[memory.middleware()])"
+)
+_LATE_RECALL = (
+    "the recall node comes after the agent, which answers without it: lead START to it, and from it to the agent"
+)
+_NO_CHANNEL = (
+    "the state has no channel `recalled`, so what is recalled gets lost: use MemoryState, or add the key to yours"
+)
+
+
+def named_node(node: _Node, name: str) -> _Node:
+    """Says of a node's function which of ours it is."""
+    node.langmem_node = name  # type: ignore[attr-defined]
+    return node
+
+
+class Wiring:
+    """Of graphs that are compiled with this saver."""
+
+    def __init__(self, saver: ConversationSaver) -> None:
+        self._saver = saver
+        self._checked: weakref.WeakSet[Graph] = weakref.WeakSet()
+
+    def check_once(self, graph: Graph) -> None:
+        """Logs what `check` says, the first time that a graph is used. Raises ConfigurationError."""
+        if graph in self._checked:
+            return
+        for advice in self.check(graph):
+            log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
+        self._checked.add(graph)
+
+    def check(self, graph: Graph) -> list[str]:
+        """See PhoneMemory.check."""
+        if "messages" not in graph.channels:
+            raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
+        if graph.checkpointer is None or graph.checkpointer is False:
+            raise ConfigurationError(
+                "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
+            )
+        if graph.checkpointer is not self._saver:
+            raise ConfigurationError(
+                f"the graph's checkpointer is a {type(graph.checkpointer).__name__}, not the one of this memory: "
+                "compile(checkpointer=memory.saver)"
+            )
+        ours = _ours(graph)
+        recalls = {name for name, which in ours.items() if which == "recall"}
+        if not recalls:
+            return [_NO_RECALL]
+        if "recalled" not in graph.channels:
+            return [_NO_CHANNEL]
+        return [_LATE_RECALL] if _comes_late(graph, recalls, ours) else []
+
+
+def _ours(graph: Graph) -> dict[str, str]:
+    """Which nodes are the memory's, by name: `recall`, `write`, or both as middleware has it."""
+    found = {}
+    for name, node in graph.nodes.items():
+        for function in _functions(node.bound):
+            which = getattr(function, "langmem_node", None)
+            if isinstance(getattr(function, "__self__", None), MemoryMiddleware):
+                which = "recall" if "before" in function.__name__ else "write"
+            if which is not None:
+                found[name] = which
+    return found
+
+
+def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:
+    return (each for name in ("func", "afunc") if (each := getattr(bound, name, None)) is not None)
+
+
+def _comes_late(graph: Graph, recalls: set[str], ours: Mapping[str, str]) -> bool:
+    """Whether every node that comes after a recall node can be reached without passing one."""
+    if not isinstance(graph, CompiledStateGraph):
+        return False
+    following: dict[str, set[str]] = {}
+    for edge in graph.get_graph().edges:
+        following.setdefault(edge.source, set()).add(edge.target)
+    working = {
+        name for name, node in graph.nodes.items() if name not in ours and not isinstance(node.bound, ToolNode)
+    } - {START, END}
+    before = _reached(following, {START}, stop=recalls)
+    after = _reached(following, recalls, stop=set())
+    return bool(before & working) and not (after & working) - before
+
+
+def _reached(following: Mapping[str, set[str]], begin: set[str], *, stop: set[str]) -> set[str]:
+    found: set[str] = set()
+    ahead = set(begin)
+    while ahead:
+        name = ahead.pop()
+        new = following.get(name, set()) - found - stop
+        found |= new
+        ahead |= new
+    return found

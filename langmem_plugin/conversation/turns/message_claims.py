@@ -1,0 +1,231 @@
+"""Messages that came in, claimed by their ids: each is answered once, whatever is delivered twice or cut short.
+
+A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn. What it
+was answered is kept with it, for whoever delivers it again; how long, housekeeping.py says.
+"""
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+
+from langchain_core.messages import HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from sqlalchemy import Connection, bindparam, null, select, update
+
+from langmem_plugin.conversation.config_keys import ticket_of
+from langmem_plugin.conversation.sessions.session_store import SessionStore
+from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
+from langmem_plugin.conversation.turns.turns import line
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import incoming
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.schema import in_parts, insert_unless_there
+
+MOST_ATTEMPTS = 3
+"""How often a message is begun with: one that ends the process each time must not end all that come after it."""
+
+_NO_TURN = 0  # the ticket of what needs no turn; tickets begin with 1
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A message that is to be answered; `attempts` counts the turns that began with it before and were cut short."""
+
+    message_id: str | None
+    message: HumanMessage
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was answered, and whether the channel confirmed that it went out."""
+
+    text: str
+    sent: bool
+
+
+@dataclass
+class Claim:
+    """One delivery of a message, on its way through the turns: an Arrival.
+
+    Once its turn has begun, `answer` is what was answered already, to an earlier delivery. If nothing was, `before`
+    are messages whose turns were cut short, each to be answered first and by itself, and `together` those to be
+    answered in one run, in their order: what was refused as busy, the message itself, and with `joins` what came after
+    it and waits for a turn of its own.
+    """
+
+    _claims: "MessageClaims"
+    message: HumanMessage
+    message_id: str | None
+    joins: bool = False
+    answer: Answer | None = None
+    before: list[Waiting] = field(default_factory=list)
+    together: list[Waiting] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._payload = self._claims.packed(self.message) if self.message_id else None
+        self.position = 0
+        """In the order in which messages came in: the ticket of its first delivery."""
+
+    def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
+        self.position = ticket
+        if self.message_id is not None:
+            self._claims.note(connection, thread, self.message_id, self._payload, ticket)
+
+    def begun(self, connection: Connection, thread: str, ticket: int) -> None:
+        rows = _OPEN.all(connection, {"of_thread": thread})
+        own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
+        if self.message_id and own is None:
+            self.answer = self._claims.answer_in(connection, thread, self.message_id)
+            return
+        waiting = line(connection, thread) if rows else set()
+        position = own[1] if own else self.position
+        before, together = [], []
+        for row in rows:
+            message_id, at, of_ticket, attempts, _ = row
+            if row is own:
+                continue
+            if of_ticket is None:
+                together.append(row)
+            elif of_ticket not in waiting:
+                if at < position and attempts < MOST_ATTEMPTS:
+                    before.append(row)
+            elif self.joins and message_id != self.message_id and at > position:
+                together.append(row)
+        refused = [row for row in together if row[2] is None]
+        later = [row for row in together if row[2] is not None]
+        self.before = [self._claims.unpacked(row) for row in before]
+        mine = [self._claims.unpacked(own)] if own else [Waiting(None, self.message)]
+        self.together = [*map(self._claims.unpacked, refused), *mine, *map(self._claims.unpacked, later)]
+        self._claims.take(connection, thread, ticket, [*self.before, *self.together])
+
+    def join(self, connection: Connection, thread: str, ticket: int) -> bool:
+        """Takes what has come since the turn began, with `joins`; whether anything had."""
+        taken = {each.message_id for each in (*self.before, *self.together)}
+        rows = _OPEN.all(connection, {"of_thread": thread})
+        waiting = line(connection, thread)
+        new = [self._claims.unpacked(row) for row in rows if row[0] not in taken and row[2] in waiting]
+        self._claims.take(connection, thread, ticket, new)
+        self.together += new
+        return bool(new)
+
+
+class MessageClaims:
+    """Of one database. `serde` packs what is kept of messages and answers."""
+
+    def __init__(self, database: Database, sessions: SessionStore, serde: Callable[[], SerializerProtocol]) -> None:
+        self._database = database
+        self._sessions = sessions
+        self._serde = serde
+
+    def claim(self, message: HumanMessage, message_id: str | None, *, joins: bool) -> Claim:
+        """For `Turns.turn`. Without an id the message is answered as any, and nobody can ask for its answer again."""
+        return Claim(self, message, message_id, joins)
+
+    def claim_without_turn(self, thread: str, message: HumanMessage, message_id: str) -> bool:
+        """For what is answered at once. False if another delivery has claimed it."""
+        payload = self.packed(message)
+        with self._database.write(durable=False) as connection:
+            return self.note(connection, thread, message_id, payload, _NO_TURN)
+
+    def answer_to(self, thread: str, message_id: str) -> Answer | None:
+        """What was answered to an earlier delivery of the message."""
+        with self._database.read() as connection:
+            return self.answer_in(connection, thread, message_id)
+
+    def answer_in(self, connection: Connection, thread: str, message_id: str) -> Answer | None:
+        row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
+        if row is None or row[0] is None:
+            return None
+        return Answer(load(self._serde(), decompress(row[0])), row[1])
+
+    def refuse(self, thread: str, claim: Claim) -> None:
+        """Nobody waits for its answer any more: it is answered together with the next message."""
+        message_id = claim.message_id or uuid.uuid4().hex
+        payload = self.packed(claim.message)
+        with self._database.write() as connection:
+            self.note(connection, thread, message_id, payload, claim.position)
+            _REFUSE.run(connection, {"of_thread": thread, "of_id": message_id})
+
+    def join(self, config: RunnableConfig, claim: Claim) -> bool:
+        """Has the claim take what has come since its turn began, with `joins`; whether anything had."""
+        thread, ticket = self._sessions.thread_of(config), ticket_of(config) or 0
+        with self._sessions.fenced(config), self._database.write(durable=False) as connection:
+            return claim.join(connection, thread, ticket)
+
+    def answered(
+        self, thread: str, message_ids: Sequence[str], text: str, config: RunnableConfig | None = None
+    ) -> None:
+        """Keeps the answer, unless there is one; on disk when it returns.
+
+        `config` is that of the turn that answers. Raises TurnLost if another has begun.
+        """
+        reply = compress(*dump(self._serde(), text))
+        fenced = nullcontext() if config is None else self._sessions.fenced(config)
+        with fenced, self._database.write() as connection:
+            for message_id in message_ids:
+                _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": reply})
+
+    def confirm(self, thread: str, message_ids: Sequence[str]) -> None:
+        """The channel has sent the answer."""
+        with self._database.write(durable=False) as connection:
+            for part in in_parts(message_ids):
+                mine = (incoming.c.thread == thread, incoming.c.message_id.in_(part))
+                connection.execute(update(incoming).where(*mine).values(sent=True))
+
+    def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
+        """The message waits under this ticket. False if it was there before."""
+        row = {"of_thread": thread, "of_id": message_id, "of_ticket": ticket}
+        values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": payload}
+        if _NOTE.run(connection, values):
+            return True
+        if ticket:
+            _WAIT_AGAIN.run(connection, row)
+        return False
+
+    def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
+        """The turn of this ticket answers them."""
+        rows = [
+            {"of_thread": thread, "of_id": each.message_id, "of_ticket": ticket} for each in taken if each.message_id
+        ]
+        if rows:
+            _TAKE.run_each(connection, rows)
+
+    def packed(self, message: HumanMessage) -> bytes:
+        return compress(*dump(self._serde(), message))
+
+    def unpacked(self, row: tuple[str, int, int | None, int, bytes]) -> Waiting:
+        message_id, _, _, attempts, payload = row
+        return Waiting(message_id, load(self._serde(), decompress(payload)), attempts)
+
+
+_OF_THREAD = incoming.c.thread == bindparam("of_thread")
+_MINE = (_OF_THREAD, incoming.c.message_id == bindparam("of_id"))
+_UNANSWERED = incoming.c.reply.is_(None)
+_NOTE = Prepared(
+    {
+        dialect: insert.values(
+            thread=bindparam("of_thread"),
+            message_id=bindparam("of_id"),
+            ticket=bindparam("of_ticket"),
+            position=bindparam("position"),
+            received_at=bindparam("received_at"),
+            payload=bindparam("payload"),
+            attempts=0,
+            sent=False,
+        )
+        for dialect, insert in insert_unless_there(incoming).items()
+    }
+)
+_WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=bindparam("of_ticket")))
+_REFUSE = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=null()))
+_TAKE = Prepared(update(incoming).where(*_MINE).values(ticket=bindparam("of_ticket"), attempts=incoming.c.attempts + 1))
+_ANSWERED = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(reply=bindparam("answer"), payload=null()))
+_ANSWER = Prepared(select(incoming.c.reply, incoming.c.sent).where(*_MINE))
+_OPEN = Prepared(
+    select(incoming.c.message_id, incoming.c.position, incoming.c.ticket, incoming.c.attempts, incoming.c.payload)
+    .where(_OF_THREAD, _UNANSWERED)
+    .order_by(incoming.c.position, incoming.c.message_id)
+)

@@ -1,0 +1,311 @@
+"""What a run stops to ask is asked in words, and the person's words are given to the graph as its answer."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.types import Interrupt, interrupt
+
+from langmem_plugin.agent.questions import NotUnderstood, asked_by
+from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.references.said.yes_or_no import agrees
+from tests.agent.test_exactly_once import die, killed, take_places_away
+
+ERIN = "+972501234567"
+
+
+def asking(memory, *values):
+    """A graph of one node for each value, side by side, that says what it was given."""
+    graph = StateGraph(MessagesState)
+    for number, value in enumerate(values):
+
+        def ask(_state, value=value, number=number):
+            return {"messages": AIMessage(f"{number} was given {interrupt(value)!r}")}
+
+        graph.add_node(f"ask{number}", ask).add_edge(START, f"ask{number}")
+    return graph.compile(checkpointer=memory.saver)
+
+
+def given_to(memory, value, *said):
+    """What a graph that asks for the value is given after these messages."""
+    graph = asking(memory, value)
+    memory.reply(graph, ERIN, "go")
+    for text in said[:-1]:
+        memory.reply(graph, ERIN, text)
+    answer = memory.reply(graph, ERIN, said[-1])
+    memory.reply(graph, ERIN, "/reset")
+    return answer
+
+
+YES = [
+    "yes",
+    "Yes!",
+    "ok",
+    "👍",
+    "👍🏽",
+    "sure",
+    "yes please",
+    "כן",
+    "בסדר",
+    "sí",
+    "Vale",
+    "✅",
+    "go ahead",
+    "ok, go ahead",
+]
+NO = ["no", "No.", "nope", "👎", "no thanks", "לא", "לא תודה", "no gracias", "❌", "cancel", "never mind"]
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(("words", "yes"), [*((each, True) for each in YES), *((each, False) for each in NO)])
+def test_a_word_or_a_sign_says_yes_or_no(words, yes):
+    verdict = agrees(words)
+    assert verdict is not None
+    assert (verdict.yes, verdict.rest) == (yes, "")
+
+
+@pytest.mark.parametrize(
+    "words", ["", "  ", "maybe", "yesterday", "november", "noodles", "okra soup", "what?", "2", "🍕"]
+)
+def test_other_words_are_neither(words):
+    assert agrees(words) is None
+
+
+@given(st.text(max_size=200))
+def test_whatever_is_said_is_understood_in_one_of_three_ways(said):
+    verdict = agrees(said)
+    assert verdict is None or isinstance(verdict.yes, bool)
+
+
+@pytest.mark.spec("C-21", "C-19")
+@pytest.mark.parametrize(
+    ("value", "said", "given"),
+    [
+        ("Pay $20? (yes/no)", "YES", "yes"),
+        ("Pay $20? (yes/no)", "👍", "yes"),
+        ("Pay $20? [Y/n]", "nope", "n"),
+        ("Shall I?", "כן", "yes"),
+        ("Shall I?", "only the first one", "only the first one"),
+        ("What is your name?", "Ok", "Ok"),
+        ({"question": "Which size?", "options": ["small", "medium", "large"]}, "2", "medium"),
+        ({"question": "Which size?", "options": ["small", "medium", "large"]}, "the last one", "large"),
+        ({"question": "Which size?", "options": ["small", "medium", "large"]}, "Medium please", "medium"),
+        ({"prompt": "Go?", "choices": ["yes", "no"]}, "sí", "yes"),
+        ({"question": "Which?", "options": [{"label": "Small", "value": 1}, {"label": "Big", "value": 2}]}, "big", 2),
+        ({"title": "Which?", "options": {"s": "Small", "b": "Big"}}, "number 1", "s"),
+        ({"question": "How many?"}, "three", "three"),
+        ([1, 2], "three", "three"),
+    ],
+)
+def test_known_shapes_get_the_value_that_the_words_mean(memory, value, said, given):
+    assert given_to(memory, value, said) == f"0 was given {given!r}"
+
+
+@pytest.mark.spec("C-21")
+def test_options_are_listed_with_their_numbers(memory):
+    graph = asking(memory, {"question": "Which size?", "options": ["small", "large"]})
+
+    assert memory.reply(graph, ERIN, "go") == "Which size?\n1. small\n2. large\nPlease answer with a number."
+
+
+@pytest.mark.spec("C-21")
+def test_what_cannot_be_understood_is_asked_again_once_and_then_refused(memory):
+    graph = asking(memory, "Pay $20? (yes/no)")
+    memory.reply(graph, ERIN, "go")
+
+    assert memory.reply(graph, ERIN, "hm?") == ENGLISH.ask_again.format(question="Pay $20? (yes/no)")
+    assert memory.reply(graph, ERIN, "what's that?") == "0 was given 'no'"
+
+
+@pytest.mark.spec("C-21")
+def test_several_questions_are_asked_one_after_another(memory):
+    graph = asking(memory, "A?", "B? (yes/no)", "C?")
+
+    assert [memory.reply(graph, ERIN, each) for each in ("go", "first", "hm")] == [
+        "A?",
+        "B? (yes/no)",
+        ENGLISH.ask_again.format(question="B? (yes/no)"),
+    ]
+    assert memory.reply(graph, ERIN, "no") == "C?"
+    memory.reply(graph, ERIN, "third")
+    said = [each.text for each in graph.get_state({"configurable": {"thread_id": ERIN}}).values["messages"]]
+    assert sorted(said[1:]) == ["0 was given 'first'", "1 was given 'no'", "2 was given 'third'"]
+
+
+@pytest.mark.spec("C-21")
+def test_a_node_that_asks_twice_is_answered_twice(memory):
+    def ask(_state):
+        return {"messages": AIMessage(f"{interrupt('A?')} and {interrupt('A?')}")}
+
+    graph = StateGraph(MessagesState).add_node("ask", ask).add_edge(START, "ask").compile(checkpointer=memory.saver)
+    said = [memory.reply(graph, ERIN, text, message_id=text) for text in ("go", "one", "two")]
+
+    assert said == ["A?", "A?", "one and two"]
+
+
+@pytest.fixture
+def pizzeria(memory, scripted):
+    """An agent whose orders a person has to approve, and what was ordered."""
+    ordered = []
+
+    def order_pizza(size: str, count: int = 1) -> str:
+        """Order pizzas of a size."""
+        ordered.append((size, count))
+        return f"ordered {count} {size}"
+
+    def script(messages):
+        last = messages[-1]
+        if last.type == "tool":
+            return AIMessage(f"Result: {last.text}")
+        wanted = last.text.split(" and ")
+        calls = [
+            {"name": "order_pizza", "args": {"size": each, "count": 1}, "id": str(number)}
+            for number, each in enumerate(wanted)
+        ]
+        return AIMessage("", tool_calls=calls)
+
+    def build(mode="batched"):
+        approval = HumanInTheLoopMiddleware(interrupt_on={"order_pizza": True}, interrupt_mode=mode)
+        middleware = [memory.middleware(), approval]
+        return create_agent(scripted(script), [order_pizza], middleware=middleware, checkpointer=memory.saver)
+
+    build.ordered = ordered
+    return build
+
+
+@pytest.mark.spec("C-21", "C-19")
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+@pytest.mark.parametrize(
+    ("said", "ordered"),
+    [
+        ("yes", [("large", 1)]),
+        ("כן בבקשה", [("large", 1)]),
+        ("yes, order it", [("large", 1)]),
+        ("👎", []),
+        ("no, I am not hungry", []),
+        ("yes but for tomorrow", []),
+        ("size: small", [("small", 1)]),
+        ("make the size medium, count 3", [("medium", 3)]),
+        ("yes, with size small", [("small", 1)]),
+    ],
+)
+def test_a_tool_is_approved_changed_or_refused_in_words(memory, pizzeria, mode, said, ordered):
+    graph = pizzeria(mode)
+    question = memory.reply(graph, ERIN, "large")
+    memory.reply(graph, ERIN, said)
+
+    assert question.startswith("Shall I do this: order pizza (size: large, count: 1)?")
+    assert pizzeria.ordered == ordered
+    assert "order pizza (size: small" in memory.reply(graph, ERIN, "small")  # asked in the language of the answer
+
+
+@pytest.mark.spec("C-21")
+def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
+    graph = pizzeria()
+    memory.reply(graph, ERIN, "large")
+
+    assert "I am not hungry" in memory.reply(graph, ERIN, "no, I am not hungry")
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize("mode", ["batched", "per_call"])
+def test_two_calls_are_approved_one_by_one(memory, pizzeria, mode):
+    graph = pizzeria(mode)
+
+    assert "size: large" in memory.reply(graph, ERIN, "large and small")
+    assert "size: small" in memory.reply(graph, ERIN, "yes")
+    memory.reply(graph, ERIN, "no")
+    assert pizzeria.ordered == [("large", 1)]
+
+
+@pytest.mark.spec("C-21")
+def test_a_person_is_never_locked_in_by_a_question(memory, pizzeria):
+    graph = pizzeria()
+    memory.reply(graph, ERIN, "large")
+    memory.reply(graph, ERIN, "hello?")
+    memory.reply(graph, ERIN, "hello??")
+
+    assert pizzeria.ordered == []
+    assert memory.reply(graph, ERIN, "small").startswith("Shall I do this")
+
+
+@pytest.mark.spec("C-21", "C-5")
+@pytest.mark.parametrize("where", ["before the graph goes on", "after it"])
+def test_an_answer_whose_process_was_killed_is_given_once(memory, where):
+    given = []
+
+    def graph(dies):
+        def ask(_state):
+            answer = interrupt("Really? (yes/no)")
+            given.append(answer)
+            return {"messages": AIMessage(f"given {answer}")}
+
+        def after(_state):
+            if dies and where == "after it":
+                die()
+            return {}
+
+        def before(_state):
+            return {}
+
+        built = StateGraph(MessagesState).add_node("before", before).add_node("ask", ask).add_node("after", after)
+        built = built.add_edge(START, "before").add_edge("before", "ask").add_edge("ask", "after")
+        return built.compile(checkpointer=memory.saver)
+
+    def dying():
+        if where != "after it":
+            memory._channel._answers.worded = memory._channel._answers.text = lambda *_, **__: die()
+            built = graph(dies=False)
+            built.invoke = lambda *_, **__: die()
+            memory.reply(built, ERIN, "yes", message_id="m2")
+        memory.reply(graph(dies=True), ERIN, "yes", message_id="m2")
+
+    memory.reply(graph(dies=False), ERIN, "order it", message_id="m1")
+    killed(dying)
+    take_places_away(memory)
+
+    assert memory.reply(graph(dies=False), ERIN, "yes", message_id="m2") == "given yes"
+    state = graph(dies=False).get_state({"configurable": {"thread_id": ERIN}})
+    assert [each.text for each in state.values["messages"]] == ["order it", "given yes"]
+
+
+@pytest.mark.spec("C-21")
+def test_a_breakpoint_is_reported_and_not_answered_with_nothing(memory, caplog):
+    graph = (
+        StateGraph(MessagesState)
+        .add_node("done", lambda _: {"messages": AIMessage("done")})
+        .add_edge(START, "done")
+        .compile(checkpointer=memory.saver, interrupt_before=["done"])
+    )
+
+    assert memory.reply(graph, ERIN, "go") == ENGLISH.stopped
+    assert "reply.breakpoint" in caplog.text
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=10),
+        lambda each: (
+            st.lists(each, max_size=3)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["question", "options", "action_requests", "review_configs", "type", "name", "args", "x"]
+                ),
+                each,
+                max_size=4,
+            )
+        ),
+        max_leaves=8,
+    ),
+    st.text(max_size=30),
+)
+def test_whatever_a_graph_asks_can_be_worded_and_answered(value, said):
+    for question in asked_by(Interrupt(value, id="1")).questions:
+        assert isinstance(question.words(ENGLISH), str)
+        try:
+            question.answer(said)
+        except NotUnderstood:
+            question.rejection(said)
