@@ -37,6 +37,13 @@ _ADVICE = {
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
     "sweep.failed": "it is tried again at its next time",
     "sweep.clock_jumped": "nothing is archived or deleted until the clock is right: set it, and start again",
+    "person.not_read": "their time zone and language are taken as if they had set none",
+    "person.not_stored": "the language they write in is noted at their next message",
+    "remember.not_embedded": "the embedding model does not answer: the person was asked to try again",
+    "remember.not_stored": "the database could not be reached: the person was asked to try again",
+    "search.by_words": "the embedding model does not answer: what was asked for is looked up by its words alone",
+    "command.unavailable": "the database could not be reached: the person was asked to try again",
+    "question.not_read": "the database could not be reached: the message goes to the agent",
     "use.not_noted": "which memories the reply used is not counted",
 }
 

@@ -21,11 +21,11 @@ from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.incoming_message import IncomingMessage, clean, shown_name
+from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
-from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.steps import Graph, Sending, Steps, aperform, perform
@@ -46,6 +46,7 @@ from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import is_group, normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings
 
@@ -100,8 +101,15 @@ class PhoneMemory:
             self.media = self.saver.media
             self.sessions = SessionManager(self.saver, self.settings)
             self.instructions = self.service.instructions
+            self.people = PersonSettings(self.database, self.settings)
+            self._languages = Languages(self.people)
             self._commands = Commands(
-                self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
+                self.service,
+                self._end_session,
+                people=self.people,
+                languages=self._languages,
+                role_of=self._role_of,
+                remembers=self.settings.remembers,
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver, self.sessions, self.service.history, is_command=self._commands.knows
@@ -111,6 +119,7 @@ class PhoneMemory:
             self._context = TurnContext(
                 service=self.service,
                 saver=self.saver,
+                people=self.people,
                 settings=self.settings,
                 count_tokens=count_tokens,
                 documents=RetrieverDocuments(retriever) if retriever else None,
@@ -224,7 +233,9 @@ class PhoneMemory:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
         run.
         """
-        return memory_tools(self.service, self.saver, self._context.person) if self.settings.remembers else []
+        return (
+            memory_tools(self.service, self.saver, self._context.person, self.people) if self.settings.remembers else []
+        )
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
@@ -361,7 +372,7 @@ class PhoneMemory:
             commands=self._commands,
             sessions=self.sessions,
             turn=self.saver.turn,
-            replies_for=lambda _owner, _text: ENGLISH,
+            replies_for=self._languages.language_for,
             settings=self.settings,
             now=now,
         )

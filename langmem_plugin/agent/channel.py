@@ -116,7 +116,7 @@ class Channel:
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
-        if self._commands.knows(message.text):
+        if self._commands.takes(message.owner, message.text):
             return (yield from self._command(task))
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(message)

@@ -18,6 +18,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
+from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
@@ -30,6 +31,7 @@ class MemoryInPrompt:
         self,
         reminders: ReplyMemory,
         person: ServedPerson,
+        people: PersonSettings,
         settings: Settings,
         *,
         documents: RetrieverDocuments | None,
@@ -38,6 +40,7 @@ class MemoryInPrompt:
     ) -> None:
         self._reminders = reminders
         self._person = person
+        self._people = people
         self._settings = settings
         self._documents = documents
         self._count_tokens = count_tokens
@@ -79,9 +82,12 @@ class MemoryInPrompt:
         return shown
 
     def instructions(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
-        """Those that apply to the person's newest message."""
+        """Those that apply to the person's newest message, now, in their own time zone."""
+        if all(each.condition is None for each in told.instructions):
+            return list(told.instructions)
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
-        situation = Situation(self._now(), message=said, topic=said, role=self._person.role(owner))
+        at = self._now().astimezone(self._people.time_zone(owner))
+        situation = Situation(at, message=said, topic=said, role=self._person.role(owner))
         return applying(told.instructions, situation)
 
     def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:

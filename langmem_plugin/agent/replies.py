@@ -1,12 +1,20 @@
-"""Every text that a person gets, as one table per language: a translation is another table, complete or not at all.
+"""Every text that a person gets: the English ones stand here, and each other language is a catalogue of them.
 
-English is the only one so far, and nothing selects another yet.
+A translator opens translations/he.po with any tool; what is to be translated is the English text. A language has all
+of the texts or is not offered at all.
 
 What a model is told stands where it is said (prompt, tools, references), and what the offline model says in offline/.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from babel.messages.pofile import read_po
+
+from langmem_plugin.errors import ConfigurationError
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,11 @@ class Replies:
     not_remembered: str
     memories: str
     no_memories: str
+    kinds: Mapping[str, str]
+    """The heading above the memories of a fact type."""
+    instructions_too: str
+    next_page: str
+    no_such_page: str
     search_what: str
     searched_words_only: str
     found_memories: str
@@ -62,7 +75,29 @@ class Replies:
     forget_what: str
     forgotten: str
     forget_unknown: str
+    forget_this: str
+    """Asks before it is forgotten."""
     forget_which: str
+    forget_more: str
+    """Below the ones that are listed."""
+    forget_number: str
+    forget_changed: str
+    nothing_forgotten: str
+    undone: str
+    nothing_to_undo: str
+    instructions: str
+    no_instructions: str
+    instruction_on: str
+    instruction_off: str
+    instruction_if: str
+    instruction_added: str
+    instruction_switched_on: str
+    instruction_switched_off: str
+    instruction_unknown: str
+    instructions_full: str
+    time_zone: str
+    time_zone_set: str
+    time_zone_unknown: str
     conversation_cleared: str
 
     # Below a reply that cites.
@@ -94,6 +129,9 @@ ENGLISH = Replies(
         "/memories": "/memories - what I remember for you",
         "/search": "/search <words> - what I remember and what we said about it",
         "/forget": "/forget <id or words> - I forget it",
+        "/undo": "/undo - I take the last forgetting back, within ten minutes",
+        "/instructions": "/instructions <text> - I do so from now on; without a text, what I do so far",
+        "/timezone": "/timezone <city> - your time zone",
         "/reset": "/reset - start this conversation afresh",
         "/help": "/help - this list",
     },
@@ -104,8 +142,22 @@ ENGLISH = Replies(
     remembered="✅ Remembered: {fact}",
     no_embedding="/remember failed: Unable to generate embedding. Please try again.",
     not_remembered="❌ Failed to store memory. Please try again.",
-    memories="I remember:",
+    memories="What I remember ({count}):",
     no_memories="I remember nothing yet. Tell me with /remember <fact>.",
+    kinds={
+        "preference": "What you like:",
+        "decision": "What was decided:",
+        "relationship": "People:",
+        "project": "Projects:",
+        "company": "Companies:",
+        "personal": "About you:",
+        "strategic": "Plans:",
+        "fact": "Facts:",
+        "note": "Notes:",
+    },
+    instructions_too="What you told me to do from now on: /instructions",
+    next_page="Page {page} of {pages}. Next: {next}",
+    no_such_page="There is no such page. The last one is {pages}.",
     search_what="What shall I search for? For example: /search TestCorp",
     searched_words_only="(by words only, I cannot compare meanings right now)",
     found_memories="I remember:",
@@ -115,8 +167,53 @@ ENGLISH = Replies(
     forget_what="What shall I forget? /forget <id or words>; /memories shows the ids.",
     forgotten="🗑️ Forgotten: {fact}",
     forget_unknown="I remember nothing like “{words}”. /memories shows what I do.",
-    forget_which="Which one? Send /forget with its id:",
+    forget_this="Shall I forget this? {fact}\nAnswer yes or no.",
+    forget_which="Which one? Answer with its number, or no:",
+    forget_more="There are more. Say more exactly which one you mean.",
+    forget_number="Answer with a number from 1 to {most}, or no.",
+    forget_changed="It has changed meanwhile, so I left it. /memories shows what I remember.",
+    nothing_forgotten="All right, I keep it.",
+    undone="↩️ I remember again: {fact}",
+    nothing_to_undo="I have forgotten nothing in the last ten minutes.",
+    instructions="From now on:",
+    no_instructions="You have given me no standing instructions. For example: /instructions answer in short",
+    instruction_on="{number}. {text}",
+    instruction_off="{number}. (off) {text}",
+    instruction_if="if {condition}: {text}",
+    instruction_added="✅ From now on: {text}",
+    instruction_switched_on="✅ On again: {text}",
+    instruction_switched_off="✅ Switched off: {text}",
+    instruction_unknown="There is no number {number}. /instructions lists them; /instructions off 1 switches one off.",
+    instructions_full="There is no room for another standing instruction. /instructions lists those there are.",
+    time_zone="Your time zone is {zone}, where it is {time}. To change it: /timezone Madrid",
+    time_zone_set="✅ Your time zone is {zone}, where it is {time}.",
+    time_zone_unknown="I know no time zone “{name}”. Send a city or a name, such as /timezone Jerusalem or"
+    " /timezone Europe/Madrid. An offset such as +2 would be wrong in summer or in winter.",
     conversation_cleared="🔄 Conversation history cleared. Starting fresh!",
     source_of_session="{source} of session {session}",
     source_on_page="{source}, page {page}",
 )
+
+_CATALOGUES = resources.files("langmem_plugin.agent") / "translations"
+
+
+@lru_cache(maxsize=8)
+def replies_in(language: str) -> Replies:
+    """The texts in a language of two letters. Raises ConfigurationError where one is missing."""
+    if language == "en":
+        return ENGLISH
+    with (_CATALOGUES / f"{language}.po").open("rb") as file:
+        known = {
+            message.id: message.string
+            for message in read_po(file, locale=language)
+            if message.string and not message.fuzzy
+        }
+
+    def translated(text: Any) -> Any:
+        if isinstance(text, Mapping):
+            return {name: translated(each) for name, each in text.items()}
+        if text not in known:
+            raise ConfigurationError(f"translations/{language}.po lacks {text!r}: add it")
+        return known[text]
+
+    return Replies(**{field.name: translated(getattr(ENGLISH, field.name)) for field in fields(Replies)})

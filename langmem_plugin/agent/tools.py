@@ -14,6 +14,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.people.person_settings import PersonSettings
 
 log = event_log(__name__)
 
@@ -24,7 +25,9 @@ _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
-def memory_tools(service: MemoryService, saver: ConversationSaver, person: ServedPerson) -> list[BaseTool]:
+def memory_tools(
+    service: MemoryService, saver: ConversationSaver, person: ServedPerson, people: PersonSettings
+) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
     @tool
@@ -59,10 +62,11 @@ def memory_tools(service: MemoryService, saver: ConversationSaver, person: Serve
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
         """
-        found = service.history.search(person.owner(), query, limit=_MESSAGES)
+        zone = people.time_zone(person.owner())
+        found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone)
         return [
             {
-                "said_at": f"{each.message.said_at:%Y-%m-%d %H:%M} UTC",
+                "said_at": f"{each.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
                 "by": _SPEAKERS.get(each.message.speaker, each.message.speaker),
                 "text": each.message.text,
             }

@@ -21,6 +21,7 @@ from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 
 _Result = TypeVar("_Result")
@@ -34,6 +35,7 @@ class TurnContext:
         *,
         service: MemoryService,
         saver: ConversationSaver,
+        people: PersonSettings,
         settings: Settings,
         count_tokens: Callable[[BaseMessage], int],
         documents: RetrieverDocuments | None,
@@ -46,7 +48,7 @@ class TurnContext:
         self._executor = executor
         self.person = ServedPerson(settings)
         self.shown = MemoryInPrompt(
-            reminders, self.person, settings, documents=documents, count_tokens=count_tokens, now=now
+            reminders, self.person, people, settings, documents=documents, count_tokens=count_tokens, now=now
         )
         self.recall = Recall(
             reminders, self.person, self.shown, settings, documents=documents, past_sessions=past_sessions

@@ -155,7 +155,7 @@ class SessionManager:
             return self._append(config, message, client_name)
 
     def record(self, chat: str, message: AnyMessage) -> None:
-        """Adds a message as it is, with an id if it has none, to the chat's current session; on disk when it returns."""
+        """Adds a message as it is to the chat's current session, with an id if it has none; on disk at the end."""
 
         def named(message_id: str) -> AnyMessage:
             return message if message.id else message.model_copy(update={"id": message_id})

@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, true, update
 
 from langmem_plugin.database.generated_ids import insert_new
-from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import duplicates
@@ -24,6 +24,8 @@ from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, chec
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.stored_vectors import StoredVectors
+
+_MOST_FORGOTTEN = 100  # that are looked at to take the last one back
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,32 @@ class MemoryRepository:
             statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
             found.update((made.id, made) for made in self._memories(connection, statement))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+    def by_prefix(self, connection: Connection, owner: str, prefix: str, *, now: datetime) -> list[Memory]:
+        """The live memories whose id begins with `prefix`."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner,
+            memory.c.memory_id.startswith(prefix, autoescape=True),
+            memory.c.status.in_(LIVE),
+            valid(now),
+        )
+        return self._memories(connection, statement)
+
+    def same(self, connection: Connection, owner: str, text: str, *, now: datetime) -> list[Memory]:
+        """The live memories of this text, in any case and spacing, that have no key."""
+        salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
+        if salt is None:
+            return []
+        return self.by_ids(
+            connection, owner, list(duplicates.known(connection, owner, [digest_of(salt, text, None)], now))
+        )
+
+    def forgotten_since(self, connection: Connection, owner: str, since: datetime) -> list[Memory]:
+        """What was forgotten from `since` on, the last first."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
+        )
+        return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(_MOST_FORGOTTEN))
 
     def refuse_damaged(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
         """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""

@@ -1,9 +1,12 @@
 """What a person types with a slash."""
 
+import os
+
 import pytest
 from langchain_core.embeddings import Embeddings
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.errors import StoreUnavailable
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -17,15 +20,17 @@ def test_remembering_is_confirmed_and_listed_for_this_phone_only(memory):
 
 
 @pytest.mark.spec("U-2")
-def test_forgetting_by_id_by_words_and_asking_when_several_are_meant(memory):
-    for fact in ("I drink black tea", "I drink green tea", "Jason is allergic to nuts"):
+def test_forgetting_by_words_asks_first_and_by_id_or_the_whole_text_does_not(memory):
+    for fact in ("I drink black tea", "I drink green tea", "Jason is allergic to nuts", "The code is 4471"):
         memory.command(ERIN, f"/remember {fact}")
 
-    assert memory.command(ERIN, "/forget nuts") == "🗑️ Forgotten: Jason is allergic to nuts"
+    assert "Jason is allergic to nuts" in memory.command(ERIN, "/forget nuts")
+    assert memory.command(ERIN, "yes") == "🗑️ Forgotten: Jason is allergic to nuts"
     asked = memory.command(ERIN, "/forget drink tea")
     assert asked.startswith("Which one?")
     short_id = next(line for line in asked.splitlines() if "green" in line).rsplit("[", 1)[1].rstrip("]")
     assert memory.command(ERIN, f"/forget {short_id}") == "🗑️ Forgotten: I drink green tea"
+    assert memory.command(ERIN, "/forget the CODE is 4471.") == "🗑️ Forgotten: The code is 4471"
     assert "black" in memory.command(ERIN, "/memories")
     assert memory.command(ERIN, "/forget coffee").startswith("I remember nothing like")
 
@@ -91,3 +96,45 @@ def test_when_embedding_fails_nothing_is_confirmed(database_url, clock):
         answer = memory.command(ERIN, "/remember I drink tea")
         assert answer == "/remember failed: Unable to generate embedding. Please try again."
         assert memory.command(ERIN, "/memories").startswith("I remember nothing yet")
+
+
+@pytest.mark.spec("M-14", "U-2")
+def test_while_the_database_is_down_a_command_says_so_and_a_message_goes_to_the_agent(memory, monkeypatch):
+    memory.command(ERIN, "/remember I drink tea")
+
+    def down(*_, **__):
+        raise StoreUnavailable("down")
+
+    monkeypatch.setattr(memory.database, "read", down)
+    monkeypatch.setattr(memory.database, "write", down)
+    for command in ("/memories", "/forget tea", "/undo", "/instructions be brief", "/timezone Madrid", "/search tea"):
+        assert memory.command(ERIN, command) == "⚠️ Memory system temporarily unavailable. Please try again."
+    assert memory.command(ERIN, "/remember milk") == "❌ Failed to store memory. Please try again."
+    assert memory.command(ERIN, "/timezone").startswith("Your time zone is Asia/Jerusalem")
+    assert memory.command(ERIN, "/help").startswith("/remember")
+    assert memory.command(ERIN, "what shall I drink?") is None
+    assert memory.command(ERIN, "yes") is None
+
+
+@pytest.mark.spec("U-2", "C-6")
+def test_commands_in_any_words_are_left_out_of_what_is_searched_of_past_talks(memory):
+    knows = memory._commands.knows
+
+    assert all(
+        map(knows, ("/remember x", "/זכור x", "/rember x", "remember that I'm vegan", "what do you know about me?"))
+    )
+    assert not any(map(knows, ("hello", "remember the milk", "yes", "/research tea", "/etc/hosts", "")))
+
+
+@pytest.mark.spec("U-2", "C-5")
+def test_a_forked_process_answers_the_same_question(tmp_path, clock, offline_model):
+    with PhoneMemory(f"sqlite:///{tmp_path}/fork.db", embeddings=offline_model, now=clock) as memory:
+        memory.command(ERIN, "/remember I have a dog")
+        memory.command(ERIN, "/forget dog")
+        child = os.fork()
+        if child == 0:
+            told = memory.command(ERIN, "כן")
+            os._exit(0 if told == "🗑️ נשכח: I have a dog" else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert memory.command(ERIN, "yes") is None
+        assert memory.command(ERIN, "/undo").endswith("I have a dog")

@@ -8,7 +8,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.prebuilt import ToolNode
 
 from langmem_plugin import MemoryState, PhoneMemory
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.settings import Settings
 from tests.memory.test_bad_text import Letters
 
@@ -33,32 +33,62 @@ def test_forgetting_by_no_word_or_part_of_a_word_forgets_nothing(cheap, wanted):
 
     answer = cheap.command(ERIN, f"/forget {wanted}")
 
-    assert answer.startswith(("I remember nothing like", "What shall I forget?"))
+    assert answer.startswith(("I remember nothing like", "What shall I forget?", "Shall I forget this?"))
     assert "black tea" in cheap.command(ERIN, "/memories")
 
 
 @pytest.mark.spec("U-2")
-@pytest.mark.parametrize("wanted", ["TEA", "tea!", "black, my", "“black tea”", "my black tea", "My black tea."])
-def test_forgetting_by_whole_words_in_any_case_forgets_the_one_that_has_them_all(cheap, wanted):
+@pytest.mark.parametrize("wanted", ["TEA", "tea!", "black, my", "“black tea”"])
+def test_forgetting_by_whole_words_in_any_case_asks_about_the_one_that_has_them_all(cheap, wanted):
     cheap.command(ERIN, "/remember My black tea.")
     cheap.command(ERIN, "/remember My green teacup")
 
-    assert cheap.command(ERIN, f"/forget {wanted}") == "🗑️ Forgotten: My black tea."
+    assert cheap.command(ERIN, f"/forget {wanted}").startswith("Shall I forget this? My black tea.\n")
+    assert cheap.command(ERIN, "👍🏽") == "🗑️ Forgotten: My black tea."
     assert "teacup" in cheap.command(ERIN, "/memories")
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize("wanted", ["my black tea", "My  black\ttea.", "“my BLACK tea”", "\u200fMy black tea.\u200e"])
+def test_the_whole_text_in_any_case_spacing_and_marks_is_forgotten_at_once(cheap, wanted):
+    cheap.command(ERIN, "/remember My black tea.")
+
+    assert cheap.command(ERIN, f"/forget {wanted}") == "🗑️ Forgotten: My black tea."
 
 
 @pytest.mark.spec("U-2")
 @settings(max_examples=40, deadline=None)
 @given(wanted=texts)
-def test_only_words_that_a_memory_holds_forget_it(offline_commands, wanted):
+def test_only_the_whole_text_forgets_it_unasked(offline_commands, wanted):
     service = offline_commands.service
     kept = service.remember(ERIN, "My black tea.")
 
     offline_commands.command(ERIN, f"/forget {wanted}")
 
     if not service.get(ERIN, [kept.id]):
-        said = plain(wanted)
-        assert said in (kept.id, kept.id[:8]) or {"my", "black", "tea"} & set(said.replace(".", " ").split())
+        assert "my black tea" in plain(wanted)
+
+
+@pytest.mark.spec("U-2")
+@settings(max_examples=60, deadline=None)
+@given(
+    text=texts,
+    head=st.sampled_from(["", "/", "/remember", "/forget ", "/timezone ", "/instructions ", "remember that "]),
+)
+def test_no_text_breaks_a_command_or_is_answered_with_what_cannot_be_sent(offline_commands, text, head):
+    answer = offline_commands.command(ERIN, head + text)
+
+    if answer is not None:
+        assert storable(answer) == answer
+        assert offline_commands._commands.knows(head + text)
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(
+    "text", ["x" * 64_000, "(" * 5_000, "remember that " * 4_000, "/" * 9_000, "/" + "r" * 64_000, "\u200f" * 9_000]
+)
+def test_endless_texts_are_told_apart_at_once(offline_commands, text):
+    assert offline_commands.command(ERIN, text) is None
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +102,10 @@ def test_what_no_database_stores_is_left_out_of_what_a_person_tells(cheap):
     assert cheap.command(ERIN, "/remember I like\x00 tea \ud83d") == "✅ Remembered: I like tea ?"
     assert "I like tea ?" in cheap.command(ERIN, "/search tea\x00\ud83d")
     assert cheap.command(ERIN, "/remember \x00").startswith("What shall I remember?")
-    assert cheap.command(ERIN, "/forget tea\x00") == "🗑️ Forgotten: I like tea ?"
+    assert cheap.command(ERIN, "/forget i like tea\x00 ?") == "🗑️ Forgotten: I like tea ?"
+    assert cheap.command(ERIN, "/timezone \ud83d\x00").startswith("I know no time zone")
+    assert cheap.command(ERIN, "/instructions be\x00 brief \ud83d") == "✅ From now on: be brief ?"
+    assert cheap.command(ERIN, "remember that I am\x00 vegan") == "✅ Remembered: I am vegan"
 
 
 CALLS = {

@@ -386,7 +386,7 @@ def test_the_agent_looks_up_what_was_said_for_the_person_of_the_run(memory, grap
     ]
     assert result.index("The boiler leaks again") < result.index("Avi the plumber")
     assert "the person" in result
-    assert "2026-03-01 09:00 UTC" in result
+    assert "2026-03-01 11:00 Asia/Jerusalem" in result
     assert "secret" not in result
 
 

@@ -199,7 +199,7 @@ def test_a_tool_is_approved_changed_or_refused_in_words(memory, pizzeria, mode, 
 
     assert question.startswith("Shall I do this: order pizza (size: large, count: 1)?")
     assert pizzeria.ordered == ordered
-    assert memory.reply(graph, ERIN, "small").startswith("Shall I do this: order pizza (size: small")
+    assert "order pizza (size: small" in memory.reply(graph, ERIN, "small")  # asked in the language of the answer
 
 
 @pytest.mark.spec("C-21")

@@ -2,19 +2,22 @@
 
 import ast
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from string import Formatter
 
 import pytest
+from babel.messages.pofile import read_po
 
 from langmem_plugin import agent
-from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.agent import replies
+from langmem_plugin.agent.replies import ENGLISH, Replies, replies_in
+from langmem_plugin.errors import ConfigurationError
 
-MODULES = sorted(Path(agent.__file__).parent.glob("*.py"))
+MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {"prompt.py", "summary.py", "tools.py"}
+WHAT_PEOPLE_WRITE = {"command_words.py", "plain_words.py", "forgetting.py", "languages.py", "questions.py"}
 FOR_WHO_WRITES_CODE = {"wiring.py"}
-OF_OTHERS = {"questions.py"}  # what it recognises
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 
 
@@ -35,7 +38,7 @@ def sentences(source: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "module",
-    [each for each in MODULES if each.name not in FOR_THE_MODEL | FOR_WHO_WRITES_CODE | OF_OTHERS],
+    [each for each in MODULES if each.name not in FOR_THE_MODEL | FOR_WHO_WRITES_CODE | WHAT_PEOPLE_WRITE],
     ids=lambda each: each.name,
 )
 def test_only_the_table_holds_sentences_for_people(module):
@@ -48,12 +51,58 @@ def test_a_sentence_in_the_code_would_be_seen():
     assert sentences('"""Doc string here."""\ndef f(word):\n    return f"I do not know {word}."') == ["I do not know "]
 
 
-def test_every_text_is_there_and_can_be_filled_in():
-    for field in fields(ENGLISH):
-        held = getattr(ENGLISH, field.name)
-        for text in held.values() if isinstance(held, dict) else [held]:
-            assert text.strip()
-            assert [name for _, name, _, _ in Formatter().parse(text) if name == ""] == []
+def texts_of(replies):
+    """Every text by its place: the field, and in a mapping the key."""
+    found = {}
+    for field in fields(Replies):
+        held = getattr(replies, field.name)
+        found |= {(field.name, key): text for key, text in (held.items() if isinstance(held, dict) else [("", held)])}
+    return found
+
+
+def filled_in(text):
+    return sorted(name for _, name, _, _ in Formatter().parse(text) if name is not None)
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize("language", ["en", "he", "es"])
+def test_every_text_is_there_in_every_language_and_is_filled_in_with_the_same(language):
+    translated, english = texts_of(replies_in(language)), texts_of(ENGLISH)
+
+    assert translated.keys() == english.keys()
+    for place, text in translated.items():
+        assert text.strip(), place
+        assert "" not in filled_in(text), place
+        assert filled_in(text) == filled_in(english[place]), place
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(("language", "letters"), [("he", "[א-ת]"), ("es", "[a-zñáéíóú]")])
+def test_a_catalogue_has_what_the_english_table_has_and_nothing_else(language, letters):
+    with (Path(agent.__file__).parent / "translations" / f"{language}.po").open("rb") as file:
+        messages = [each for each in read_po(file) if each.id]
+
+    assert {each.id for each in messages} == set(texts_of(ENGLISH).values())
+    assert not [each.id for each in messages if each.fuzzy or each.python_format]
+    same = {each.id for each in messages if not re.search(letters, re.sub("{.*?}", "", each.string))}
+    assert same == {"{number}. {text}"}
+
+
+def test_a_language_is_read_once_and_a_text_that_it_lacks_is_named(monkeypatch):
+    assert replies_in("he") is replies_in("he")
+    replies_in.cache_clear()
+    monkeypatch.setattr(replies, "ENGLISH", replace(ENGLISH, busy="Nobody translated this."))
+    with pytest.raises(ConfigurationError, match="Nobody translated this"):
+        replies_in("es")
+    monkeypatch.undo()
+    replies_in.cache_clear()
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize("language", ["he", "es"])
+def test_help_names_commands_that_are_known_in_the_language(memory, language):
+    for usage in replies_in(language).usage.values():
+        assert memory._commands.knows(usage.split()[0])
 
 
 def test_help_lists_each_command_once_and_no_other(memory):

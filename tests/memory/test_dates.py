@@ -1,6 +1,7 @@
 """Days that a question names bring forward what was said on them."""
 
 from datetime import UTC, date, datetime
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
 TODAY = date(2026, 11, 18)  # a Wednesday
+NOW = datetime(2026, 11, 18, 12, tzinfo=UTC)
 
 
 @pytest.mark.spec("M-7")
@@ -29,6 +31,18 @@ TODAY = date(2026, 11, 18)  # a Wednesday
         ("what did i tell you yesterday?", date(2026, 11, 17), date(2026, 11, 17)),
         ("¿qué dije ayer?", date(2026, 11, 17), date(2026, 11, 17)),
         ("מה ביקשתי בשבוע שעבר?", date(2026, 11, 9), date(2026, 11, 15)),
+        ("what did i tell you today?", date(2026, 11, 18), date(2026, 11, 18)),
+        ("what did i say the day before yesterday?", date(2026, 11, 16), date(2026, 11, 16)),
+        ("what did i say on monday?", date(2026, 11, 16), date(2026, 11, 16)),
+        ("last thursday", date(2026, 11, 12), date(2026, 11, 12)),
+        ("last wednesday", date(2026, 11, 11), date(2026, 11, 11)),
+        ("¿qué dije el sábado?", date(2026, 11, 14), date(2026, 11, 14)),
+        ("el lunes pasado", date(2026, 11, 16), date(2026, 11, 16)),
+        ("¿qué dije anteayer?", date(2026, 11, 16), date(2026, 11, 16)),
+        ("מה אמרתי ביום שני?", date(2026, 11, 16), date(2026, 11, 16)),
+        ("מה אכלתי בשבת?", date(2026, 11, 14), date(2026, 11, 14)),
+        ("מה אמרתי היום?", date(2026, 11, 18), date(2026, 11, 18)),
+        ("what did we decide this week? we decided", date(2026, 11, 16), date(2026, 11, 18)),
         ("what did we buy last month?", date(2026, 10, 1), date(2026, 10, 31)),
     ],
 )
@@ -45,6 +59,14 @@ def test_a_question_names_days_in_three_languages(question, first, last):
         "el mar es azul",
         "the 31st of february 2026",
         "in 40 days",
+        "what do i have on monday?",
+        "what is for dinner today?",
+        "what did we say about mondays?",
+        "we decided: every monday",
+        "¿qué tengo el lunes?",
+        "qué dije de la reunión de cada lunes",
+        "מה יש לי ביום שני?",
+        "מה אמרתי על היום השני",
     ],
 )
 def test_words_that_only_look_like_a_month_name_no_day(question):
@@ -63,13 +85,37 @@ def test_a_year_counts_for_the_dates_before_it_and_without_one_every_year_is_mea
 def test_nearness_fades_with_each_day_and_sooner_before_than_after():
     days = [datetime(2026, 5, day, tzinfo=UTC) for day in (7, 9, 10, 11, 24)]
     instants = np.array([int(day.timestamp() * 1_000_000) for day in days], dtype=np.int64)
-    near = nearness("what happened on 10 May?", TODAY, instants)
+    near = nearness("what happened on 10 May?", NOW, instants)
     assert near is not None
     assert near[2] == 1.0
     assert near[0] < near[1] < near[3] < 1.0
     assert near[4] == pytest.approx(np.exp(-1.0))
-    assert nearness("what happened?", TODAY, instants) is None
-    assert nearness("what happened in May?", TODAY, instants[:0]) is None
+    assert nearness("what happened?", NOW, instants) is None
+    assert nearness("what happened in May?", NOW, instants[:0]) is None
+
+
+@pytest.mark.spec("M-7")
+def test_yesterday_is_a_day_of_the_zone_that_the_question_is_asked_in():
+    auckland = ZoneInfo("Pacific/Auckland")  # 13 hours before UTC
+    instants = _instants(*(datetime(2026, 11, 17, hour, tzinfo=UTC) for hour in (10, 11, 12)))
+    asked = datetime(2026, 11, 18, 12, tzinfo=UTC)
+
+    assert list(nearness("yesterday", asked, instants) == 1.0) == [True, True, True]
+    assert list(nearness("yesterday", asked.astimezone(auckland), instants) == 1.0) == [False, True, True]
+
+
+@pytest.mark.spec("M-7")
+def test_a_day_on_which_the_clock_is_changed_has_23_or_25_hours():
+    madrid = ZoneInfo("Europe/Madrid")
+    short = [datetime(2026, 3, 28, 23, tzinfo=UTC), datetime(2026, 3, 29, 21, 59, tzinfo=UTC)]
+    after = datetime(2026, 3, 29, 22, tzinfo=UTC)
+    near = nearness("yesterday", datetime(2026, 3, 30, 9, tzinfo=madrid), _instants(*short, after))
+
+    assert list(near == 1.0) == [True, True, False]
+
+
+def _instants(*instants):
+    return np.array([int(each.timestamp() * 1_000_000) for each in instants], dtype=np.int64)
 
 
 @pytest.mark.spec("M-7", "M-11")

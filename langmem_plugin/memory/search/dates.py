@@ -1,9 +1,9 @@
-"""The days that a question names: "in May", "3 October 2026", "la semana pasada", "אתמול"."""
+"""The days that a question names: "in May", "3 October 2026", "la semana pasada", "אתמול"; days of a time zone."""
 
 import calendar
 import re
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeAlias
 
 import numpy as np
@@ -28,31 +28,58 @@ _NAMED = re.compile(
     r"(?:,?\s+(?:of\s+|del?\s+)?(?P<year>(?:19|20)\d\d)\b)?"
 )
 _ISO = re.compile(r"\b((?:19|20)\d\d)-(\d\d)-(\d\d)\b")
-_YESTERDAY = re.compile(r"\b(?:yesterday|ayer|אתמול)\b")
+_TODAY = re.compile(r"\b(?:today|hoy|היום)\b(?! ה)")
+_YESTERDAY = re.compile(r"\b(?:(?<!day before )yesterday|ayer|אתמול)\b")
+_DAY_BEFORE = re.compile(r"\b(?:(?:the )?day before yesterday|anteayer|antes de ayer|שלשום)\b")
+_THIS_WEEK = re.compile(r"\b(?:this week|esta semana|השבוע)\b(?! שעבר)")
 _LAST_WEEK = re.compile(r"\b(?:last week|semana pasada|[בה]?שבוע שעבר)\b")
 _LAST_MONTH = re.compile(r"\b(?:last month|mes pasado|[בה]?חודש שעבר)\b")
+_WEEKDAYS = (
+    "monday tuesday wednesday thursday friday saturday sunday",
+    "lunes martes miércoles jueves viernes sábado domingo",
+    "lunes martes miercoles jueves viernes sabado domingo",
+    "שני שלישי רביעי חמישי שישי שבת ראשון",
+)
+_WEEKDAY_NUMBER = {name: number for names in _WEEKDAYS for number, name in enumerate(names.split())}
+_WEEKDAY = re.compile(
+    r"\b(?:(?P<last>last|past)\s+|on\s+|el\s+(?:(?P<pasado>pasado)\s+)?)?"
+    rf"\b(?P<day>{'|'.join(_WEEKDAYS[:3]).replace(' ', '|')})\b"
+    rf"(?:\s+(?P<after>pasado)\b)?|\b(?:[בה]?יום\s+(?P<hebrew>{_WEEKDAYS[3].replace(' ', '|')})|[בה](?P<sabbath>שבת))\b"
+    r"(?:\s+(?P<gone>שעבר|שעברה|האחרון|האחרונה)\b)?"
+)
+_REPEATED = re.compile(r"\b(?:every|each|next|this coming|cada|todos los|próximo|proximo|כל|הבא|הבאה)\b|\bque viene\b")
+# "What did I say on Monday?" looks back; "what do I have on Monday?" and "what is for dinner today?" do not.
+_LOOKS_BACK = re.compile(
+    r"\b(?:did|was|were|said|told|talked|asked|spoke|went|mentioned|wrote|happened|decided|bought"
+    r"|dij(?:e|iste|o|imos)|habl(?:é|aste|ó|amos)|cont(?:é|aste|ó)|ped(?:í|iste|imos)|fu(?:i|iste|e|imos)|hic(?:e|iste|imos)|hizo"
+    r"|com(?:í|iste|imos)|estuv(?:e|iste|o|imos)|pas(?:ó|aste)|mencion(?:é|aste)|acordamos|compr(?:é|aste|amos)"
+    r"|אמרתי|אמרת|אמרנו|דיברנו|דיברתי|סיפרתי|סיפרת|ביקשתי|היה|היתה|הייתה|היינו|הייתי|עשינו|עשיתי|קרה|אכלתי|אכלנו|קניתי|קנינו|הלכנו|סיכמנו)\b"
+)
 
 _LATE = 14.0  # days: people tell of a thing afterwards, for a week or two,
 _EARLY = 3.0  # and of plans just before
 _MICROSECONDS_A_DAY = 86_400_000_000
 _FIRST = date(1970, 1, 1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def nearness(question: str, today: date, said_at: NDArray[np.int64]) -> NDArray[np.float32] | None:
+def nearness(question: str, now: datetime, said_at: NDArray[np.int64]) -> NDArray[np.float32] | None:
     """How near each instant, in microseconds since 1970, is to the days that `question` names; None without any.
 
-    1 within them, less with every day before or after. A month without a year is that of each year.
+    1 within them, less with every day before or after. Days are those of the zone `now` is in. A month without a
+    year is that of each year.
     """
-    days = said_at // _MICROSECONDS_A_DAY
-    if not len(days):
+    if not len(said_at):
         return None
-    years = range(_day(days.min()).year - 1, _day(days.max()).year + 1)
-    spans = named(question.casefold(), today, years)
+    years = range(_year(said_at.min()) - 1, _year(said_at.max()) + 2)
+    spans = named(question.casefold(), now.date(), years)
     if not spans:
         return None
-    near = np.zeros(len(days), dtype=np.float32)
+    near = np.zeros(len(said_at), dtype=np.float32)
     for first, last in spans:
-        late, early = np.maximum(days - (last - _FIRST).days, 0), np.maximum((first - _FIRST).days - days, 0)
+        begin, end = _midnight(first, now), _midnight(last + timedelta(days=1), now)
+        late = np.maximum((said_at - end) // _MICROSECONDS_A_DAY + 1, 0)
+        early = np.maximum((begin - said_at + _MICROSECONDS_A_DAY - 1) // _MICROSECONDS_A_DAY, 0)
         near = np.maximum(near, np.exp(-late / _LATE - early / _EARLY).astype(np.float32))
     return near
 
@@ -70,8 +97,13 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
         if found["year"]:
             years = [int(found["year"])]
         spans += [span for year in years for span in _span(year, _MONTH[found["month"]], day)]
-    if _YESTERDAY.search(question):
-        spans.append((today - timedelta(days=1), today - timedelta(days=1)))
+    looks_back = _LOOKS_BACK.search(question) is not None
+    for words, days_ago in ((_TODAY, 0), (_YESTERDAY, 1), (_DAY_BEFORE, 2)):
+        if words.search(question) and (days_ago or looks_back):
+            spans.append((today - timedelta(days=days_ago), today - timedelta(days=days_ago)))
+    spans += _weekdays(question, today, looks_back=looks_back)
+    if looks_back and _THIS_WEEK.search(question):
+        spans.append((today - timedelta(days=today.weekday()), today))
     if _LAST_WEEK.search(question):
         monday = today - timedelta(days=today.weekday() + 7)
         spans.append((monday, monday + timedelta(days=6)))
@@ -83,9 +115,25 @@ def named(question: str, today: date, years: Iterable[int]) -> list[Span]:
 
 def without_days(question: str) -> str:
     """The rest of `question`, in small letters."""
-    for days in (_ISO, _NAMED, _YESTERDAY, _LAST_WEEK, _LAST_MONTH):
+    for days in (_ISO, _NAMED, _DAY_BEFORE, _YESTERDAY, _TODAY, _LAST_WEEK, _LAST_MONTH, _THIS_WEEK, _WEEKDAY):
         question = days.sub(" ", question)
     return question
+
+
+def _weekdays(question: str, today: date, *, looks_back: bool) -> list[Span]:
+    """The newest day of each name that is over or going on; on a Monday "on Monday" may be a week ago as well."""
+    if _REPEATED.search(question):
+        return []
+    spans = []
+    for found in _WEEKDAY.finditer(question):
+        last = bool(found["last"] or found["pasado"] or found["after"] or found["gone"])
+        if not (last or looks_back):
+            continue
+        number = _WEEKDAY_NUMBER[found["day"] or found["hebrew"] or found["sabbath"]]
+        ago = (today.weekday() - number) % 7
+        days = {7} if ago == 0 and last else {0, 7} if ago == 0 else {ago}
+        spans += [(today - timedelta(days=each), today - timedelta(days=each)) for each in days]
+    return spans
 
 
 def _span(year: int, month: int, day: int) -> list[Span]:
@@ -96,5 +144,10 @@ def _span(year: int, month: int, day: int) -> list[Span]:
         return []
 
 
-def _day(number: int) -> date:
-    return _FIRST + timedelta(days=int(number))
+def _year(instant: int) -> int:
+    return (_FIRST + timedelta(days=int(instant) // _MICROSECONDS_A_DAY)).year
+
+
+def _midnight(day: date, now: datetime) -> int:
+    """When the day begins in the zone of `now`, in microseconds since 1970."""
+    return (datetime.combine(day, time(), now.tzinfo) - _EPOCH) // timedelta(microseconds=1)

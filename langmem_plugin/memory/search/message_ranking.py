@@ -72,7 +72,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     speaker = _one_meant(query.text, names)
     if speaker is not None:
         score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
-    near = nearness(query.text, query.now.date(), columns["created"])
+    near = nearness(query.text, query.now, columns["created"])
     if near is not None:
         signals["day"] = near
         score += _DAY * near

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
@@ -122,13 +122,16 @@ class MessageHistory:
         limit: int = 10,
         min_relevance: float = 0.0,
         where: Filter = EVERYTHING,
+        time_zone: tzinfo = UTC,
     ) -> list[FoundMessage]:
-        """The messages most likely to answer, best first. Of the filter, sessions and dates apply."""
+        """The messages most likely to answer, best first. Of the filter, sessions and dates apply.
+
+        "Yesterday" in the question is a day of `time_zone`.
+        """
         if not question.strip():
             return []
-        asked = Query.of(
-            self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self._now()
-        )
+        now = self._now().astimezone(time_zone)
+        asked = Query.of(self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=now)
         with self._database.read() as connection:
             found = self._messages.answers(
                 connection,

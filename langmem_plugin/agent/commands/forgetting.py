@@ -1,0 +1,181 @@
+"""/forget and /undo: what is meant is found surely and shown before it is forgotten, and can be taken back."""
+
+import re
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from langmem_plugin.agent.commands.lines import one_line, with_id
+from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.search.tokenizer import asked, terms
+
+log = event_log(__name__)
+
+_LIKELY = 0.5  # similarity
+_SURELY = 0.99995  # of the meaning: recall's 0.7 finds tea for "coffee", and nobody wants to be asked about that
+_LONGEST_ANSWER = 40  # letters
+_SHOWN, _LOOKED_AT = 5, 50
+_ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
+_UNDONE_WITHIN = timedelta(minutes=10)
+
+_YES = {
+    *("yes", "y", "yep", "yeah", "sure", "ok", "okay", "yes please", "yes, please", "👍", "✅", "👌"),
+    *("כן", "אוקיי", "אישור", "כן בבקשה", "sí", "si", "vale", "claro", "sí por favor", "sí, por favor"),
+}
+_NO = {
+    *("no", "n", "nope", "cancel", "no thanks", "no, thanks", "never mind", "👎", "❌"),
+    *("לא", "ביטול", "עזוב", "עזבי", "לא תודה", "cancelar", "nada", "no gracias", "no, gracias"),
+}
+_SKIN = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
+_NUMBER = re.compile(r"(?:number |nº ?|מספר |número |#)?(\d{1,3})")
+
+_Same = Sequence[Memory]
+"""Memories of one text: forgetting one of them would leave the text remembered."""
+
+
+class Forgetting:
+    def __init__(self, service: MemoryService) -> None:
+        self._service = service
+        self.questions = OpenQuestions(service.database, "forget", now=service.now)
+
+    def forget(self, owner: str, wanted: str, replies: Replies) -> str:
+        """Forgets what an id or the whole text names; of what was found otherwise, asks first."""
+        if not wanted:
+            return replies.forget_what
+        surely = self._named(owner, wanted)
+        if len(surely) == 1:
+            self._forget(owner, [(each.id, each.revision) for each in surely[0]])
+            return replies.forgotten.format(fact=surely[0][0].text)
+        found = surely or self._found(owner, wanted)
+        if not found:
+            return replies.forget_unknown.format(words=one_line(wanted))
+        return self._ask(owner, found, replies)
+
+    def answered(self, owner: str, text: str, question: dict[str, Any], replies: Replies) -> str | None:
+        """The reply to what a person said to `question`; None if that is no answer to it."""
+        choices: list[list[tuple[str, int]]] = question["choices"]
+        said = _answer(text)
+        number = _NUMBER.fullmatch(said)
+        if said in _NO:
+            return replies.nothing_forgotten
+        if number and 1 <= int(number[1]) <= len(choices):
+            chosen = choices[int(number[1]) - 1]
+        elif said in _YES and len(choices) == 1:
+            chosen = choices[0]
+        elif number or said in _YES:
+            self.questions.ask(owner, {"choices": choices})
+            return replies.forget_number.format(most=len(choices))
+        else:
+            return None
+        forgotten = self._forget(owner, chosen)
+        return replies.forgotten.format(fact=forgotten) if forgotten is not None else replies.forget_changed
+
+    def undo(self, owner: str, replies: Replies) -> str:
+        """Takes back what was forgotten last, by whatever way, if that was just now."""
+        service = self._service
+        with service.database.read() as connection:
+            forgotten = service.repository.forgotten_since(connection, owner, service.now() - _UNDONE_WITHIN)
+        for newest in forgotten:
+            restored = [each for each in forgotten if _bare(each.text) == _bare(newest.text) and self._restore(each)]
+            if restored:
+                return replies.undone.format(fact=newest.text)
+        return replies.nothing_to_undo
+
+    def _restore(self, memory: Memory) -> bool:
+        """Not where the same is remembered (again)."""
+        service = self._service
+        with service.database.read() as connection:
+            there = service.repository.same(connection, memory.owner, memory.text, now=service.now())
+        if any(each.key == memory.key for each in there):
+            return False
+        try:
+            service.restore(memory.owner, memory.id)
+        except MemoryNotFound:  # by another process, meanwhile
+            return False
+        return True
+
+    def _named(self, owner: str, wanted: str) -> list[_Same]:
+        """By the beginning of an id, else by the whole text."""
+        service = self._service
+        with service.database.read() as connection:
+            if found := _ID.fullmatch(wanted):
+                by_id = service.repository.by_prefix(connection, owner, found[1].lower(), now=service.now())
+                if by_id:
+                    return self._with_copies(owner, by_id)
+            exactly = service.repository.same(connection, owner, wanted, now=service.now())
+        exactly += [each for each in self._by_words(owner, wanted) if _bare(each.text) == _bare(wanted)]
+        return self._with_copies(owner, exactly)
+
+    def _found(self, owner: str, wanted: str) -> list[_Same]:
+        """By whole words, all of which occur, else by meaning."""
+        if not asked(wanted):  # nothing but "the" and "a"
+            return []
+        if found := self._by_words(owner, wanted):
+            return self._with_copies(owner, found)
+        try:
+            hits = self._service.search(owner, wanted, limit=_LOOKED_AT, min_relevance=_LIKELY)
+        except EmbeddingUnavailable:
+            log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
+            return []
+        meant = [each.memory for each in hits if each.signals.get("semantic", 0.0) >= _SURELY]
+        return self._with_copies(owner, meant)
+
+    def _by_words(self, owner: str, wanted: str) -> list[Memory]:
+        """Those that have every word of it, in any of its forms."""
+        hits = self._service.search(owner, wanted, mode="text", limit=_LOOKED_AT, min_relevance=_LIKELY)
+        words = [set(forms) for forms in asked(wanted)]
+        return [hit.memory for hit in hits if all(forms & set(terms(hit.memory.text)) for forms in words)]
+
+    def _with_copies(self, owner: str, found: Sequence[Memory]) -> list[_Same]:
+        """Each text once, with every memory of it; the ones that wait for confirmation too."""
+        service = self._service
+        groups: dict[str, dict[str, Memory]] = {}
+        for each in found:
+            groups.setdefault(_bare(each.text), {})[each.id] = each
+        with service.database.read() as connection:
+            for same in groups.values():
+                text = next(iter(same.values())).text
+                same.update(
+                    (each.id, each) for each in service.repository.same(connection, owner, text, now=service.now())
+                )
+        return [list(same.values()) for same in groups.values()]
+
+    def _ask(self, owner: str, found: Sequence[_Same], replies: Replies) -> str:
+        shown = found[:_SHOWN]
+        self.questions.ask(owner, {"choices": [[(each.id, each.revision) for each in same] for same in shown]})
+        if len(found) == 1:
+            return replies.forget_this.format(fact=one_line(found[0][0].text))
+        lines = [f"{number}. {with_id(same[0], same[0].text)}" for number, same in enumerate(shown, 1)]
+        more = [replies.forget_more] if len(found) > _SHOWN else []
+        return "\n".join([replies.forget_which, *lines, *more])
+
+    def _forget(self, owner: str, chosen: Sequence[tuple[str, int]]) -> str | None:
+        """The text of what was forgotten; None if nothing is as it was shown (any more)."""
+        text = None
+        for memory_id, revision in chosen:
+            try:
+                text = self._service.forget(owner, memory_id, revision=revision).text
+            except (MemoryNotFound, StaleMemory):
+                log.info("forget.changed", extra={"owner": masked(owner)})
+        return text
+
+
+def is_answer(text: str) -> bool:
+    """Whether a text may be the answer to a question of this kind."""
+    said = _answer(text)
+    return said in _YES or said in _NO or _NUMBER.fullmatch(said) is not None
+
+
+def _answer(text: str) -> str:
+    return plain(_SKIN.sub("", text)).strip(" .!,¡") if len(text) <= _LONGEST_ANSWER else ""
+
+
+def _bare(text: str) -> str:
+    """As it is compared: what stands around a sentence does not count."""
+    return plain(text).strip(" .!,;:\"'“”«»")

@@ -1,0 +1,88 @@
+"""/memories and /search: what is remembered, on pages and by kind, and what answers some words."""
+
+from collections.abc import Callable
+from zoneinfo import ZoneInfo
+
+from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, typed_in, with_id
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Filter, Memory, MemoryService
+from langmem_plugin.memory.models import FACT_TYPES, Mode
+from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.settings import Role
+
+log = event_log(__name__)
+
+_FOUND = 5  # of each kind
+_SURE = 0.5
+
+
+class MemoryList:
+    def __init__(self, service: MemoryService, people: PersonSettings, role_of: Callable[[str], Role]) -> None:
+        self._service = service
+        self._people = people
+        self._role_of = role_of
+
+    def listed(self, owner: str, rest: str, replies: Replies) -> str:
+        """A page of what is remembered: kind by kind, the newest of each first."""
+        many = {kind: self._service.count(owner, where=Filter(fact_types=[kind])) for kind in FACT_TYPES}
+        total = sum(many.values())
+        told = replies.instructions_too if self._service.instructions.list_instructions(owner) else None
+        if not total:
+            return "\n".join(filter(None, [replies.no_memories, told]))
+        page, pages = page_number(rest), pages_of(total)
+        if page is None or not 1 <= page <= pages:
+            return replies.no_such_page.format(pages=pages)
+        lines = [replies.memories.format(count=total)]
+        skip, room = (page - 1) * PAGE, PAGE
+        for kind in FACT_TYPES:
+            shown = self._service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
+            if shown and len([each for each in many.values() if each]) > 1:
+                lines.append(replies.kinds[kind])
+            lines += [f"- {with_id(each, each.text)}" for each in shown]
+            skip, room = max(skip - many[kind], 0), room - len(shown)
+            if not room:
+                break
+        if page < pages:
+            lines.append(
+                replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/memories", page + 1))
+            )
+        elif told:
+            lines.append(told)
+        return "\n".join(lines)
+
+    def searched(self, owner: str, query: str, replies: Replies) -> str:
+        if not query:
+            return replies.search_what
+        try:
+            found = self._found(owner, query, "hybrid", replies)
+        except EmbeddingUnavailable:
+            log.warning("search.by_words", exc_info=True, extra={"owner": masked(owner)})
+            found = [replies.searched_words_only, *self._found(owner, query, "text", replies)]
+        return "\n".join(found) if found else replies.found_nothing.format(words=one_line(query))
+
+    def _found(self, owner: str, query: str, mode: Mode, replies: Replies) -> list[str]:
+        zone = self._people.time_zone(owner)
+        memories = search_for(self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND)
+        messages = self._service.history.search(
+            owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=zone
+        )
+        remembered = [_remembered(found.memory, owner, zone) for found in memories]
+        spoken = [
+            f"- {each.said_at.astimezone(zone):%Y-%m-%d}, {replies.speakers.get(each.speaker, each.speaker)}:"
+            f" {one_line(each.text)}"
+            for each in sorted((found.message for found in messages), key=lambda each: each.said_at)
+        ]
+        return [
+            *([replies.found_memories, *remembered] if remembered else []),
+            *([replies.found_messages, *spoken] if spoken else []),
+        ]
+
+
+def _remembered(memory: Memory, owner: str, zone: ZoneInfo) -> str:
+    """With its id where the person may forget it: what is shared is not theirs alone."""
+    told = f"{one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
+    return f"- {with_id(memory, told) if memory.owner == owner else told}"

@@ -1,0 +1,272 @@
+"""Commands in plain words, "remember that I am vegan", by rules in three languages: rather none than a wrong one.
+
+A text is one only as a whole: a single sentence, no question, nothing asked for besides. What only points ("forget
+that one") or is to be done ("remember to buy milk") belongs to the agent.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from langmem_plugin.agent.command_words import CommandName
+
+_LONGEST = 600  # letters of a text that is looked at
+_SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
+_SENTENCES = re.compile(r"[.!?…][\"'”’)]{0,3}\s\S")
+_QUESTION = re.compile(r"[?¿؟]")
+_APOSTROPHES = str.maketrans("’ʼ`´", "''''")
+
+
+@dataclass(frozen=True)
+class Said:
+    """Which command a text is, with what follows the command's words."""
+
+    command: CommandName
+    rest: str = ""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """`says` has the argument as group "rest", which `means` must match from its start, and `not_if` nowhere."""
+
+    command: Literal["remember", "forget", "instructions"]
+    says: re.Pattern[str]
+    means: re.Pattern[str] | None = None
+    not_if: re.Pattern[str] | None = None
+
+
+@dataclass(frozen=True)
+class _Language:
+    letters: re.Pattern[str]
+    asks_for_all: re.Pattern[str]
+    rules: Sequence[_Rule]
+    asks_more: re.Pattern[str]
+    """A request behind the first: "… and show me recipes"."""
+    politeness: re.Pattern[str]
+    """Behind what is told, and no part of it."""
+
+
+def said(text: str) -> Said | None:
+    """The command that a text is in plain words; None if it is none. `text` is cleaned."""
+    if not text or len(text) > _LONGEST or len([line for line in text.splitlines() if line.strip()]) > 1:
+        return None
+    text = " ".join(text.split())
+    if _SENTENCES.search(_SHORTENED.sub(" ", text)):
+        return None
+    plain = text.translate(_APOSTROPHES)
+    for language in _LANGUAGES.values():
+        if not language.letters.search(plain):
+            continue
+        if language.asks_for_all.fullmatch(plain):
+            return Said("memories")
+        if _QUESTION.search(plain):
+            continue
+        for rule in language.rules:
+            if (found := _read(rule, language, plain)) is not None:
+                # As it was written: only apostrophes were made equal, letter by letter.
+                return Said(rule.command, text[found.start("rest") : found.end("rest")].strip())
+    return None
+
+
+def _read(rule: _Rule, language: _Language, text: str) -> re.Match[str] | None:
+    end = language.politeness.search(text)
+    found = rule.says.fullmatch(text[: end.start()] if end else text)
+    if found is None or not found["rest"].strip(" .,!:"):
+        return None
+    rest = found["rest"]
+    if rule.means is not None and not rule.means.match(rest):
+        return None
+    if (rule.not_if is not None and rule.not_if.search(rest)) or language.asks_more.search(rest):
+        return None
+    return found
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text, re.IGNORECASE | re.DOTALL | re.VERBOSE)
+
+
+_EN_HEAD = r"\A(?:(?:hey|hi|hello|ok|okay|well|so|and|also|oh)\b[\s,!]{0,3})?(?:please[\s,]{1,3})?"
+_EN_END = r"[\s.!]{0,5}\Z"
+# What a clause begins with; "that place" has none, and "that coffee keeps me awake" its verb behind.
+_EN_CLAUSE = _pattern(
+    r"""(?:i|i'(?:m|ve|d|ll)|you|you'(?:re|ve|ll)|we|we'(?:re|ve|ll)|he|he'(?:s|ll)|she|she'(?:s|ll)|they|they'(?:re|ve|ll)
+    |it|it's|my|our|his|her|their|your|the|a|an|there|there's|every|everybody|everyone|nobody
+    |on|in|at|from|since|no|most|some|any|mom|mum|dad|grandma|grandpa)\b\s\S
+    |[^\W\d_][\w'.-]{0,30}(?:\s[\w'.-]{1,30})?\s(?:is|are|was|were|isn't|aren't|wasn't|can|can't|cannot|could|couldn't|don't|doesn't|does|do|did|didn't
+    |has|have|had|hasn't|haven't|will|won't|would|must|should|may|makes?|keeps?|likes?|loves?|hates?|owes?|needs?|wants?
+    |prefers?|lives?|works?|eats?|drinks?|plays?|speaks?|costs?|goes|go|gives?|gets?|starts?|ends?|begins?|turns?|opens?)\b\s\S"""
+)
+_EN_POINTS = (
+    r"(?:it|that|this|them|those|these|(?:the|that|this)\s(?:\w{1,30}\s)?ones?|number\s\d{1,4}|[#]?\d{1,4}"
+    r"|the\s(?:first|second|third|last|other|above|rest)|(?:the\s|all\s|your\s)?previous\b.*)"
+)
+_EN_NO_FACT = _pattern(
+    r"\A(?:(?:the|that|this)\s(?:(?:first|second|third|last|other)\s)?one\b|(?:i|we)\s(?:just\s|ever\s)?(?:asked|said|mentioned|wrote|told|talked|spoke|discussed)\b|you\b)|,"
+)
+_EN_ONE = r"\b(?:the|that|this)\s(?:(?:first|second|third|last|other)\s)?one\b"
+
+_ENGLISH = _Language(
+    letters=re.compile("[A-Za-z]"),
+    asks_for_all=_pattern(
+        rf"""{_EN_HEAD}(?:(?:can\syou\s|could\syou\s)?(?:please\s)?(?:show|tell|list)\s(?:me\s)?(?:everything\s|all\s)?(?:that\s)?(?:what\s)?you\s
+        |what\s(?:all\s)?do\syou\s|what\shave\syou\s)(?:remember(?:ed)?|know|stored|learn(?:ed|t))\s(?:about|of)\sme
+        (?:[\s,]{{0,3}}please)?[\s.!?]{{0,5}}\Z"""
+    ),
+    rules=(
+        _Rule(
+            "remember",
+            _pattern(
+                rf"""{_EN_HEAD}(?:remember|(?:don't|do\snot|never)\sforget|keep\sin\smind)\s(?:please\s)?that\s(?P<rest>.+)"""
+            ),
+            means=_EN_CLAUSE,
+            not_if=_pattern(rf"{_EN_ONE}|\bis\swhat\s(?:i|we)\b"),
+        ),
+        _Rule(
+            "forget",
+            _pattern(rf"""{_EN_HEAD}forget\s(?:please\s)?that\s(?P<rest>.+?){_EN_END}"""),
+            means=_EN_CLAUSE,
+            not_if=_EN_NO_FACT,
+        ),
+        _Rule(
+            "forget",
+            _pattern(
+                rf"""{_EN_HEAD}forget\s(?:what|everything|all|whatever|anything)(?:\s(?:that\s)?(?:i(?:'ve)?\s(?:ever\s)?(?:told\syou|said|mentioned|wrote)
+                |you\s(?:know|remember)))?\s(?:about|of|regarding)\s(?P<rest>.+?){_EN_END}"""
+            ),
+            not_if=_pattern(rf"\A(?:{_EN_POINTS}\s?\Z|{_EN_POINTS}[\s,]{{1,3}}(?:and|or)\b)|,|\bme\s?\Z"),
+        ),
+        _Rule(
+            "instructions",
+            _pattern(rf"""{_EN_HEAD}from\snow\son[\s,:]{{1,3}}(?:please\s)?(?P<rest>.+?){_EN_END}"""),
+            not_if=_pattern(
+                r"""\A(?:(?:i|we)\s(?!want\b|would\slike\b|would\sprefer\b|prefer\b|need\syou\b|expect\b)
+                |(?:i|we)'(?!d\s(?:like|prefer|rather)\b)|(?:my|our|his|her|their|he|she|they|it|the|there|this|that|a|an|all|everything|nothing|let's)\b
+                |(?:he|she|they|it|there|that)')"""
+            ),
+        ),
+    ),
+    asks_more=_pattern(
+        r"""(?:,|\band\b|\bthen\b|\bso\b|\bbut\b)\s(?:then\s)?(?:please\s)?(?:can\syou\s|could\syou\s|let's|let\sme|i\swant\syou\sto\s)?
+        (?:show|find|tell|send|order|book|search|recommend|suggest|help|write|list|add|give\sme|let's|what|where|when|which|who|how)\b(?!\s(?:and|i|we|he|she|they)\b)"""
+    ),
+    politeness=_pattern(r"[\s,]{1,3}(?:please|ok|okay|thanks|thank\syou)[\s.!]{0,5}\Z"),
+)
+
+_HE_HEAD = r"\A(?:(?:היי|הי|אוקיי|אוקי|טוב|אז|וגם|גם|שלום)\b[\s,!]{0,3})?(?:בבקשה[\s,]{1,3})?"
+_HE_END = r"[\s.!]{0,5}\Z"
+# A clause of two words or more behind "ש"; these begin with that letter themselves.
+_HE_CLAUSE = _pattern(r"\S{1,40}\s\S")
+_HE_WORDS_WITH_SH = (
+    "(?:בת|לום|לוש|לושה|לושת|ם|מות|עה|עות|נה|נים|יר|ירים|אלה|אלות|ולחן|מש|וק|תי|תיים|ני|ניים|נייה|ש|ישה|בע|בעה|מונה|בוע|בועות|יעור"
+    "|ירות|יחה|כן|כנה|ל|לי|לך|לו|לה|לנו|לכם|להם|וב|ונה|ומר|ליטה|מח|מחה|קל|קלים|קט|נת|עת|מן|מלה|ינוי|ווה)"
+)
+_HE_RETRACTED = _pattern(r",|\A(?:את|אתה|דיברנו|אמרתי|שאלתי|ביקשתי|כתבתי|סיפרתי|דיברתי)\b")
+_HE_POINTS = (
+    r"(?:זה|זאת|זו|ההוא|ההיא|אלה|אלו|הם|הן|הראשון|הראשונה|השני|השנייה|השניה|השלישי|השלישית"
+    r"|האחרון|האחרונה|מספר\s\d{1,4})"
+)
+
+_HEBREW = _Language(
+    letters=re.compile("[א-ת]"),
+    asks_for_all=_pattern(
+        rf"""{_HE_HEAD}(?:(?:תגיד|תגידי|תראה|תראי|ספר|ספרי)\sלי\s)?(?:מה|כל\sמה\sש)\s?(?:את|אתה)\s(?:זוכר|זוכרת|יודע|יודעת)\s(?:עלי|עליי)[\s.!?]{{0,5}}\Z"""
+    ),
+    rules=(
+        _Rule(
+            "remember",
+            _pattern(
+                rf"""{_HE_HEAD}(?:תזכור|תזכרי|תזכרו|זכור|זכרי|אל\sתשכח|אל\sתשכחי|קח\sבחשבון|קחי\sבחשבון)(?:[\s,]{{1,3}}בבקשה)?[\s,]{{1,3}}ש(?P<rest>(?!{_HE_WORDS_WITH_SH}\b).+)"""
+            ),
+            means=_HE_CLAUSE,
+            not_if=_pattern(rf"\A(?:זה|זאת|זו|אלה|אלו)\b|\s{_HE_POINTS}[\s.!]{{0,5}}\Z"),
+        ),
+        _Rule(
+            "forget",
+            _pattern(
+                rf"""{_HE_HEAD}(?:תשכח|תשכחי|שכח|שכחי)[\s,]{{1,3}}ש(?P<rest>(?!{_HE_WORDS_WITH_SH}\b).+?){_HE_END}"""
+            ),
+            means=_HE_CLAUSE,
+            not_if=_HE_RETRACTED,
+        ),
+        _Rule(
+            "forget",
+            _pattern(
+                rf"""{_HE_HEAD}(?:תשכח|תשכחי|שכח|שכחי)\s(?:את\s)?(?:כל\s)?מה\sש(?:סיפרתי|אמרתי|כתבתי|(?:את|אתה)\s(?:יודע|יודעת|זוכר|זוכרת))
+                (?:\s(?:לך|לכם))?\s(?:על|לגבי|בנוגע\sל)\s?(?P<rest>.+?){_HE_END}"""
+            ),
+            not_if=_pattern(rf"\A{_HE_POINTS}\s?\Z|,|\Aי\b|\Aיי\b"),
+        ),
+        _Rule(
+            "instructions",
+            _pattern(
+                rf"""{_HE_HEAD}(?:מעכשיו(?:\sוהלאה)?|מהיום(?:\sוהלאה)?|מעתה(?:\sו(?:אילך|הלאה))?)[\s,:]{{1,3}}(?:בבקשה\s)?(?P<rest>.+?){_HE_END}"""
+            ),
+            not_if=_pattern(
+                r"\A(?:אני\s(?!רוצה\b|מבקש\b|מבקשת\b|מעדיף\b|מעדיפה\b)|אנחנו\s(?!רוצים\b|מעדיפים\b)|(?:הוא|היא|הם|הן|זה|זאת|יש|אין|השם|קוראים|הבן|הבת|אשתי|בעלי|הכל|הכול|כולם|נגמר|בוא|בואי|בואו)\b)"
+            ),
+        ),
+    ),
+    asks_more=_pattern(
+        r"""(?:,\s?(?:ו|אז\s)?|\sו)(?:תראה|תראי|תמצא|תמצאי|תגיד|תגידי|תשלח|תשלחי|תזמין|תזמיני|תחפש|תחפשי|תמליץ|תמליצי|תעזור|תעזרי|תכתוב|תכתבי|תוסיף|תוסיפי|תן|תני|בוא|בואי|מה|איפה|מתי|איך)\b"""
+    ),
+    politeness=_pattern(r"[\s,]{1,3}(?:בבקשה|תודה|אוקיי)[\s.!]{0,5}\Z"),
+)
+
+_ES_HEAD = r"\A[¡\s]{0,3}(?:(?:oye|hola|vale|ok|bueno|y|pues|ah)\b[\s,!]{0,3})?(?:por\sfavor[\s,]{1,3})?"
+_ES_END = r"[\s.!]{0,5}\Z"
+_ES_CLAUSE = _pattern(r"\S{1,40}\s\S")
+_ES_POINTS = (
+    r"(?:eso|esto|ello|esos?|esas?|el\s(?:primero|segundo|tercero|último|otro)"
+    r"|la\s(?:primera|segunda|tercera|última|otra)|número\s\d{1,4})"
+)
+_ES_WHAT = r"(?:lo|todo\slo)\sque\s(?:te\s)?(?:he\s)?(?:dije|dicho|conté|contado|escribí|mencioné|sabes|recuerdas)"
+
+_SPANISH = _Language(
+    letters=re.compile("[A-Za-z]"),
+    asks_for_all=_pattern(
+        rf"""[¿\s]{{0,3}}{_ES_HEAD}(?:(?:dime|muéstrame|enséñame)\s)?[¿\s]{{0,3}}(?:qué|que|lo\sque|todo\slo\sque)\s(?:recuerdas|sabes|has\saprendido)\s(?:de|sobre|acerca\sde)\sm[íi][\s.!?]{{0,5}}\Z"""
+    ),
+    rules=(
+        _Rule(
+            "remember",
+            _pattern(
+                rf"""{_ES_HEAD}(?:recuerda|recuerde|recuérdate|acuérdate\sde|no\s(?:te\s)?olvides(?:\sde)?|no\solvide|ten\sen\scuenta)
+                (?:[\s,]{{1,3}}por\sfavor)?[\s,]{{1,3}}que\s(?P<rest>.+)"""
+            ),
+            means=_ES_CLAUSE,
+            not_if=_pattern(rf"\A(?:te\sdije|es\sbroma|eso|esto|esos|esas)\b|\s{_ES_POINTS}[\s.!]{{0,5}}\Z"),
+        ),
+        _Rule(
+            "forget",
+            _pattern(rf"""{_ES_HEAD}(?:olvida|olvide|olvídate\sde)[\s,]{{1,3}}que\s(?P<rest>.+?){_ES_END}"""),
+            means=_ES_CLAUSE,
+            not_if=_pattern(
+                r",|\A(?:te\s)?(?:lo\s)?(?:dije|pregunté|pedí|mencioné|conté|escribí|hablé|hablamos|eres|tú)\b"
+            ),
+        ),
+        _Rule(
+            "forget",
+            _pattern(
+                rf"""{_ES_HEAD}(?:olvida|olvide)\s{_ES_WHAT}\s(?:sobre|acerca\sde(?=l?\s)|de(?=l?\s)|respecto\sa)l?\s(?P<rest>.+?){_ES_END}"""
+            ),
+            not_if=_pattern(rf"\A(?:{_ES_POINTS}|(?:primero|segundo|tercero|último|otro))\s?\Z|,|\Am[íi]\s?\Z"),
+        ),
+        _Rule(
+            "instructions",
+            _pattern(
+                rf"""{_ES_HEAD}(?:a\spartir\sde\s(?:ahora|hoy)|de\sahora\sen\sadelante|desde\sahora|de\saquí\sen\sadelante)[\s,:]{{1,3}}(?:por\sfavor[\s,]{{1,3}})?(?P<rest>.+?){_ES_END}"""
+            ),
+            not_if=_pattern(
+                r"""\A(?:ya\s)?(?:no\s)?(?:me\s(?!gustaría\b)|(?:yo|nosotros|mi|mis|nuestro|nuestra|él|ella|ellos|ellas|el|la|todo|nada|mismo|qué|hagamos)\b
+                |(?:soy|somos|estoy|estamos|estaré|seré|vivo|viviré|vivimos|trabajo|trabajaré|trabajamos|tengo|tenemos|tendré|voy|vamos|iré|como|comeré|bebo|hago|haré|puedo|estudio|estudiaré)\b)"""
+            ),
+        ),
+    ),
+    asks_more=_pattern(
+        r"""(?:,|\by\b|\bentonces\b|\bpero\b)\s(?:por\sfavor\s)?(?:muéstrame|enséñame|búscame|busca|dime|mándame|envíame|pide|pídeme|reserva|resérvame|recomiéndame|ayúdame|escribe|añade|dame|hagamos|vamos|qué|cuál|dónde|cuándo|cómo)(?!\w)"""
+    ),
+    politeness=_pattern(r"[\s,]{1,3}(?:por\sfavor|gracias|vale)[\s.!]{0,5}\Z"),
+)
+
+_LANGUAGES: Mapping[str, _Language] = {"he": _HEBREW, "en": _ENGLISH, "es": _SPANISH}

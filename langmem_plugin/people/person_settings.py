@@ -1,0 +1,131 @@
+"""What a person has set, and what is known of them without asking: the time zone and the language."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import or_, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.people_tables import person as table
+from langmem_plugin.database.schema import upsert
+from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavailable
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
+from langmem_plugin.people.time_zones import zone_named, zone_of_phone
+from langmem_plugin.settings import Settings
+
+log = event_log(__name__)
+
+LanguageCode = Literal["en", "he", "es"]
+
+_READ_AGAIN_AFTER = 10.0  # seconds
+_CACHE_BYTES, _BYTES_EACH = 2 * 2**20, 400
+
+
+@dataclass(frozen=True)
+class _Set:
+    time_zone: str | None
+    language: str | None
+    read_at: float
+
+
+_NOTHING = _Set(None, None, 0.0)
+
+
+class PersonSettings:
+    """`person` is the key of a person or a group.
+
+    What was read is kept for ten seconds, so a change is known at once in the process that made it and ten seconds
+    later in every other. `monotonic` is the clock of that. While the database cannot be reached, people are as if
+    they had set nothing. Raises ConfigurationError where `settings.time_zone` is none.
+    """
+
+    def __init__(
+        self, database: Database, settings: Settings, *, monotonic: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._database = database
+        self._stored = settings.enable_memory_system
+        self._language: LanguageCode = settings.language
+        self._monotonic = monotonic
+        self._cache: LruCache[str, _Set] = LruCache(_CACHE_BYTES)
+        name = zone_named(settings.time_zone)
+        if name is None:
+            raise ConfigurationError(f"time_zone={settings.time_zone!r} is none: give one such as Europe/Madrid")
+        self._time_zone = name
+
+    def time_zone(self, person: str) -> ZoneInfo:
+        """What they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        return ZoneInfo(self._held(person).time_zone or zone_of_phone(person) or self._time_zone)
+
+    def set_time_zone(self, person: str, name: str) -> ZoneInfo:
+        """`name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
+        zone = zone_named(name)
+        if zone is None:
+            raise InvalidInput(
+                "this is no time zone: give a city such as Jerusalem or a name such as Europe/Madrid; an offset such as"
+                " +2 is wrong for half of the year"
+            )
+        self._store(person, time_zone=zone)
+        return ZoneInfo(zone)
+
+    def language(self, person: str) -> LanguageCode:
+        """Of what they wrote last, else `settings.language`."""
+        match self._held(person).language:
+            case "en" | "he" | "es" as known:
+                return known
+        return self._language
+
+    def set_language(self, person: str, language: LanguageCode) -> None:
+        """Writes only what is new. While the database cannot be reached it is left, with a WARNING: a reply goes out
+        in the right language all the same.
+        """
+        held = self._held(person)
+        if held.language == language:
+            return
+        try:
+            self._store(person, language=language)
+        except StoreUnavailable:
+            log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
+
+    def _held(self, person: str) -> _Set:
+        now = self._monotonic()
+        held = self._cache.get(person)
+        if held is not None and now - held.read_at < _READ_AGAIN_AFTER:
+            return held
+        if not self._stored:
+            return held or _NOTHING
+        try:
+            with self._database.read() as connection:
+                row = connection.execute(
+                    select(table.c.time_zone, table.c.language).where(table.c.person == person)
+                ).one_or_none()
+        except StoreUnavailable:
+            log.warning("person.not_read", exc_info=True, extra={"person": masked(person)})
+            return held or _NOTHING
+        held = _Set(row.time_zone, row.language, now) if row else _Set(None, None, now)
+        self._keep(person, held)
+        return held
+
+    def _store(self, person: str, **values: str) -> None:
+        if self._stored:
+            with self._database.write() as connection:
+                different = or_(*(table.c[name].is_distinct_from(value) for name, value in values.items()))
+                connection.execute(
+                    upsert(connection, table)
+                    .values(person=person, **values)
+                    .on_conflict_do_update(index_elements=["person"], set_=values, where=different)
+                )
+            self._cache.drop(person)
+            return
+        held = self._held(person)  # nothing is stored: known to this process alone
+        self._keep(
+            person,
+            _Set(values.get("time_zone", held.time_zone), values.get("language", held.language), self._monotonic()),
+        )
+
+    def _keep(self, person: str, held: _Set) -> None:
+        self._cache.put(person, held, _BYTES_EACH + len(person))

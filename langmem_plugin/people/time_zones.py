@@ -1,0 +1,75 @@
+"""Which time zone a phone number tells, and which one a person means by a name or a city."""
+
+import unicodedata
+import zoneinfo
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from zoneinfo import ZoneInfo
+
+import phonenumbers
+from babel import Locale
+from phonenumbers import timezone
+
+_UNKNOWN = "Etc/Unknown"
+_COUNTRIES = zoneinfo.available_timezones() & {
+    *("Cuba", "Egypt", "Hongkong", "Iceland", "Iran", "Israel", "Jamaica", "Japan", "Libya", "Poland", "Portugal"),
+    *("Singapore", "Turkey"),
+}
+_CITIES_IN = ("en", "he", "es")
+# Zones are the same when they agree every week of these years, which both changes of the clock of each year are in.
+_FIRST, _WEEKS = datetime(2025, 1, 1, 12, tzinfo=UTC), 52 * 6
+
+
+@lru_cache(maxsize=10_000)
+def zone_of_phone(phone: str) -> str | None:
+    """The zone of an E.164 number; None where its country has several that differ, or where it is no number.
+
+    A number that nobody was given yet is in the country of its first digits.
+    """
+    try:
+        number = phonenumbers.parse(phone)
+    except phonenumbers.NumberParseException:
+        return None
+    names = [each for each in timezone.time_zones_for_number(number) if each != _UNKNOWN]
+    names = names or [each for each in timezone.time_zones_for_geographical_number(number) if each != _UNKNOWN]
+    known = [each for each in names if each in zoneinfo.available_timezones()]
+    return known[0] if known and len(known) == len(names) and len(set(map(_offsets, known))) == 1 else None
+
+
+def zone_named(said: str) -> str | None:
+    """The IANA name of a zone given by that name in any case, or by a city; None for anything else, offsets too."""
+    return _names().get(_plain(said))
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, str]:
+    """IANA names and cities as they are compared, with the zone each stands for."""
+    # What has no region is an abbreviation such as EST, which hides a fixed offset, or a country; "Etc" is offsets.
+    zones = {each for each in zoneinfo.available_timezones() if "/" in each and not each.startswith("Etc/")}
+    found: dict[str, str] = {}
+    for zone in sorted(zones):
+        found.setdefault(_plain(zone.rpartition("/")[2]), zone)
+    for language in _CITIES_IN:
+        for zone, names in sorted(Locale(language).time_zones.items()):
+            if zone in zones and "city" in names:
+                found[_plain(names["city"])] = zone
+    found |= {_plain(each): each for each in _COUNTRIES}
+    found |= {_plain(each): each for each in zones} | {"utc": "UTC", "gmt": "UTC"}
+    return found
+
+
+def _plain(said: str) -> str:
+    """Without accents and vowel points; blanks and underscores are the same."""
+    letters = unicodedata.normalize("NFKD", said.casefold())
+    kept = "".join(each for each in letters if not unicodedata.combining(each) and unicodedata.category(each) != "Cf")
+    return " ".join(kept.replace("_", " ").replace("-", " ").split())
+
+
+@lru_cache(maxsize=600)
+def _offsets(zone: str) -> tuple[timedelta | None, ...]:
+    return tuple(_each_offset(ZoneInfo(zone)))
+
+
+def _each_offset(zone: ZoneInfo) -> Iterable[timedelta | None]:
+    return ((_FIRST + timedelta(weeks=week)).astimezone(zone).utcoffset() for week in range(_WEEKS))

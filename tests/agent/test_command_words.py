@@ -1,0 +1,143 @@
+"""What is a command with a slash, what is a slip of the pen for one, and what belongs to the agent."""
+
+import pytest
+
+from langmem_plugin.agent.command_words import CommandName, cleaned, typed
+
+ERIN = "+972501234567"
+REMEMBERED = "✅ Remembered: I drink tea"
+
+
+@pytest.mark.spec("U-2", "W-1")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/remember I drink tea",
+        "/remember\nI drink tea",
+        "/remember\r\nI drink tea",
+        "/remember\tI drink tea",
+        "/remember\u00a0I drink tea",
+        "  /remember   I drink tea  ",
+        "\u200f/remember I drink tea",
+        "\u200e\ufeff/remember I drink tea\u200f",
+        "/\u200fremember I drink tea",
+        "/Remember I drink tea",
+        "/REMEMBER: I drink tea",
+        "/remember@mom_bot I drink tea",
+        "／remember I drink tea",
+        "\x07/remember I drink\x08 tea",
+    ],
+)
+def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
+    assert memory._commands.knows(text)
+    assert memory.command(ERIN, text) == REMEMBERED
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("/זכור אני שותה תה", "✅ נזכר: אני שותה תה"),
+        ("/recordar bebo té", "✅ Recordado: bebo té"),
+        ("/RECORDAR bebo té", "✅ Recordado: bebo té"),
+        ("/ayuda", "/recordar <dato>"),
+        ("/עזרה", "/זכור <עובדה>"),
+        ("/olvidar perro", "No recuerdo nada como “perro”"),
+        ("/buscar perro", "No encontré nada"),
+        ("/instrucción sé breve", "✅ A partir de ahora: sé breve"),
+        ("/zona-horaria Madrid", "Europe/Madrid"),
+        ("/אזור_זמן ירושלים", "Asia/Jerusalem"),
+    ],
+)
+def test_commands_are_known_in_the_languages_that_people_write(memory, text, answer):
+    assert answer in memory.command(ERIN, text)
+
+
+NEAR = {
+    "/rember x": "/remember",
+    "/remeber x": "/remember",
+    "/rememebr x": "/remember",
+    "/Rememeber x": "/remember",
+    "/forgt x": "/forget",
+    "/forgot x": "/forget",
+    "/serach x": "/search",
+    "/memores": "/memories",
+    "/undoo": "/undo",
+    "/hlep": "/help",
+    "/resett": "/reset",
+    "/instrutions": "/instructions",
+    "/time-zon": "/time_zone",
+}
+FOR_THE_AGENT = [
+    *("/research paper on tea", "/etc/hosts", "/etc", "/s", "/r", "/shrug", "/5", "/5/12", "/", "//", "/ remember x"),
+    *("/hello", "/start", "/settings", "/imagine a cat", "/me waves", "/rem", "/re", "/usr/bin/env python", "/gif cat"),
+    *(
+        "/search/x",
+        "/remember/x",
+        "/order pizza",
+        "/record a video",
+        "/remind me",
+        "/story",
+        "/tmp",
+        "/home",
+        "/find x",
+    ),
+    *(
+        "s/tea/coffee",
+        "1/2 cup",
+        "and/or",
+        "remember me",
+        "forget",
+        "help",
+        "reset",
+        "https://a.b/remember",
+        ":/",
+        "/:",
+    ),
+    *(
+        "/3.14",
+        "/remember-me-not x",
+        "/q",
+        "/forgetmenot",
+        "/pray 🙏",
+        "-/remember x",
+        "/😀",
+        "/שלום",
+        "/hola",
+        "",
+        "   ",
+    ),
+]
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(("text", "meant"), NEAR.items())
+def test_a_slip_of_the_pen_is_told_the_nearest_command(memory, text, meant):
+    answer = memory.command(ERIN, text)
+
+    assert f"Did you mean {meant}? /help lists" in answer
+    assert memory._commands.knows(text)
+
+
+@pytest.mark.spec("U-2")
+def test_a_slip_in_the_persons_own_language_is_told_too(memory):
+    assert memory.command(ERIN, "/recordat x") is None
+    memory.people.set_language(ERIN, "es")
+
+    assert (
+        memory.command(ERIN, "/recordat x")
+        == "No conozco /recordat. ¿Querías decir /recordar? /ayuda muestra lo que conozco."
+    )
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize("text", FOR_THE_AGENT)
+def test_what_only_looks_like_a_command_belongs_to_the_agent(memory, text):
+    assert memory.command(ERIN, text) is None
+    assert not memory._commands.knows(text)
+
+
+def test_every_command_has_a_word_in_every_language():
+    names = set(CommandName.__args__)
+    for words in (("/help", "/עזרה", "/ayuda"), ("/undo", "/בטל", "/deshacer"), ("/reset", "/איפוס", "/reiniciar")):
+        assert len({typed(cleaned(word)).command for word in words} & names) == 1

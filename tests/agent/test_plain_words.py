@@ -1,0 +1,112 @@
+"""Commands in plain words. The cases of `*_judge.tsv` were written before the rules and are not used to write them.
+
+Each line: the command or "-" for the agent, what follows it, and the text.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from langmem_plugin import PhoneMemory
+from langmem_plugin.agent.command_words import cleaned
+from langmem_plugin.agent.commands.plain_words import said
+from langmem_plugin.settings import Settings
+
+ERIN = "+972501234567"
+CASES = {
+    path.stem: [line.split("\t") for line in path.read_text("utf-8").splitlines()]
+    for path in sorted((Path(__file__).parent / "spoken").glob("*.tsv"))
+}
+
+
+def understood(text):
+    """As the files say it; a full stop at the end says nothing."""
+    found = said(cleaned(text))
+    return (found.command, found.rest.rstrip(".!")) if found else ("-", "")
+
+
+@pytest.mark.spec("U-2", "W-1", "I-4", "M-9")
+@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_seen")])
+def test_the_cases_that_the_rules_were_written_with_are_understood(file):
+    assert [text for command, rest, text in CASES[file] if understood(text) != (command, rest)] == []
+
+
+@pytest.mark.spec("U-2", "W-1", "I-4", "M-9")
+@pytest.mark.parametrize("file", [each for each in CASES if each.endswith("_judge")])
+def test_of_unseen_cases_no_text_is_taken_from_the_agent_and_nearly_all_commands_are_understood(file):
+    cases = CASES[file]
+    wrong = [text for command, rest, text in cases if understood(text) != (command, rest)]
+
+    assert [text for command, _, text in cases if command == "-" and understood(text)[0] != "-"] == []
+    assert len(wrong) <= 0.05 * len(cases), wrong
+
+
+def test_each_language_has_sixty_cases_and_half_of_them_are_unseen():
+    for language in ("english", "hebrew", "spanish"):
+        seen, unseen = len(CASES[f"{language}_seen"]), len(CASES[f"{language}_judge"])
+        assert unseen >= 30
+        assert seen + unseen >= 60
+
+
+@pytest.mark.spec("U-2", "W-1")
+def test_remembering_in_plain_words_is_answered_like_the_command(memory):
+    assert memory.command(ERIN, "Please remember that I'm vegan.") == "✅ Remembered: I'm vegan."
+    assert memory.command(ERIN, "תזכור שאני צמחוני") == "✅ נזכר: אני צמחוני"
+    assert memory.command(ERIN, "Recuerda que soy vegano") == "✅ Recordado: soy vegano"
+    assert {each.text for each in memory.service.list_memories(ERIN)} == {"I'm vegan.", "אני צמחוני", "soy vegano"}
+
+
+@pytest.mark.spec("U-2")
+def test_forgetting_in_plain_words_shows_what_it_found_and_asks(memory):
+    memory.command(ERIN, "/remember I am allergic to penicillin")
+
+    assert memory.command(ERIN, "forget that I'm allergic to penicillin").startswith("Shall I forget this? I am")
+    assert memory.command(ERIN, "yes") == "🗑️ Forgotten: I am allergic to penicillin"
+
+
+@pytest.mark.spec("I-3", "I-4")
+def test_from_now_on_adds_a_standing_instruction_with_its_condition(memory):
+    assert memory.command(ERIN, "From now on answer in one sentence.") == "✅ From now on: answer in one sentence"
+    told = memory.command(ERIN, "from now on, if time after 22:00 then be brief")
+
+    assert told == "✅ From now on: if time after 22:00: be brief"
+    found = {each.text: each.condition for each in memory.instructions.list_instructions(ERIN)}
+    assert found == {"answer in one sentence": None, "be brief": "time after 22:00"}
+
+
+@pytest.mark.spec("M-9")
+@pytest.mark.parametrize(
+    ("asked", "nothing"),
+    [
+        ("What do you remember about me?", "I remember nothing yet"),
+        ("מה אתה זוכר עליי?", "אני עדיין לא זוכר"),
+        ("¿Qué sabes de mí?", "Todavía no recuerdo"),
+    ],
+)
+def test_what_is_there_is_listed_by_kind_at_any_place_of_a_talk(memory, graph_of, scripted, asked, nothing):
+    graph = graph_of(scripted())
+    assert memory.reply(graph, ERIN, asked).startswith(nothing)
+    memory.reply(graph, ERIN, "hello")
+    memory.service.remember(ERIN, "I drink tea", fact_type="preference")
+    memory.service.remember(ERIN, "I live in Haifa", fact_type="personal")
+    memory.service.remember(ERIN, "I drink milk", fact_type="preference")
+
+    lines = memory.reply(graph, ERIN, asked).splitlines()
+
+    assert [line.split(" [")[0] for line in lines if line.startswith("-")] == [
+        "- I drink milk",
+        "- I drink tea",
+        "- I live in Haifa",
+    ]
+    assert "(3)" in lines[0]
+    assert len(lines) == 6  # and a heading above each kind
+
+
+@pytest.mark.spec("P-8", "U-2")
+def test_without_a_long_term_memory_plain_words_belong_to_the_agent(database_url, clock, offline_model):
+    settings = Settings(longterm=False)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+        assert memory.command(ERIN, "remember that I'm vegan") is None
+        assert memory.command(ERIN, "/instructions be brief") == "Memory system is disabled"
+        assert memory.command(ERIN, "/undo") == "Memory system is disabled"
+        assert "/help" in memory.command(ERIN, "/help")
