@@ -1,4 +1,4 @@
-"""What may be a key at all: texts that every database holds and every screen shows, and scopes that no input can name."""
+"""What may be a key at all: texts that every database holds and every screen shows; scopes that no input can name."""
 
 import re
 

@@ -54,7 +54,7 @@ def _bare(digits: str, region: str | None) -> str | None:
     national, international = _parsed(digits, region), _parsed(f"+{digits}", None)
     if international is None or not _is_whole(international):
         return None if national is None else _key(national)
-    has_zero = region is not None and phonenumbers.ndd_prefix_for_region_code(region, True) == "0"
+    has_zero = region is not None and phonenumbers.ndd_prefix_for_region(region, True) == "0"
     if national is not None and not has_zero and _is_known(national) and not _is_known(international):
         return _key(national)
     return _key(international)
