@@ -32,13 +32,16 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.turns import Opened, Turn
 from langmem_plugin.conversation.window import quarter_of_length
-from langmem_plugin.database import Database
+from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.models import storable
+from langmem_plugin.people import People
+from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.references import Resolution
-from langmem_plugin.settings import Role, Settings
+from langmem_plugin.settings import Role, Settings, checked_tenant
 
 
 class Node(Protocol):
@@ -50,7 +53,8 @@ class Node(Protocol):
 class PhoneMemory:
     """Memory for agents that people text: one database, keyed by phone.
 
-    `url` overrides `settings.database`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
+    `url` overrides `settings.database`, and `tenant`, a business that shares nothing with any other, `settings.tenant`;
+    `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
     `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
@@ -61,6 +65,7 @@ class PhoneMemory:
         self,
         url: str | None = None,
         *,
+        tenant: str | None = None,
         settings: Settings | None = None,
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
@@ -70,6 +75,8 @@ class PhoneMemory:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
+        if tenant is not None:
+            self.settings = self.settings.model_copy(update={"tenant": checked_tenant(tenant)})
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             kept = self.settings.enable_memory_system
@@ -89,13 +96,26 @@ class PhoneMemory:
                 )
             )
             self.media = self.saver.media
-            self.sessions = SessionManager(self.saver, self.settings)
+            self.people = People(
+                self.database,
+                self.saver,
+                self.service,
+                region=self.settings.default_region,
+                keeps=self._godfather(),
+                now=now,
+            )
+            self._turns = PersonTurns(self.saver)
+            self.sessions = SessionManager(self.saver, self.settings, person_of=self.people.person_of)
             self.instructions = self.service.instructions
             self._commands = Commands(
                 self.service, self._end_session, role_of=self._role_of, remembers=self.settings.remembers
             )
             self._past_sessions = PastSessionIndexer(
-                self.saver, self.sessions, self.service.history, is_command=self._commands.knows
+                self.saver,
+                self.sessions,
+                self.service.history,
+                is_command=self._commands.knows,
+                person_of=self.people.person_of,
             )
             opened.callback(self._past_sessions.close)
             self._searches = self.settings.remembers and self.settings.search_past_sessions
@@ -107,6 +127,7 @@ class PhoneMemory:
                 documents=RetrieverDocuments(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
                 summaries=Summaries(summarise) if summarise else None,
+                people=self.people,
                 executor=self._executor,
                 now=now,
             )
@@ -136,15 +157,15 @@ class PhoneMemory:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def turn(self, phone: str) -> Turn:
+    def turn(self, phone: str | int) -> Turn:
         """`with` or `async with`: one turn of this phone at a time, its session pinned in the config it gives.
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
         if not self.settings.enable_memory_system:
-            unremembered = nullcontext(Opened(without_trace(normalised(phone, self.settings.default_region))))
+            unremembered = nullcontext(Opened(without_trace(self._key(phone))))
             return Turn(unremembered, unremembered)
-        return self.saver.turn(normalised(phone, self.settings.default_region))
+        return self._turns.turn(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
@@ -161,13 +182,13 @@ class PhoneMemory:
 
         return recall
 
-    def recall(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> Recalled:
+    def recall(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> Recalled:
         """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
 
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._context.recall.of(messages_of(state), phone)
+        return self._context.recall.of(messages_of(state), self._written(phone))
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""
@@ -182,21 +203,23 @@ class PhoneMemory:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""
         return MemoryMiddleware(self._context)
 
-    def prompt(self, state: Mapping[str, Any] | Any, system: str, *, phone: str | None = None) -> list[BaseMessage]:
+    def prompt(
+        self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
+    ) -> list[BaseMessage]:
         """What to give the model: system text, memories, what the last message refers to, and the window.
 
         A view: nothing in the state changes. Inside a graph the phone is found by itself.
         """
-        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, phone)
+        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, self._written(phone))
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
         """What the person's last message refers to; `.item("recipe")` is the one item meant, or None."""
         return self._context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
-    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> list[Citation]:
+    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
-        return self._context.shown.cited(messages_of(state), recalled_of(state), phone)
+        return self._context.shown.cited(messages_of(state), recalled_of(state), self._written(phone))
 
     def tools(self) -> list[BaseTool]:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
@@ -211,14 +234,14 @@ class PhoneMemory:
         """
         return self._past_sessions.catch_up() if self.settings.remembers else 0
 
-    def command(self, phone: str, text: str) -> str | None:
+    def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
-        return self._commands.answer(normalised(phone, self.settings.default_region), text)
+        return self._commands.answer(self._key(phone), text)
 
     def reply(
         self,
         graph: Pregel[Any, Any, Any, Any],
-        phone: str,
+        phone: str | int,
         text: str,
         image: str | Path | bytes | None = None,
         *,
@@ -234,17 +257,18 @@ class PhoneMemory:
         `sources` makes the reply's citations `[2]` and lists what they mean below it.
         `image` is a file's path, its bytes or an http(s) URL; InvalidInput is raised if it cannot be read.
         """
-        owner = normalised(phone, self.settings.default_region)
-        message = Incoming(owner, storable(text), image, automated=automated)
-        return self._channel.reply(graph, message, sources=sources)
+        with waiting_once():
+            message = Incoming(self._key(phone), storable(text), image, automated=automated)
+            return self._channel.reply(graph, message, sources=sources)
 
     def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:
         settings = self.settings
         if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=now)
         named: dict[str, str] = {}
-        if settings.vector_index and settings.godfather_collection and settings.godfather_phone:
-            named[normalised(settings.godfather_phone, settings.default_region)] = settings.godfather_collection
+        godfather, index = self._godfather(), vector_index_of(settings)
+        if index and settings.godfather_collection and godfather:
+            named[godfather] = settings.godfather_collection
         return MemoryService(
             self.database,
             embeddings=embeddings or embedding_model(settings.embedding_model),
@@ -252,9 +276,20 @@ class PhoneMemory:
             embedding_timeout=settings.embedding_timeout,
             owner_limit=settings.owner_limit,
             index_after=settings.index_after,
-            open_collection=opened_stores(settings.vector_index, self.database) if settings.vector_index else None,
+            open_collection=opened_stores(index, self.database) if index else None,
             always_indexed=named,
         )
+
+    def _key(self, who: str | int) -> str:
+        """The key of the person with this identifier; as it was last, if the database cannot be asked."""
+        return self.people.known_as(normalised(who, self.settings.default_region))
+
+    def _written(self, who: str | int | None) -> str | None:
+        return None if who is None else normalised(who, self.settings.default_region)
+
+    def _godfather(self) -> str | None:
+        phone = self.settings.godfather_phone
+        return normalised(phone, self.settings.default_region) if phone else None
 
     def _role_of(self, owner: str) -> Role:
         return self._context.person.role(owner)

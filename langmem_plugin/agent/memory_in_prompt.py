@@ -43,21 +43,23 @@ class MemoryInPrompt:
         self._count_tokens = count_tokens
         self._now = now
 
-    def told(self, owner: str, recalled: Recalled) -> Told:
+    def told(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
         """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
         if not self._settings.remembers:
             return NOTHING_TOLD
         try:
-            return self._reminders.told(owner, self._person.role(owner), [each for each, _ in recalled])
+            memory_ids, beside = [each for each, _ in recalled], self._person.beside(owner, messages)
+            return self._reminders.told(owner, self._person.role(owner), memory_ids, beside=beside)
         except StoreUnavailable as error:
             log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
             outage_note.note("recall")
             return NOTHING_TOLD
 
-    def told_last(self, owner: str, recalled: Recalled) -> Told:
+    def told_last(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
         """What the prompt was given, read again only where that is not known any more."""
-        role = self._person.role(owner)
-        return self._reminders.last_told(owner, role, [each for each, _ in recalled]) or self.told(owner, recalled)
+        role, beside = self._person.role(owner), self._person.beside(owner, messages)
+        known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
+        return known or self.told(owner, recalled, messages)
 
     def numbered(
         self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
@@ -68,7 +70,7 @@ class MemoryInPrompt:
         """
         if not self._settings.remembers:
             return []
-        told = told if told is not None else self.told(owner, recalled)
+        told = told if told is not None else self.told(owner, recalled, messages)
         places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
         shown = [Citation(places[each.id], memory=each) for each in told.memories]
         if self._documents is not None:

@@ -21,6 +21,7 @@ from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.people import People
 from langmem_plugin.settings import Settings
 
 _Result = TypeVar("_Result")
@@ -39,12 +40,13 @@ class TurnContext:
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
         summaries: Summaries | None,
+        people: People,
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
-        self.person = ServedPerson(settings)
+        self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
             reminders, self.person, settings, documents=documents, count_tokens=count_tokens, now=now
         )

@@ -54,11 +54,12 @@ class UseNotes:
             if self._past_sessions is not None:
                 self._past_sessions.claim(thread_of_run(), owner)
             # What the prompt was given is what was used: nothing is read again.
-            told = self._shown.told_last(owner, recalled)
+            told = self._shown.told_last(owner, recalled, messages)
             uses = self._uses(owner, messages, recalled, told)
             followed = [each.id for each in self._shown.instructions(owner, messages, told)]
             if uses or followed:
-                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner))]
+                beside = self._person.beside(owner, messages)
+                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner), beside)]
                 note = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
                 self._saver.run_writes.write_along(run_config(), partial(note, session_id=session_of_run()))
         except StoreUnavailable:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from langmem_plugin.cli.opening import Url, plain_errors
-from langmem_plugin.identifiers import masked, normalised
+from langmem_plugin.identifiers import masked
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.settings import Settings
 
@@ -41,7 +41,7 @@ def reindex(
             bar.console.print(
                 f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
             )
-        owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
+        owners = service.large_owners() if owner is None else [memory.people.resolve(owner)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
     typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
     if failed:

@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -10,6 +11,7 @@ import typer
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.errors import LangMemError
+from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
@@ -35,4 +37,4 @@ def opened(url: str | None) -> Iterator[tuple[ConversationSaver, SessionManager]
     with plain_errors():
         settings = Settings()
         with ConversationSaver.from_settings(settings, url) as saver:
-            yield saver, SessionManager(saver, settings)
+            yield saver, SessionManager(saver, settings, person_of=partial(links.person_in, saver.database))

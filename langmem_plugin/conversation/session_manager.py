@@ -1,7 +1,7 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -68,11 +68,19 @@ class SessionRecord:
 class SessionManager:
     """Reads and writes sessions by chat: a phone in any form, or a group's chat id.
 
-    `saver` is the checkpointer whose sessions these are, or a database URL for one of its own.
+    `saver` is the checkpointer whose sessions these are, or a database URL for one of its own. `person_of` gives the
+    key of the person whom an identifier is linked to.
     """
 
-    def __init__(self, saver: ConversationSaver | str, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        saver: ConversationSaver | str,
+        settings: Settings | None = None,
+        *,
+        person_of: Callable[[str], str] = lambda key: key,
+    ) -> None:
         self._settings = settings or Settings()
+        self._person_of = person_of
         self._own_saver = isinstance(saver, str)
         self._saver = ConversationSaver.from_settings(self._settings, saver) if isinstance(saver, str) else saver
 
@@ -86,13 +94,13 @@ class SessionManager:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get_session(self, chat: str) -> SessionRecord:
+    def get_session(self, chat: str | int) -> SessionRecord:
         """The chat's current session; a fresh one if there is none or the last one fell silent."""
         return self.session(self._saver.current_session(self._thread(chat)).session_id)
 
     def add_message(  # noqa: PLR0917 - the order the interface is known by
         self,
-        chat: str,
+        chat: str | int,
         role: Speaker,
         content: str,
         sender: str | None = None,
@@ -134,7 +142,7 @@ class SessionManager:
         return message_id
 
     def get_conversation_history(
-        self, chat: str, user_role: Role = "client", max_messages: int | None = None
+        self, chat: str | int, user_role: Role = "client", max_messages: int | None = None
     ) -> list[dict[str, str]]:
         """`[{"role": …, "content": …}]` of the current session within the role's token limit, oldest first.
 
@@ -150,7 +158,7 @@ class SessionManager:
             messages = checkpoints.messages_of(shown)
         return [{"role": _role(message), "content": message.text} for message in messages if message.text]
 
-    def clear_session(self, chat: str) -> None:
+    def clear_session(self, chat: str | int) -> None:
         """Archives the current session; the next message starts afresh. The client's name is kept."""
         self._saver.end_session(self._thread(chat))
 
@@ -173,7 +181,7 @@ class SessionManager:
             client_phone=client.phone or (found.thread if found.thread.startswith("+") else None),
         )
 
-    def sessions(self, chat: str | None = None, *, limit: int = 50) -> list[SessionRecord]:
+    def sessions(self, chat: str | int | None = None, *, limit: int = 50) -> list[SessionRecord]:
         """Of one chat, oldest first, or of all, the last active first; archived ones included."""
         with self._saver.database.read() as connection:
             found = session_rows.all_of(connection, self._thread(chat) if chat else None, limit=limit)
@@ -236,8 +244,8 @@ class SessionManager:
             log.warning("role.unknown", extra={"phone": masked(thread), "role": user_role})
         return limits.get(user_role, limits["client"])
 
-    def _thread(self, chat: str) -> str:
-        return normalised(chat, self._saver.sessions.region)
+    def _thread(self, chat: str | int) -> str:
+        return self._person_of(normalised(chat, self._saver.sessions.region))
 
 
 def _is_there(path: str) -> bool:

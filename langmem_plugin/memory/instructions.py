@@ -30,7 +30,7 @@ from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.owner_changes import begin_change
 
-_MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
+MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
@@ -107,11 +107,11 @@ class StandingInstructions:
         with self._database.write() as connection:
             begin_change(connection, owner)
             held = select(func.count()).select_from(table).where(table.c.owner == owner)
-            if connection.execute(held).scalar_one() >= _MOST_INSTRUCTIONS:
+            if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
                 raise TooManyInstructions(
-                    f"{_MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
+                    f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
                 )
-            connection.execute(insert(table), _values(made))
+            connection.execute(insert(table), as_values(made))
         return made
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
@@ -146,7 +146,7 @@ class StandingInstructions:
             connection.execute(
                 update(table)
                 .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-                .values(**_values(after))
+                .values(**as_values(after))
             )
         return after
 
@@ -223,7 +223,7 @@ def _validated(values: Mapping[str, Any]) -> Instruction:
         raise InvalidInput(f"{first['loc'][0]} of an instruction: {first['msg']}") from error
 
 
-def _values(made: Instruction) -> dict[str, Any]:
+def as_values(made: Instruction) -> dict[str, Any]:
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
     return values | {"checksum": _checksum(made)}

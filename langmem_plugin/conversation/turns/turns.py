@@ -96,8 +96,10 @@ class Turns:
         self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
         self._renewing: threading.Thread | None = None
 
-    def turn(self, thread: str) -> "Turn":
-        return Turn(self._hold(thread), self._ahold(thread))
+    def turn(self, thread: str, conversations: Conversations | None = None) -> "Turn":
+        """`conversations` opens it in another way than the usual."""
+        opening = conversations or self._conversations
+        return Turn(self._hold(thread, opening), self._ahold(thread, opening))
 
     def close(self) -> None:
         """Takes no more turns, and waits for those that run here, up to the longest wait for a place."""
@@ -113,14 +115,14 @@ class Turns:
             self._renewing.join()
 
     @contextmanager
-    def _hold(self, thread: str) -> Iterator[Opened]:
+    def _hold(self, thread: str, opening: Conversations) -> Iterator[Opened]:
         """Waits for its place, then holds the conversation until the block ends."""
         self._refuse_own(thread, threading.get_ident())
-        ticket, opened = self._take(thread, threading.get_ident())
+        ticket, opened = self._take(thread, opening, threading.get_ident())
         try:
             for pause in self._pauses(opened):
                 time.sleep(pause)
-                if opened := self._claim(thread, ticket):
+                if opened := self._claim(thread, opening, ticket):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -131,10 +133,10 @@ class Turns:
             self._give_back(thread, ticket)
 
     @asynccontextmanager
-    async def _ahold(self, thread: str) -> AsyncIterator[Opened]:
+    async def _ahold(self, thread: str, opening: Conversations) -> AsyncIterator[Opened]:
         """The same for a task; a waiting task holds no thread."""
         self._refuse_own(thread, None)
-        drawing = self._executor.submit(self._take, thread)
+        drawing = self._executor.submit(self._take, thread, opening)
         try:
             ticket, opened = await asyncio.wrap_future(drawing)
         except asyncio.CancelledError:
@@ -144,7 +146,7 @@ class Turns:
         try:
             for pause in self._pauses(opened):
                 await asyncio.sleep(pause)
-                if opened := await self._in_thread(self._claim, thread, ticket):
+                if opened := await self._in_thread(self._claim, thread, opening, ticket):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -166,16 +168,16 @@ class Turns:
             yield pause
             pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
 
-    def _take(self, thread: str, thread_id: int | None = None) -> tuple[int, Opened | None]:
+    def _take(self, thread: str, opening: Conversations, thread_id: int | None = None) -> tuple[int, Opened | None]:
         """A ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
-        seen = self._conversations.look(thread)
+        seen = opening.look(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
             if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
-                opened = self._conversations.open(connection, thread, ticket, seen)
+                opened = opening.open(connection, thread, ticket, seen)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
             if self._renewing is None:
@@ -184,18 +186,18 @@ class Turns:
                 self._renewing.start()
         return ticket, opened
 
-    def _claim(self, thread: str, ticket: int) -> Opened | None:
+    def _claim(self, thread: str, opening: Conversations, ticket: int) -> Opened | None:
         """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
         mine = {"of_thread": thread, "of_ticket": ticket}
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
                 return None
-        seen = self._conversations.look(thread)
+        seen = opening.look(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
                 raise TurnLost("this process stood still and lost its place in the line: send the message again")
-            opened = self._conversations.open(connection, thread, ticket, seen)
+            opened = opening.open(connection, thread, ticket, seen)
         with self._changed:
             self._places[ticket].begun = True
         return opened
