@@ -11,6 +11,10 @@ from langmem_plugin.terminal import visible
 
 _ADVICE = {
     "phone.opaque": "no known kind of identifier: it is taken as it is; check what the channel sends",
+    "people.unresolved": "whose identifier it is could not be asked: it is taken as it was last",
+    "people.too_many_codes": "somebody guesses codes, or mistypes them: they have to wait for ten minutes",
+    "merge.instructions_above_limit": "the least important are switched off: the person may remove some",
+    "merge.not_restored": "a memory was changed or damaged since: it stays as it is",
     "turn.store_unavailable": "the database could not be reached: the reply goes out without memory",
     "recall.skipped": "nothing was recalled for this reply: see the error before",
     "reply.no_model": "the model does not answer: check its key, its address and its limits",

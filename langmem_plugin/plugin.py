@@ -20,7 +20,7 @@ from langmem_plugin.agent.channel import Channel, Manner
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.incoming_message import IncomingMessage, clean, shown_name
+from langmem_plugin.agent.incoming_message import IncomingMessage, clean, incoming_message
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -41,14 +41,17 @@ from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
-from langmem_plugin.database import Database
+from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.housekeeping import Housekeeping
-from langmem_plugin.identifiers import is_group, normalised
+from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.references import Resolution
-from langmem_plugin.settings import Role, Settings
+from langmem_plugin.settings import Role, Settings, checked_tenant
 
 
 class Node(Protocol):
@@ -60,7 +63,8 @@ class Node(Protocol):
 class PhoneMemory:
     """Memory for agents that people text: one database, keyed by phone.
 
-    `url` overrides `settings.database`; `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
+    `url` overrides `settings.database`, and `tenant`, a business that shares nothing with any other, `settings.tenant`;
+    `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
     `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
@@ -71,6 +75,7 @@ class PhoneMemory:
         self,
         url: str | None = None,
         *,
+        tenant: str | None = None,
         settings: Settings | None = None,
         embeddings: Embeddings | None = None,
         retriever: BaseRetriever | None = None,
@@ -80,6 +85,8 @@ class PhoneMemory:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
+        if tenant is not None:
+            self.settings = self.settings.model_copy(update={"tenant": checked_tenant(tenant)})
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             kept = self.settings.enable_memory_system
@@ -99,20 +106,35 @@ class PhoneMemory:
                 )
             )
             self.media = self.saver.media
-            self.sessions = SessionManager(self.saver, self.settings)
+            self._person_settings = PersonSettings(self.database, self.settings)
+            self.people = People(
+                self.database,
+                self.saver,
+                self.service,
+                person_settings=self._person_settings,
+                region=self.settings.default_region,
+                keeps=self._godfather(),
+                enabled=kept,
+                now=now,
+            )
+            self._turns = PersonTurns(self.saver)
+            self.sessions = SessionManager(self.saver, self.settings, person_of=self.people.person_of)
             self.instructions = self.service.instructions
-            self.people = PersonSettings(self.database, self.settings)
-            self._languages = Languages(self.people)
+            self._languages = Languages(self._person_settings)
             self._commands = Commands(
                 self.service,
                 self._end_session,
-                people=self.people,
+                person_settings=self._person_settings,
                 languages=self._languages,
                 role_of=self._role_of,
                 remembers=self.settings.remembers,
             )
             self._past_sessions = PastSessionIndexer(
-                self.saver, self.sessions, self.service.history, is_command=self._commands.knows
+                self.saver,
+                self.sessions,
+                self.service.history,
+                is_command=self._commands.knows,
+                person_of=self.people.person_of,
             )
             opened.callback(self._past_sessions.close)
             self._searches = self.settings.remembers and self.settings.search_past_sessions
@@ -120,6 +142,7 @@ class PhoneMemory:
                 service=self.service,
                 saver=self.saver,
                 people=self.people,
+                person_settings=self._person_settings,
                 settings=self.settings,
                 count_tokens=count_tokens,
                 documents=RetrieverDocuments(retriever) if retriever else None,
@@ -175,7 +198,7 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        return self.saver.turn(normalised(phone, self.settings.default_region))
+        return self._turns.turn(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
@@ -192,13 +215,13 @@ class PhoneMemory:
 
         return named_node(recall, "recall")
 
-    def recall(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> Recalled:
+    def recall(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> Recalled:
         """(memory id, similarity) of what bears on the talk, best first, for `recalled`; what the node does.
 
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._context.recall.of(messages_of(state), phone)
+        return self._context.recall.of(messages_of(state), self._written(phone))
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""
@@ -213,28 +236,32 @@ class PhoneMemory:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""
         return MemoryMiddleware(self._context)
 
-    def prompt(self, state: Mapping[str, Any] | Any, system: str, *, phone: str | None = None) -> list[BaseMessage]:
+    def prompt(
+        self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
+    ) -> list[BaseMessage]:
         """What to give the model: system text, memories, what the last message refers to, and the window.
 
         A view: nothing in the state changes. Inside a graph the phone is found by itself.
         """
-        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, phone)
+        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, self._written(phone))
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
         """What the person's last message refers to; `.item("recipe")` is the one item meant, or None."""
         return self._context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
-    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | None = None) -> list[Citation]:
+    def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
-        return self._context.shown.cited(messages_of(state), recalled_of(state), phone)
+        return self._context.shown.cited(messages_of(state), recalled_of(state), self._written(phone))
 
     def tools(self) -> list[BaseTool]:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
         run.
         """
         return (
-            memory_tools(self.service, self.saver, self._context.person, self.people) if self.settings.remembers else []
+            memory_tools(self.service, self.saver, self._context.person, self._person_settings)
+            if self.settings.remembers
+            else []
         )
 
     def index_past_sessions(self) -> int:
@@ -244,20 +271,20 @@ class PhoneMemory:
         """
         return self._past_sessions.catch_up() if self.settings.remembers else 0
 
-    def command(self, phone: str, text: str) -> str | None:
+    def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
-        return self._commands.answer(normalised(phone, self.settings.default_region), text)
+        return self._commands.answer(self._key(phone), text)
 
     def reply(
         self,
         graph: Graph,
-        who: str,
+        who: str | int,
         text: str,
         image: str | Path | bytes | None = None,
         *,
         message_id: str | int | None = None,
         sent_at: datetime | None = None,
-        sender: str | None = None,
+        sender: str | int | None = None,
         sender_name: str | None = None,
         automated: bool = False,
         sources: bool = False,
@@ -283,21 +310,28 @@ class PhoneMemory:
 
         Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
-        message = self._incoming(
-            who, text, image, message_id, sent_at, sender=sender, sender_name=sender_name, automated=automated
+        given = partial(
+            incoming_message,
+            text=text,
+            image=image,
+            message_id=message_id,
+            sent_at=sent_at,
+            sender=self._written(sender),
+            sender_name=sender_name,
+            automated=automated,
         )
-        return perform(self._replying(graph, message, Manner(sources, raise_errors, send)))
+        return perform(self._replying(graph, who, given, Manner(sources, raise_errors, send)))
 
     async def areply(
         self,
         graph: Graph,
-        who: str,
+        who: str | int,
         text: str,
         image: str | Path | bytes | None = None,
         *,
         message_id: str | int | None = None,
         sent_at: datetime | None = None,
-        sender: str | None = None,
+        sender: str | int | None = None,
         sender_name: str | None = None,
         automated: bool = False,
         sources: bool = False,
@@ -305,20 +339,27 @@ class PhoneMemory:
         raise_errors: bool = False,
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
-        message = self._incoming(
-            who, text, image, message_id, sent_at, sender=sender, sender_name=sender_name, automated=automated
+        given = partial(
+            incoming_message,
+            text=text,
+            image=image,
+            message_id=message_id,
+            sent_at=sent_at,
+            sender=self._written(sender),
+            sender_name=sender_name,
+            automated=automated,
         )
-        return await aperform(self._replying(graph, message, Manner(sources, raise_errors, send)), self._executor)
+        return await aperform(self._replying(graph, who, given, Manner(sources, raise_errors, send)), self._executor)
 
-    def say(self, who: str, text: str, *, automated: bool = False) -> None:
+    def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
 
         `automated` leaves no trace.
         """
         if not automated and self.settings.enable_memory_system:
-            self.sessions.record(normalised(who, self.settings.default_region), AIMessage(clean(text)))
+            self.sessions.record(who, AIMessage(clean(text)))
 
-    async def asay(self, who: str, text: str, *, automated: bool = False) -> None:
+    async def asay(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """The same for asynchronous code."""
         await run_in_executor(self._executor, partial(self.say, who, text, automated=automated))
 
@@ -330,36 +371,19 @@ class PhoneMemory:
         """
         return self._wiring.check(graph)
 
-    def _incoming(
+    def _replying(
         self,
-        who: str,
-        text: str,
-        image: str | Path | bytes | None,
-        message_id: str | int | None,
-        sent_at: datetime | None,
-        *,
-        sender: str | None,
-        sender_name: str | None,
-        automated: bool,
-    ) -> IncomingMessage:
-        owner = normalised(who, self.settings.default_region)
-        from_group = is_group(owner) and (sender or sender_name)
-        return IncomingMessage(
-            owner,
-            source=owner,
-            text=clean(str(text or "")),
-            image=image,
-            message_id=None if message_id is None else str(message_id),
-            sent_at=sent_at,
-            sender=normalised(sender, self.settings.default_region) if from_group and sender else None,
-            sender_name=shown_name(sender_name, sender) if from_group else None,
-            automated=automated,
-        )
-
-    def _replying(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
+        graph: Graph,
+        who: str | int,
+        given: Callable[[str, str], IncomingMessage],
+        manner: Manner,
+    ) -> Steps[Reply]:
+        """`given` makes the message of its person's key and the identifier it came from."""
         if self.settings.enable_memory_system:
             self._wiring.check_once(graph)
-        return self._channel.reply(graph, message, manner)
+        with waiting_once():
+            source = normalised(who, self.settings.default_region)
+            return (yield from self._channel.reply(graph, given(self.people.known_as(source), source), manner))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:
         def serde() -> SerializerProtocol:
@@ -371,7 +395,7 @@ class PhoneMemory:
             answers=GraphAnswers(self.saver.run_writes, decisions, self._context.shown),
             commands=self._commands,
             sessions=self.sessions,
-            turn=self.saver.turn,
+            turn=self._turns.turn,
             replies_for=self._languages.language_for,
             settings=self.settings,
             now=now,
@@ -382,8 +406,9 @@ class PhoneMemory:
         if not settings.remembers:
             return MemoryService(self.database, embeddings=NoEmbeddings(), now=now)
         named: dict[str, str] = {}
-        if settings.vector_index and settings.godfather_collection and settings.godfather_phone:
-            named[normalised(settings.godfather_phone, settings.default_region)] = settings.godfather_collection
+        godfather, index = self._godfather(), vector_index_of(settings)
+        if index and settings.godfather_collection and godfather:
+            named[godfather] = settings.godfather_collection
         return MemoryService(
             self.database,
             embeddings=embeddings or embedding_model(settings.embedding_model),
@@ -391,9 +416,20 @@ class PhoneMemory:
             embedding_timeout=settings.embedding_timeout,
             owner_limit=settings.owner_limit,
             index_after=settings.index_after,
-            open_collection=opened_stores(settings.vector_index, self.database) if settings.vector_index else None,
+            open_collection=opened_stores(index, self.database) if index else None,
             always_indexed=named,
         )
+
+    def _key(self, who: str | int) -> str:
+        """The key of the person with this identifier; as it was last, if the database cannot be asked."""
+        return self.people.known_as(normalised(who, self.settings.default_region))
+
+    def _written(self, who: str | int | None) -> str | None:
+        return None if who is None else normalised(who, self.settings.default_region)
+
+    def _godfather(self) -> str | None:
+        phone = self.settings.godfather_phone
+        return normalised(phone, self.settings.default_region) if phone else None
 
     def _role_of(self, owner: str) -> Role:
         return self._context.person.role(owner)

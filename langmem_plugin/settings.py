@@ -1,5 +1,6 @@
 """What can be set, from arguments or the environment (LANGMEM_…), with the defaults that most need."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -36,6 +37,7 @@ _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 _Duration = Annotated[timedelta, BeforeValidator(duration)]
 _Silence = Annotated[timedelta, Field(gt=timedelta(0)), BeforeValidator(duration)]
 _Tokens = Annotated[int, Field(gt=0, strict=True)]
+_TENANT = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 
 
@@ -53,12 +55,13 @@ class Settings(BaseSettings):
     There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
     ConfigurationError for a variable that cannot be used.
 
-    `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there, `database_schema` holds our
-    tables, made if need be, instead of the one a connection finds itself in. `session_timeout` is the
-    silence that ends a conversation (None: it never ends); one that waits for a person's answer lives for
-    `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An ended one is kept for
-    `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and for the
-    database for `database_timeout`; then the person is answered without memory, or told to try again.
+    `tenant` names one of several businesses that share these settings: its data lies in a schema, or a SQLite file,
+    of its own. `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there,
+    `database_schema` holds our tables, made if need be, instead of the one a connection finds itself in.
+    `session_timeout` is the silence that ends a conversation (None: it never ends); one that waits for a person's
+    answer lives for `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An
+    ended one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and
+    for the database for `database_timeout`; then the person is answered without memory, or told to try again.
     On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
     of services, may say by `context={"phone": …}` whom it serves instead.
     `media` is the folder that takes the pictures and files of messages; "beside" is one beside a SQLite file, and the
@@ -89,6 +92,7 @@ class Settings(BaseSettings):
     longterm: bool = True
     database: str = "sqlite:///data/langmem.db"
     database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,56}$")
+    tenant: str | None = None
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
     trusted_callers: frozenset[str] = frozenset()
@@ -138,6 +142,11 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         return init_settings, environment.Variables(settings_cls)
 
+    @field_validator("tenant")
+    @classmethod
+    def _names_a_tenant(cls, tenant: str | None) -> str | None:
+        return tenant if tenant is None else checked_tenant(tenant)
+
     @field_validator("max_tokens", mode="before")
     @classmethod
     def _for_every_role(cls, bounds: Any) -> Any:
@@ -158,6 +167,16 @@ class Settings(BaseSettings):
     def archived_for(self) -> timedelta | None:
         """How long an ended conversation is kept; None: for ever."""
         return None if self.archive_days is None else timedelta(days=self.archive_days)
+
+
+def checked_tenant(name: str) -> str:
+    """The name itself. Raises ConfigurationError for what cannot name a schema and a file, or names another's."""
+    if not isinstance(name, str) or not _TENANT.fullmatch(name) or name == "index" or name.endswith("_index"):
+        raise ConfigurationError(
+            f"{name!r} cannot be a tenant: give 1 to 31 small letters, digits and underlines that begin with a letter "
+            "and do not end in index"
+        )
+    return name
 
 
 def check_index_is_reachable(owner_limit: int, index_after: int) -> None:

@@ -132,7 +132,7 @@ def test_a_sweep_deletes_claimed_ids_questions_and_codes_when_nobody_needs_them(
     )
     _put(memory, question, {"thread": ERIN, "asked_at": clock(), "payload": b"?"})
     in_an_hour = clock() + timedelta(hours=1)
-    _put(memory, link_code, {"digest": "d", "person": ERIN, "expires_at": in_an_hour})
+    _put(memory, link_code, {"digest": b"d", "salt": b"s", "person": ERIN, "expires_at": in_an_hour})
 
     assert memory.housekeeping.sweep() == Swept()
     clock.forward(hours=1)
@@ -198,8 +198,8 @@ def test_conversations_that_wait_for_an_answer_do_not_keep_others_from_ending(da
 def test_a_reply_gets_through_in_the_middle_of_a_sweep_over_20_000_rows(memory, clock):
     graph = _graph(memory)
     memory.reply(graph, ERIN, "hello")
-    doomed = {"person": MOM, "expires_at": clock() - timedelta(days=1)}
-    _put(memory, link_code, *({**doomed, "digest": f"{number}"} for number in range(20_000)))
+    doomed = {"digest": b"d", "salt": b"s", "expires_at": clock() - timedelta(days=1)}
+    _put(memory, link_code, *({**doomed, "person": f"{number}"} for number in range(20_000)))
     left, replies = [], []
 
     with ThreadPoolExecutor(1) as other:
@@ -380,8 +380,8 @@ def test_what_is_silent_ends_without_anybody_asking(by_itself):
 
 @pytest.mark.spec("C-22")
 def test_closing_ends_a_sweep_between_two_transactions(by_itself):
-    expired = {"person": MOM, "expires_at": datetime.now(UTC) - timedelta(days=1)}
-    _put(by_itself, link_code, *({**expired, "digest": f"{number}"} for number in range(2_000)))
+    expired = {"digest": b"d", "salt": b"s", "expires_at": datetime.now(UTC) - timedelta(days=1)}
+    _put(by_itself, link_code, *({**expired, "person": f"{number}"} for number in range(2_000)))
     housekeeping = by_itself.housekeeping
     housekeeping.close()
     assert not housekeeping._thread.is_alive()

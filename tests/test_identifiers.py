@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import is_group, masked, normalised, thread_key
+from langmem_plugin.identifiers import identified, is_group, masked, normalised, thread_key
 
 MOM = "+972501234567"
 
@@ -32,10 +32,126 @@ MOM = "+972501234567"
         "972501234567@s.whatsapp.net",
         "+972501234567@c.us",
         " 972501234567@c.us\n",
+        "whatsapp:+972501234567",
+        "WhatsApp:+972501234567",
+        "whatsapp:972501234567",
+        "whatsapp:\u202a+972 50-123-4567\u202c",
+        "whatsapp:972501234567@c.us",
+        "tel:+972501234567",
+        "tel:+972-50-123-4567",
+        "sms:+972501234567",
+        "signal:+972501234567",
+        "sms:972501234567",
+        "972501234567:3@s.whatsapp.net",
+        "972501234567_1:12@s.whatsapp.net",
     ],
 )
-def test_every_international_form_is_one_key(form):
-    assert normalised(form) == thread_key(form) == MOM
+def test_every_international_form_is_one_key(form, caplog):
+    assert normalised(form) == thread_key(form) == MOM == identified(form).key
+    assert identified(form).kind == "phone"
+    assert caplog.records == []
+
+
+@pytest.mark.spec("C-1", "C-20")
+@pytest.mark.parametrize("region", [None, "IL", "US", "GB", "DE", "BR"])
+@pytest.mark.parametrize("digits", ["972501234567", "447911123456", "12025550123", "5511987654321", "4915112345678"])
+def test_digits_as_the_cloud_api_sends_them_are_the_person_of_the_number_in_every_region(digits, region, caplog):
+    assert normalised(digits, region) == f"+{digits}" == normalised(f"+{digits}", region)
+    assert thread_key(digits, region) == (f"+{digits}" if region else digits)
+    assert caplog.records == []
+
+
+@pytest.mark.spec("C-1", "C-20")
+@pytest.mark.parametrize(
+    ("digits", "region", "key"),
+    [
+        ("2025550123", "US", "+12025550123"),  # of a length that Egypt has too, but no number there
+        ("501234567", "IL", "+972501234567"),
+        ("7911123456", "GB", "+447911123456"),
+        ("015112345678", "DE", "+4915112345678"),
+        ("6568234567", "US", "+6568234567"),  # a number of Singapore as well as of Texas: whoever sends digits means it
+        ("656-823-4567", "US", "+16568234567"),  # nobody writes a number of Singapore in this way
+        ("1 (656) 823-4567", "US", "+16568234567"),
+        ("0501234567", None, "0501234567"),
+        ("12345", None, "12345"),
+        ("20241122", None, "20241122"),
+    ],
+)
+def test_digits_are_national_only_where_no_other_reading_is_as_good(digits, region, key):
+    assert normalised(digits, region) == key
+
+
+@pytest.mark.spec("C-20")
+@pytest.mark.parametrize(
+    ("written", "kind", "key"),
+    [
+        ("US.13491208655302741918", "whatsapp", "US.13491208655302741918"),
+        ("US.ENT.11815799212886844830", "whatsapp", "US.ENT.11815799212886844830"),
+        ("whatsapp:US.13491208655302741918", "whatsapp", "US.13491208655302741918"),
+        ("IL.a8Bc9", "whatsapp", "IL.a8Bc9"),
+        ("123456789012345@lid", "whatsapp", "123456789012345@lid"),
+        ("123456789012345:3@lid", "whatsapp", "123456789012345@lid"),
+        ("whatsapp:123456789012345:31@LID", "whatsapp", "123456789012345@lid"),
+        ("telegram:123456", "telegram", "telegram:123456"),
+        ("tg:123456", "telegram", "telegram:123456"),
+        ("TG:123456", "telegram", "telegram:123456"),
+        ("tg:-1001234567890", "group", "telegram:-1001234567890"),
+        ("972501234567-1586000000@g.us", "group", "972501234567-1586000000@g.us"),
+        ("whatsapp:120363040000000000@g.us", "group", "120363040000000000@g.us"),
+        ("120363040000000000@broadcast", "group", "120363040000000000@broadcast"),
+        ("status@broadcast", "group", "status@broadcast"),
+        ("user:42", "user", "user:42"),
+        ("1f1e6085-c4aa-61b0-8000-000000000000", "user", "1f1e6085-c4aa-61b0-8000-000000000000"),
+        ("1F1E6085-c4aa-61b0-8000-000000000000", "user", "1F1E6085-c4aa-61b0-8000-000000000000"),
+        ("signal:1f1e6085-c4aa-61b0-8000-000000000000", "user", "signal:1f1e6085-c4aa-61b0-8000-000000000000"),
+        ("langgraph-studio-user", "user", "langgraph-studio-user"),
+    ],
+)
+@pytest.mark.parametrize("region", [None, "IL", "US"])
+def test_every_known_kind_has_one_key_and_no_warning(written, kind, key, region, caplog):
+    assert normalised(written, region) == thread_key(written, region) == key == thread_key(key, region)
+    assert (identified(written, region).kind, identified(key).kind) == (kind, kind)
+    assert is_group(key) is (kind == "group")
+    assert caplog.records == []
+
+
+@pytest.mark.spec("C-20")
+def test_a_number_that_is_no_text_is_telegrams():
+    assert normalised(123456) == normalised("telegram:123456")
+    assert is_group(normalised(-1001234567890))
+    assert normalised(972501234567) != normalised("972501234567")
+    for nobody in (0, True, False, 10**19, -(10**400)):
+        with pytest.raises(InvalidInput, match="Telegram"):
+            normalised(nobody)
+
+
+@pytest.mark.spec("C-1", "P-6")
+@pytest.mark.parametrize(
+    "opaque",
+    [
+        "telegram:0123",
+        "telegram:+123",
+        "telegram:12a",
+        "telegram:99999999999999999999",
+        "tg:4２",
+        "whatsapp:bob",
+        "whatsapp:whatsapp:+972501234567",
+        "whatsapp:tel:+972501234567",
+        "US.hello",
+        "us.13491208655302741918",
+        "USA.123",
+        "12x@lid",
+        "user:",
+        "tel:",
+        "sms:12",
+        "@g.us",
+        "972501234567@example.com",
+        "[" * 900,
+    ],
+)
+def test_what_only_resembles_a_known_kind_is_taken_byte_for_byte_with_a_warning(opaque, caplog):
+    assert normalised(opaque) == opaque == thread_key(opaque)
+    assert [record.event for record in caplog.records] == ["phone.opaque"]
 
 
 @pytest.mark.spec("C-1")
@@ -163,6 +279,7 @@ scripts = st.sampled_from(["0123456789", "０１２３４５６７８９", "٠١
 spelled = st.text("0123456789+ ().-/\u200e\u2011＋٣", min_size=1, max_size=20) | st.from_regex(
     r"\+?[0-9 ()./-]{5,24}(@c\.us|@C\.US)?", fullmatch=True
 )
+prefixed = st.builds("{}{}".format, st.sampled_from(["whatsapp:", "tel:", "tg:", "telegram:", "signal:"]), spelled)
 anything = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=40).filter(str.strip)
 
 
@@ -199,25 +316,33 @@ def test_two_inputs_are_one_key_only_if_they_are_one_number_or_the_same_bytes(pa
     assume(one.strip() and another.strip() and one != another)
     for key in (normalised, thread_key):
         if key(one, region) == key(another, region):
-            assert _number_in(one, region) == _number_in(another, region) != ""
+            assert _numbers_in(one, region) & _numbers_in(another, region)
 
 
-def _number_in(text, region):
-    """As another reader would: the digits, and what libphonenumber makes of them."""
+def _numbers_in(text, region):
+    """As another reader would: the digits, and what libphonenumber makes of them, with and without the region."""
     seen = "".join(each for each in text.lower() if unicodedata.category(each) not in ("Cf", "Zs", "Cc"))
     kept = seen.removesuffix("@c.us")
     assert all(each in "+＋().-/\u2011" or each.isdecimal() for each in kept)
     digits = "".join(str(unicodedata.decimal(each)) for each in kept if each.isdecimal())
     if kept == seen and kept[0] not in "+＋":
         if not digits.startswith("00"):
-            return phonenumbers.format_number(phonenumbers.parse(digits, region), phonenumbers.PhoneNumberFormat.E164)
+            readings = {f"+{digits}"} | ({digits} if region else set())
+            return {_e164(each, region) for each in readings} - {None}
         digits = digits[2:]
-    return normalised(f"+{digits}")
+    return {normalised(f"+{digits}")}
+
+
+def _e164(text, region):
+    try:
+        return phonenumbers.format_number(phonenumbers.parse(text, region), phonenumbers.PhoneNumberFormat.E164)
+    except phonenumbers.NumberParseException:
+        return None
 
 
 @pytest.mark.spec("C-1")
 @settings(deadline=None)
-@given(text=spelled | anything, region=st.sampled_from([None, "IL", "US", "AR", "GB"]))
+@given(text=spelled | prefixed | anything, region=st.sampled_from([None, "IL", "US", "AR", "GB"]))
 def test_a_key_is_its_own_key(text, region):
     assume(text.strip())
     for key in (normalised, thread_key):

@@ -215,7 +215,7 @@ class Channel:
 
     def _answer(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
         """One run for these messages, or what is known to be its answer already; kept before it is sent."""
-        thread = task.message.owner
+        thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         try:
             text = yield from self._worded(task, together, config, asked=asked)
@@ -234,10 +234,11 @@ class Channel:
         return text
 
     def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
+        thread = str(config["configurable"]["thread_id"])
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             return task.replies.failed
         cut_short = together[0] if len(together) == 1 and together[0].attempts else None
-        if cut_short and (answer := self._commands.answer(task.message.owner, cut_short.message.text)) is not None:
+        if cut_short and (answer := self._commands.answer(thread, cut_short.message.text)) is not None:
             return answer
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked)
         if plan.text is not None:

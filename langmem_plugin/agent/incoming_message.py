@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import is_group, masked
 from langmem_plugin.memory.models import storable
 
 _LONGEST_NAME = 60
@@ -75,6 +75,33 @@ class IncomingMessage:
         return self.sent_at is not None and as_utc(self.sent_at) + age < now
 
 
+def incoming_message(
+    owner: str,
+    source: str,
+    *,
+    text: str,
+    image: str | Path | bytes | None,
+    message_id: str | int | None,
+    sent_at: datetime | None,
+    sender: str | None,
+    sender_name: str | None,
+    automated: bool,
+) -> IncomingMessage:
+    """As a channel gives it: cleaned, and with a sender only in a group."""
+    in_group = is_group(owner) and (sender or sender_name)
+    return IncomingMessage(
+        owner,
+        source,
+        clean(str(text or "")),
+        image=image,
+        message_id=None if message_id is None else str(message_id),
+        sent_at=sent_at,
+        sender=sender if in_group else None,
+        sender_name=shown_name(sender_name, sender) if in_group else None,
+        automated=automated,
+    )
+
+
 def clean(text: str) -> str:
     """Without control characters, and with a question mark for each half of a character."""
     return _CONTROLS.sub("", storable(text.replace("\r\n", "\n").replace("\r", "\n")))
@@ -91,19 +118,25 @@ def shown_name(name: str | None, sender: str | None) -> str:
 
 
 def sender_of(message: BaseMessage) -> str | None:
-    """Who wrote it in a group, by name if there is one."""
-    notes = message.response_metadata.get(NOTES) or {}
-    return notes.get("sender_name") or None
+    """Who wrote a message in a group, by the key that the channel noted; None if it noted nobody."""
+    return _noted(message, "sender")
 
 
 def with_sender(message: BaseMessage) -> BaseMessage:
     """As the model is shown it: `Erin: see you at eight`."""
-    name = sender_of(message)
+    name = _noted(message, "sender_name")
     if name is None or not isinstance(message, HumanMessage):
         return message
     if isinstance(message.content, str):
         return message.model_copy(update={"content": f"{name}: {message.content}"})
     return message.model_copy(update={"content": [{"type": "text", "text": f"{name}:"}, *message.content]})
+
+
+def _noted(message: BaseMessage, name: str) -> str | None:
+    """What is stored may be anybody's work: only a text counts."""
+    notes = message.response_metadata.get(NOTES)
+    noted = notes.get(name) if isinstance(notes, dict) else None
+    return noted if isinstance(noted, str) and noted else None
 
 
 def as_utc(instant: datetime) -> datetime:

@@ -54,17 +54,17 @@ _ONLY_SPANISH = (frozenset(STOP_WORDS["spanish"]) | _SPANISH) - frozenset(STOP_W
 
 
 class Languages:
-    """Remembers, by `people`, in which language each person wrote last."""
+    """Remembers, by `person_settings`, in which language each person wrote last."""
 
-    def __init__(self, people: PersonSettings) -> None:
-        self._people = people
+    def __init__(self, person_settings: PersonSettings) -> None:
+        self._person_settings = person_settings
 
     def language_for(self, person: str, text: str) -> Replies:
         """The texts for who wrote `text`. A text that says nothing, such as "👍" or "/reset", changes nothing."""
         written = written_in(text)
         if written is None:
-            return replies_in(self._people.language(person))
-        self._people.set_language(person, written)
+            return replies_in(self._person_settings.language(person))
+        self._person_settings.set_language(person, written)
         return replies_in(written)
 
 

@@ -31,7 +31,7 @@ class MemoryInPrompt:
         self,
         reminders: ReplyMemory,
         person: ServedPerson,
-        people: PersonSettings,
+        person_settings: PersonSettings,
         settings: Settings,
         *,
         documents: RetrieverDocuments | None,
@@ -40,27 +40,29 @@ class MemoryInPrompt:
     ) -> None:
         self._reminders = reminders
         self._person = person
-        self._people = people
+        self._person_settings = person_settings
         self._settings = settings
         self._documents = documents
         self._count_tokens = count_tokens
         self._now = now
 
-    def told(self, owner: str, recalled: Recalled) -> Told:
+    def told(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
         """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
         if not self._settings.remembers:
             return NOTHING_TOLD
         try:
-            return self._reminders.told(owner, self._person.role(owner), [each for each, _ in recalled])
+            memory_ids, beside = [each for each, _ in recalled], self._person.beside(owner, messages)
+            return self._reminders.told(owner, self._person.role(owner), memory_ids, beside=beside)
         except StoreUnavailable as error:
             log.warning("recall.skipped", exc_info=error, extra={"owner": masked(owner)})
             outage_note.note("recall")
             return NOTHING_TOLD
 
-    def told_last(self, owner: str, recalled: Recalled) -> Told:
+    def told_last(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage]) -> Told:
         """What the prompt was given, read again only where that is not known any more."""
-        role = self._person.role(owner)
-        return self._reminders.last_told(owner, role, [each for each, _ in recalled]) or self.told(owner, recalled)
+        role, beside = self._person.role(owner), self._person.beside(owner, messages)
+        known = self._reminders.last_told(owner, role, [each for each, _ in recalled], beside=beside)
+        return known or self.told(owner, recalled, messages)
 
     def numbered(
         self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told | None = None
@@ -71,7 +73,7 @@ class MemoryInPrompt:
         """
         if not self._settings.remembers:
             return []
-        told = told if told is not None else self.told(owner, recalled)
+        told = told if told is not None else self.told(owner, recalled, messages)
         places = {memory_id: place for place, (memory_id, _) in enumerate(recalled, 1)}
         shown = [Citation(places[each.id], memory=each) for each in told.memories]
         if self._documents is not None:
@@ -86,7 +88,7 @@ class MemoryInPrompt:
         if all(each.condition is None for each in told.instructions):
             return list(told.instructions)
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
-        at = self._now().astimezone(self._people.time_zone(owner))
+        at = self._now().astimezone(self._person_settings.time_zone(owner))
         situation = Situation(at, message=said, topic=said, role=self._person.role(owner))
         return applying(told.instructions, situation)
 

@@ -64,7 +64,7 @@ class ModelInput:
             max_tokens=self._settings.max_tokens[self._person.role(owner)],
             count_tokens=self._count_tokens,
         )
-        told = self._shown.told(owner, recalled)
+        told = self._shown.told(owner, recalled, messages)
         text = system_text(
             system,
             self._before(messages, in_window, thread, session_of_run() if phone is None else None),

@@ -44,11 +44,13 @@ class PastSessionIndexer:
         history: MessageHistory,
         *,
         is_command: Callable[[str], bool],
+        person_of: Callable[[str], str] = lambda key: key,
     ) -> None:
         self._saver = saver
         self._manager = manager
         self._history = history
         self._is_command = is_command
+        self._person_of = person_of
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -124,6 +126,7 @@ class PastSessionIndexer:
 
     def _take(self, found: Waiting) -> int:
         owner = None if found.contested else found.owner or owner_of_thread(found.thread)
+        owner = owner and self._person_of(owner)
         try:
             said = [] if owner is None else self._said_in(found.session_id)
         except UnknownSession:  # purged meanwhile, with all that was searchable of it

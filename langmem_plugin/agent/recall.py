@@ -10,7 +10,7 @@ from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt, fitting
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
-from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.agent.topic import last_said, topic
 from langmem_plugin.errors import EmbeddingUnavailable, SessionExpired, StoreUnavailable
 from langmem_plugin.identifiers import masked
@@ -60,7 +60,7 @@ class Recall:
         if self._documents is not None:
             self._documents.ask(owner, topic(said))
         try:
-            found = self._found(owner, said)
+            found = self._found(owner, said, messages)
         except EmbeddingUnavailable:
             log.warning("recall.skipped", exc_info=True, extra={"owner": masked(owner)})
             return []
@@ -71,8 +71,9 @@ class Recall:
         costs = [self._shown.cost(Citation(place, memory)) for place, (memory, _) in enumerate(found, 1)]
         return [(found[place][0].id, found[place][1]) for place in fitting(costs, self._settings.recall_tokens)]
 
-    def _found(self, owner: str, said: Sequence[str]) -> list[tuple[Memory, float]]:
+    def _found(self, owner: str, said: Sequence[str], messages: Sequence[BaseMessage]) -> list[tuple[Memory, float]]:
         words = asked(topic(said))
+        beside = self._person.beside(owner, messages)
         return self._reminders.recall(
             owner,
             self._person.role(owner),
@@ -80,4 +81,7 @@ class Recall:
             limit=self._settings.recall_limit,
             min_similarity=self._settings.min_similarity,
             or_foremost=not words or (len(said) == 1 and len(words) <= _GREETING_WORDS),
+            beside=beside,
+            # What another asked in the group before asks nothing of what is only theirs.
+            by_one=last_said(answered_now(messages)) if beside and words else [],
         )

@@ -26,7 +26,7 @@ _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and sa
 
 
 def memory_tools(
-    service: MemoryService, saver: ConversationSaver, person: ServedPerson, people: PersonSettings
+    service: MemoryService, saver: ConversationSaver, person: ServedPerson, person_settings: PersonSettings
 ) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
@@ -62,7 +62,7 @@ def memory_tools(
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
         """
-        zone = people.time_zone(person.owner())
+        zone = person_settings.time_zone(person.owner())
         found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone)
         return [
             {

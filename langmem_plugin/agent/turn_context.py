@@ -21,6 +21,7 @@ from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 
@@ -35,20 +36,21 @@ class TurnContext:
         *,
         service: MemoryService,
         saver: ConversationSaver,
-        people: PersonSettings,
         settings: Settings,
         count_tokens: Callable[[BaseMessage], int],
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
         summaries: Summaries | None,
+        people: People,
+        person_settings: PersonSettings,
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
-        self.person = ServedPerson(settings)
+        self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
-            reminders, self.person, people, settings, documents=documents, count_tokens=count_tokens, now=now
+            reminders, self.person, person_settings, settings, documents=documents, count_tokens=count_tokens, now=now
         )
         self.recall = Recall(
             reminders, self.person, self.shown, settings, documents=documents, past_sessions=past_sessions

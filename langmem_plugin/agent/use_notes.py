@@ -12,6 +12,7 @@ from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import reply_of
+from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import masked
@@ -47,18 +48,19 @@ class UseNotes:
 
     def note(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         """When the database does not take it the reply goes out all the same."""
-        if not self._settings.remembers:
+        if not self._settings.remembers or is_automated(run_config()):
             return
         owner = self._person.owner()
         try:
             if self._past_sessions is not None:
                 self._past_sessions.claim(thread_of_run(), owner)
             # What the prompt was given is what was used: nothing is read again.
-            told = self._shown.told_last(owner, recalled)
+            told = self._shown.told_last(owner, recalled, messages)
             uses = self._uses(owner, messages, recalled, told)
             followed = [each.id for each in self._shown.instructions(owner, messages, told)]
             if uses or followed:
-                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner))]
+                beside = self._person.beside(owner, messages)
+                scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner), beside)]
                 note = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
                 self._saver.run_writes.write_along(run_config(), partial(note, session_id=session_of_run()))
         except StoreUnavailable:

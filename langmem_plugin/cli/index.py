@@ -8,7 +8,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.errors import InvalidInput
-from langmem_plugin.identifiers import masked, normalised
+from langmem_plugin.identifiers import masked
 from langmem_plugin.memory import MemoryService
 
 
@@ -42,7 +42,7 @@ def reindex(
             bar.console.print(
                 f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
             )
-        owners = service.large_owners() if owner is None else [normalised(owner, settings.default_region)]
+        owners = service.large_owners() if owner is None else [memory.people.resolve(owner)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
     typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
     if failed:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ from langmem_plugin.conversation.sessions.terms import (
 )
 from langmem_plugin.database import Database
 from langmem_plugin.durations import told
+from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
@@ -55,7 +57,7 @@ def chosen(config: Path | None) -> Settings:
 def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
     settings = chosen(config)
     with ConversationSaver.from_settings(settings, url) as saver:
-        yield saver, SessionManager(saver, settings)
+        yield saver, SessionManager(saver, settings, person_of=partial(links.person_in, saver.database))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from langmem_plugin.conversation.media.session_files import data_of, files_of
 from langmem_plugin.conversation.saver_arguments import check_arguments, url_of, url_of_conn_string
 from langmem_plugin.conversation.saver_methods import Done, in_executor, run_in, while_open
 from langmem_plugin.conversation.sessions.session_deletion import SessionDeletion
+from langmem_plugin.conversation.sessions.session_move import StandsStill
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.sessions.silence import DEFAULT_SILENCE, Silence
@@ -41,9 +42,10 @@ from langmem_plugin.conversation.storage.session_messages import CountTokens
 from langmem_plugin.conversation.storage.shared_writes import SharedWrites
 from langmem_plugin.conversation.storage.write_transactions import WriteTransactions
 from langmem_plugin.conversation.tokens import estimated_tokens
-from langmem_plugin.conversation.turns.turns import Arrival, Turn, Turns
+from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.tenants import database_of, media_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 
@@ -118,17 +120,17 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         executor: Executor | None = None,
     ) -> Self:
         """As the settings say, on their database unless another is given."""
-        given = isinstance(database, Database)
+        where, schema = (database, None) if isinstance(database, Database) else database_of(settings, database)
         made = cls(
-            database or settings.database,
-            schema=None if given else settings.database_schema,
+            where,
+            schema=schema,
             database_timeout=settings.database_timeout,
             serde=serde or codec.StrictSerializer(settings.allowed_types),
             silence=Silence(settings.session_timeout, settings.interrupt_timeout),
             carry=settings.carry,
             region=settings.default_region,
             count_tokens=count_tokens,
-            media=settings.media,
+            media=media_of(settings),
             now=now,
             turn_timeout=settings.turn_timeout,
             executor=executor,
@@ -171,13 +173,17 @@ class ConversationSaver(BaseCheckpointSaver[str]):
 
     # Conversations
 
-    def turn(self, thread_id: str, arrival: Arrival | None = None) -> Turn:
+    def turn(self, thread_id: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> Turn:
         """`with` or `async with`: one turn of this thread at a time, its session pinned in the config it gives.
 
-        `arrival` is noted as its ticket is drawn, and taken as the turn begins. Raises TurnTimeout if the turns before
-        it do not end within `turn_timeout`.
+        `arrival` is noted as its ticket is drawn, and taken as the turn begins; `opening` opens the session in another
+        way than the usual. Raises TurnTimeout if the turns before it do not end within `turn_timeout`.
         """
-        return self._turns.turn(self.sessions.thread(thread_id), arrival)
+        return self._turns.turn(self.sessions.thread(thread_id), arrival, opening)
+
+    def stand_still(self, thread: str) -> Turn:
+        """A turn in which no session of the thread begins or ends: for whoever moves them. Raises as `turn` does."""
+        return self._turns.turn(thread, opening=StandsStill())
 
     @while_open
     def current_session(self, thread_id: str) -> Session:

@@ -76,11 +76,19 @@ class SessionRecord:
 class SessionManager:
     """Reads and writes sessions by chat: a phone in any form, or a group's chat id.
 
-    `saver` is the checkpointer whose sessions these are, or a database URL for one of its own.
+    `saver` is the checkpointer whose sessions these are, or a database URL for one of its own. `person_of` gives the
+    key of the person whom an identifier is linked to.
     """
 
-    def __init__(self, saver: ConversationSaver | str, settings: Settings | None = None) -> None:
+    def __init__(
+        self,
+        saver: ConversationSaver | str,
+        settings: Settings | None = None,
+        *,
+        person_of: Callable[[str], str] = lambda key: key,
+    ) -> None:
         self._settings = settings or Settings()
+        self._person_of = person_of
         self._own_saver = isinstance(saver, str)
         self._saver = ConversationSaver.from_settings(self._settings, saver) if isinstance(saver, str) else saver
 
@@ -94,13 +102,13 @@ class SessionManager:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get_session(self, chat: str) -> SessionRecord:
+    def get_session(self, chat: str | int) -> SessionRecord:
         """The chat's current session; a fresh one if there is none or the last one fell silent."""
         return self.session(self._saver.current_session(self._thread(chat)).session_id)
 
     def add_message(  # noqa: PLR0917 - the order the interface is known by
         self,
-        chat: str,
+        chat: str | int,
         role: Speaker,
         content: str,
         sender: str | None = None,
@@ -154,7 +162,7 @@ class SessionManager:
         with self._saver.turn(thread) as config:
             return self._append(config, message, client_name)
 
-    def record(self, chat: str, message: AnyMessage) -> None:
+    def record(self, chat: str | int, message: AnyMessage) -> None:
         """Adds a message as it is to the chat's current session, with an id if it has none; on disk at the end."""
 
         def named(message_id: str) -> AnyMessage:
@@ -193,7 +201,7 @@ class SessionManager:
         )
         return [as_dict(message) for message in shown]
 
-    def clear_session(self, chat: str) -> None:
+    def clear_session(self, chat: str | int) -> None:
         """Archives the current session; the next message starts afresh. The client's name is kept."""
         self._saver.end_session(self._thread(chat))
 
@@ -285,8 +293,8 @@ class SessionManager:
             log.warning("role.unknown", extra={"phone": masked(thread), "role": user_role})
         return limits.get(user_role, limits["client"])
 
-    def _thread(self, chat: str) -> str:
-        return normalised(chat, self._saver.sessions.region)
+    def _thread(self, chat: str | int) -> str:
+        return self._person_of(normalised(chat, self._saver.sessions.region))
 
 
 def _is_there(path: str) -> bool:

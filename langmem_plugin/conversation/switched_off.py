@@ -16,13 +16,18 @@ from langgraph.checkpoint.base import (
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.saver_methods import in_executor, while_open
-from langmem_plugin.conversation.turns.turns import Arrival, Opened, Turn
+from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Opened, Turn
 
 
 class SwitchedOffSaver(ConversationSaver):
     """Every read finds nothing, and every write is forgotten at once: a graph cannot wait for an answer."""
 
-    def turn(self, thread_id: str, arrival: Arrival | None = None) -> Turn:  # noqa: ARG002
+    def turn(
+        self,
+        thread_id: str,
+        arrival: Arrival | None = None,  # noqa: ARG002
+        opening: Conversations | None = None,  # noqa: ARG002
+    ) -> Turn:
         """Of a run that leaves no trace; turns of one thread wait for nobody."""
         unremembered = nullcontext(Opened(without_trace(self.sessions.thread(thread_id))))
         return Turn(unremembered, unremembered)

@@ -20,6 +20,7 @@ from langmem_plugin import process_forks
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
+from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
 from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
@@ -89,7 +90,8 @@ class Database:
     @classmethod
     def from_settings(cls, settings: Settings, url: str | None = None) -> Self:
         """As the settings say, but for the URL if one is given."""
-        return cls(url or settings.database, schema=settings.database_schema, timeout=settings.database_timeout)
+        where, schema = database_of(settings, url)
+        return cls(where, schema=schema, timeout=settings.database_timeout)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:

@@ -1,6 +1,6 @@
 """The tables of people: which identifiers are one person's, what was merged, and what a person has set."""
 
-from sqlalchemy import JSON, Column, Index, Table
+from sqlalchemy import JSON, Column, Index, Integer, LargeBinary, Table
 
 from langmem_plugin.database.schema import Instant, Name, Owner, metadata
 
@@ -24,13 +24,24 @@ merge = Table(  # what moved from one person to another, so that it can move bac
     Column("moved", JSON, nullable=False),
     sqlite_with_rowid=False,
 )
+Index("langmem_merge_id", merge.c.merge_id, unique=True)
 
-link_code = Table(  # texted from another channel, it proves that both are one person's
+link_code = Table(  # texted from another channel, it proves that both are one person's; a person has one at most
     "langmem_link_code",
     metadata,
-    Column("digest", Name, primary_key=True),
-    Column("person", Owner, nullable=False),
+    Column("person", Owner, primary_key=True),
+    Column("salt", LargeBinary, nullable=False),  # keys the digest
+    Column("digest", LargeBinary, nullable=False),
     Column("expires_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+link_attempt = Table(  # how often an identifier has tried codes lately
+    "langmem_link_attempt",
+    metadata,
+    Column("identifier", Owner, primary_key=True),
+    Column("attempts", Integer, nullable=False),
+    Column("since", Instant, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -21,8 +21,11 @@ def waiting_once() -> Iterator[None]:
     """Once a transaction of the block has waited in vain, the others hardly wait for the same thing any more.
 
     For what one person waits for: a reply asks the database many times. It counts for threads with the block's
-    context too.
+    context too. A block within a block waits for nothing that the other has waited for.
     """
+    if _in_vain.get() is not None:
+        yield
+        return
     token = _in_vain.set(set())
     try:
         yield

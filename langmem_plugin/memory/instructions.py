@@ -30,7 +30,7 @@ from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.owner_changes import begin_change
 
-_MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
+MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
@@ -107,11 +107,11 @@ class StandingInstructions:
         with self._database.write() as connection:
             begin_change(connection, owner)
             held = select(func.count()).select_from(table).where(table.c.owner == owner)
-            if connection.execute(held).scalar_one() >= _MOST_INSTRUCTIONS:
+            if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
                 raise TooManyInstructions(
-                    f"{_MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
+                    f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
                 )
-            return insert_new(connection, table.c.instruction_id, [made], lambda _, each: _values(each), _renamed)[0]
+            return insert_new(connection, table.c.instruction_id, [made], lambda _, each: as_values(each), _renamed)[0]
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
         """Raises InstructionNotFound or DamagedMemory."""
@@ -145,7 +145,7 @@ class StandingInstructions:
             connection.execute(
                 update(table)
                 .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-                .values(**_values(after))
+                .values(**as_values(after))
             )
         return after
 
@@ -226,7 +226,7 @@ def _renamed(made: Instruction) -> Instruction:
     return made.model_copy(update={"id": str(uuid.uuid4())})
 
 
-def _values(made: Instruction) -> dict[str, Any]:
+def as_values(made: Instruction) -> dict[str, Any]:
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
     return values | {"checksum": _checksum(made)}

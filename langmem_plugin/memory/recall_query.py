@@ -1,12 +1,21 @@
 """What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from langmem_plugin.memory.models import Found, Mode
 from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.service import MemoryService
-from langmem_plugin.memory.visibility import scopes_of
+from langmem_plugin.memory.visibility import Scope, scopes_of
 from langmem_plugin.settings import Role
+
+
+class Bounds(TypedDict):
+    """How many memories are recalled, and how sure they have to be."""
+
+    limit: int
+    min_similarity: float
+
 
 _TOGETHER = 0.9
 _BEFORE = 0.7
@@ -27,19 +36,26 @@ def recall_for(
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
     is recalled follows the talk to a new subject and does not drop the old one at once.
     """
-    asks = asks_about(service, owner, role, messages, limit=limit, min_similarity=min_similarity)
+    asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
     with service.database.read() as connection:
         return service.facts.best_of(connection, asks, limit)
 
 
 def asks_about(
-    service: MemoryService, owner: str, role: Role, messages: Sequence[str], *, limit: int, min_similarity: float
+    service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], **bounds: Unpack[Bounds]
 ) -> list[Ask]:
-    """What `recall_for` asks, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
     return [
-        service.ask(scope.owner, question, limit=limit, min_relevance=min_similarity, where=scope.where, weight=weight)
+        service.ask(
+            scope.owner,
+            question,
+            limit=bounds["limit"],
+            min_relevance=bounds["min_similarity"],
+            where=scope.where,
+            weight=weight,
+        )
         for question, weight in _questions([text for text in messages if text.strip()])
-        for scope in scopes_of(owner, role)
+        for scope in scopes
     ]
 
 

@@ -10,9 +10,9 @@ from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.models import EVERYTHING, Memory
-from langmem_plugin.memory.recall_query import asks_about
+from langmem_plugin.memory.recall_query import Bounds, asks_about
 from langmem_plugin.memory.service import MemoryService
-from langmem_plugin.memory.visibility import scopes_of, seen_by
+from langmem_plugin.memory.visibility import Scope, scopes_of, seen_by
 from langmem_plugin.settings import Role
 
 _HELD_BYTES = 8 * 2**20
@@ -56,7 +56,7 @@ class ReplyMemory:
 
     def __init__(self, service: MemoryService) -> None:
         self._service = service
-        self._held: LruCache[tuple[str, Role], _Held] = LruCache(_HELD_BYTES)
+        self._held: LruCache[tuple[str, Role, str | None], _Held] = LruCache(_HELD_BYTES)
 
     def recall(
         self,
@@ -67,55 +67,65 @@ class ReplyMemory:
         limit: int = 5,
         min_similarity: float = 0.7,
         or_foremost: bool = False,
+        beside: str | None = None,
+        by_one: Sequence[str] = (),
     ) -> list[tuple[Memory, float]]:
         """What bears on a talk with how surely it does, best first, each memory once.
 
         `messages` are the person's messages, oldest first: see `recall_for`. Where nothing does and `or_foremost`,
-        the person's own memories used or told lately, with 0. The instructions are read with it, so that
+        the person's own memories used or told lately, with 0. The memories of `beside` are asked only with what
+        they said themselves, `by_one`. The instructions are read with it, so that
         `last_told` knows all the reply needs. Raises EmbeddingUnavailable or StoreUnavailable.
         """
         service = self._service
-        asks = asks_about(service, owner, role, messages, limit=limit, min_similarity=min_similarity)
+        bounds: Bounds = {"limit": limit, "min_similarity": min_similarity}
+        asks = asks_about(service, scopes_of(owner, role), messages, **bounds)
+        if beside is not None:
+            asks += asks_about(service, [Scope(beside)], by_one, **bounds)
         with service.database.read() as connection:
             found = service.facts.best_of(connection, asks, limit)
             reminded = [(each.memory, each.similarity) for each in found]
             if not reminded and or_foremost:
                 foremost = service.facts.foremost(connection, owner, EVERYTHING, limit)
                 reminded = [(each, 0.0) for each in foremost]
-            self._read(connection, owner, role, [each for each, _ in reminded])
+            self._read(connection, owner, role, beside, [each for each, _ in reminded])
         return reminded
 
-    def told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told:
+    def told(self, owner: str, role: Role, memory_ids: Sequence[str], *, beside: str | None = None) -> Told:
         """As the database has it now: what was forgotten, or is not for this person to see, is left out."""
         with self._service.database.read() as connection:
-            held = self._held.get((owner, role))
+            scopes = scopes_of(owner, role, beside)
+            held = self._held.get((owner, role, beside))
             if (
                 held is None
-                or held.revisions != self._revisions(connection, owner, role)
+                or held.revisions != self._revisions(connection, scopes)
                 or not held.memories.keys() >= set(memory_ids)
             ):
-                held = self._read(connection, owner, role, seen_by(self._service, connection, owner, role, memory_ids))
+                seen = seen_by(self._service, connection, scopes, memory_ids)
+                held = self._read(connection, owner, role, beside, seen)
         return self._told(held, memory_ids)
 
-    def last_told(self, owner: str, role: Role, memory_ids: Sequence[str]) -> Told | None:
+    def last_told(self, owner: str, role: Role, memory_ids: Sequence[str], *, beside: str | None = None) -> Told | None:
         """As this process read it last, without asking the database; None if it does not hold all of it."""
-        held = self._held.get((owner, role))
+        held = self._held.get((owner, role, beside))
         if held is None or not held.memories.keys() >= set(memory_ids):
             return None
         return self._told(held, memory_ids)
 
-    def _read(self, connection: Connection, owner: str, role: Role, memories: Iterable[Memory]) -> _Held:
+    def _read(
+        self, connection: Connection, owner: str, role: Role, beside: str | None, memories: Iterable[Memory]
+    ) -> _Held:
         held = _Held(
-            self._revisions(connection, owner, role),
+            self._revisions(connection, scopes_of(owner, role, beside)),
             {each.id: each for each in memories},
             tuple(self._service.instructions.in_force(connection, owner)),
         )
-        self._held.put((owner, role), held, held.size)
+        self._held.put((owner, role, beside), held, held.size)
         return held
 
-    def _revisions(self, connection: Connection, owner: str, role: Role) -> Revisions:
+    def _revisions(self, connection: Connection, scopes: Iterable[Scope]) -> Revisions:
         """What changes with every write to a scope of this person."""
-        of_scopes = memory_owner.c.owner.in_([scope.owner for scope in scopes_of(owner, role)])
+        of_scopes = memory_owner.c.owner.in_([scope.owner for scope in scopes])
         rows = connection.execute(
             select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt).where(of_scopes)
         )

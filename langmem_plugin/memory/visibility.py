@@ -22,18 +22,22 @@ class Scope:
     where: Filter = EVERYTHING
 
 
-def scopes_of(owner: str, role: Role) -> tuple[Scope, ...]:
-    """The godfather sees all that is shared, a client only what is tagged for clients; nobody another person."""
+def scopes_of(owner: str, role: Role, beside: str | None = None) -> tuple[Scope, ...]:
+    """The godfather sees all that is shared, a client only what is tagged for clients; nobody another person.
+
+    `beside` is whose memories are shown beside the owner's: in a group, those of the godfather who asks there.
+    """
     shared = EVERYTHING if role == "godfather" else Filter(tags=[FOR_CLIENTS])
-    return (Scope(owner), Scope(SHARED, shared))
+    own = (Scope(owner),) if beside is None else (Scope(owner), Scope(beside))
+    return (*own, Scope(SHARED, shared))
 
 
 def seen_by(
-    service: MemoryService, connection: Connection, owner: str, role: Role, memory_ids: Sequence[str]
+    service: MemoryService, connection: Connection, scopes: Sequence[Scope], memory_ids: Sequence[str]
 ) -> list[Memory]:
-    """What the person has, or may see of the shared scope, under these ids, in their order; expired ones too."""
+    """What may be seen in these scopes under these ids, in their order; expired ones too."""
     found: dict[str, Memory] = {}
-    for scope in scopes_of(owner, role):
+    for scope in scopes:
         missing = [each for each in memory_ids if each not in found]
         there = service.repository.by_ids(connection, scope.owner, missing) if missing else []
         wanted = set(scope.where.tags)

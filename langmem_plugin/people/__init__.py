@@ -1,1 +1,5 @@
 """One person, several identifiers: linking, merging, and what a person has set for themselves."""
+
+from langmem_plugin.people.people import People, Person
+
+__all__ = ["People", "Person"]

@@ -11,7 +11,7 @@ from sqlalchemy import or_, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import person as table
 from langmem_plugin.database.schema import upsert
-from langmem_plugin.errors import ConfigurationError, InvalidInput, StoreUnavailable
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -41,7 +41,7 @@ class PersonSettings:
 
     What was read is kept for ten seconds, so a change is known at once in the process that made it and ten seconds
     later in every other. `monotonic` is the clock of that. While the database cannot be reached, people are as if
-    they had set nothing. Raises ConfigurationError where `settings.time_zone` is none.
+    they had set nothing.
     """
 
     def __init__(
@@ -52,10 +52,7 @@ class PersonSettings:
         self._language: LanguageCode = settings.language
         self._monotonic = monotonic
         self._cache: LruCache[str, _Set] = LruCache(_CACHE_BYTES)
-        name = zone_named(settings.time_zone)
-        if name is None:
-            raise ConfigurationError(f"time_zone={settings.time_zone!r} is none: give one such as Europe/Madrid")
-        self._time_zone = name
+        self._time_zone = settings.time_zone
 
     def time_zone(self, person: str) -> ZoneInfo:
         """What they set, else what their phone's country has, if it has one, else `settings.time_zone`."""

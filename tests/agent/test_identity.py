@@ -130,6 +130,106 @@ def test_a_key_of_an_applications_own_names_nobody(told):
     assert told(authenticated("ben", **own)).startswith("ben: ")
 
 
+class Plain:
+    def __init__(self, **named):
+        self.__dict__.update(named)
+
+
+@pytest.fixture
+def whose(memory):
+    """Whom a run serves, with whatever context it is given."""
+
+    def agent(_state):
+        return {"messages": AIMessage(memory.owner())}
+
+    graph = StateGraph(MemoryState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+
+    def ask(context=None, **configurable):
+        config = {"configurable": {"thread_id": SERVER_THREAD} | configurable}
+        return graph.invoke({"messages": "hello"}, config, context=context)["messages"][-1].text
+
+    return ask
+
+
+@pytest.mark.spec("C-20", "P-6")
+@pytest.mark.parametrize("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
+def test_a_user_id_says_whom_a_run_serves(whose, name, caplog):
+    assert whose({name: "ben"}) == whose(Plain(**{name: "ben"})) == "ben"
+    assert whose({name: 42, "theme": "dark"}) == "42"
+    assert whose({name: "+972 50-123-4567"}) == whose({name: "whatsapp:+972501234567"}) == ANNA
+    assert whose({name: "501234567"}) == "501234567"  # no phone: it is a number of a user
+    assert whose({name: "ben", "phone": "050-123-4567"}) == ANNA
+    if name != "langgraph_auth_user_id":
+        assert whose(**{name: "ben"}) == "ben"
+        assert whose({"theme": "dark"}, **{name: "ben"}) == "ben"
+    assert "phone.opaque" not in caplog.text
+
+
+@pytest.mark.spec("C-20", "P-6")
+@pytest.mark.parametrize("name", ["user_id", "langgraph_user_id", "langgraph_auth_user_id"])
+def test_the_authenticated_user_wins_over_every_id_a_client_names(whose, name):
+    caller = {"langgraph_auth_user": ServerUser("ben"), "langgraph_auth_user_id": "ben"}
+    assert whose({name: "ben"}, **caller) == whose({"theme": "dark"}, **caller) == "ben"
+    for context in ({name: "anna"}, Plain(**{name: ANNA})):
+        with pytest.raises(NotAuthorized):
+            whose(context, **caller)
+    service = {"langgraph_auth_user": ServerUser("backend"), "langgraph_auth_user_id": "backend"}
+    assert whose({name: "anna"}, **service) == "anna"
+    assert whose(user_id="backend", **service) == SERVER_THREAD
+
+
+@pytest.mark.spec("C-20", "P-6")
+@pytest.mark.parametrize(
+    "key", ["phon", "Phone", "PHONE", "phones", "phoen", "userid", "user-id", "userId", "User_ID", "langgraph_userid"]
+)
+@pytest.mark.parametrize("thread", [SERVER_THREAD, "+972507654321"])
+def test_a_key_that_is_nearly_one_of_ours_is_refused_by_its_name(whose, key, thread):
+    for context in ({key: ANNA}, Plain(**{key: ANNA})):
+        with pytest.raises(InvalidInput, match="phone, user_id, langgraph_user_id") as refused:
+            whose(context, thread_id=thread)
+        assert key in str(refused.value)
+    assert whose({key: BEN, "phone": ANNA}, thread_id=thread) == ANNA
+
+
+@pytest.mark.spec("C-20", "P-6")
+def test_a_context_that_names_nobody_is_refused_where_the_thread_does_not_either(whose):
+    for context in ({"theme": "dark"}, {"phone": None}, {"user_id": ""}, {"theme": "dark", "\ud800": 1}, {1: 2}):
+        with pytest.raises(InvalidInput, match="names nobody"):
+            whose(context)
+    assert whose({"theme": "dark"}, thread_id=BEN) == BEN
+    assert whose({"theme": "dark"}, thread_id="kitchen") == "kitchen"
+    assert whose(Plain(theme="dark")) == whose({}) == whose(Plain(phone=None)) == SERVER_THREAD
+    assert whose({"theme": "dark"}, langmem_phone=ANNA) == ANNA
+
+
+@pytest.mark.spec("C-20", "P-6")
+def test_a_linked_identifier_is_the_person_wherever_it_is_named(memory, whose, told):
+    memory.people.link(ANNA, 4242)
+    memory.people.link(ANNA, "user:7")
+    assert whose({"phone": "tg:4242"}) == whose({"user_id": "user:7"}) == whose(thread_id="telegram:4242") == ANNA
+    caller = {"langgraph_auth_user": ServerUser("user:7"), "langgraph_auth_user_id": "user:7"}
+    assert whose(**caller) == whose({"phone": ANNA}, **caller) == whose({"phone": "tg:4242"}, **caller) == ANNA
+    with pytest.raises(NotAuthorized):
+        whose({"phone": BEN}, **caller)
+    assert "allergic to penicillin" in told({"configurable": {"thread_id": SERVER_THREAD}}, {"phone": "tg:4242"})
+    assert "penicillin" in memory.command(4242, "/memories")
+    with memory.turn("tg:4242") as config:
+        assert config["configurable"]["thread_id"] == ANNA
+    assert [each.whatsapp_chat for each in memory.sessions.sessions(4242)] == [ANNA]
+
+
+@pytest.mark.spec("C-20")
+def test_within_a_turn_nobody_is_asked_again_whose_identifier_it_is(memory, monkeypatch):
+    def agent(_state):
+        return {"messages": AIMessage(memory.owner())}
+
+    graph = StateGraph(MemoryState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+    memory.people.link(ANNA, 4242)
+    with memory.turn(4242) as config, monkeypatch.context() as patched:
+        patched.setattr(memory.people, "person_of", None)
+        assert graph.invoke({"messages": "hello"}, config)["messages"][-1].text == ANNA
+
+
 @pytest.mark.spec("P-6")
 def test_a_user_given_without_an_id_or_an_id_without_a_user_is_authenticated_all_the_same(told):
     for caller in ({"langgraph_auth_user": ServerUser("ben")}, {"langgraph_auth_user_id": "ben"}):

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import person as table
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.settings import Settings
@@ -111,12 +111,6 @@ def test_an_offset_is_refused_with_what_to_give_instead_and_nothing_is_changed(d
     with pytest.raises(InvalidInput, match="Europe/Madrid"):
         people.set_time_zone(ISRAELI, "+2")
     assert people.time_zone(ISRAELI).key == "Asia/Jerusalem"
-
-
-@pytest.mark.parametrize("name", ["+2", "Atlantis", ""])
-def test_a_setting_that_is_no_zone_is_an_error_at_the_start(database, name):
-    with pytest.raises(ConfigurationError, match="time_zone"):
-        PersonSettings(database, Settings(time_zone=name))
 
 
 @pytest.mark.spec("A-5")

@@ -32,18 +32,18 @@ class Commands:
         service: MemoryService,
         reset: Callable[[str], None],
         *,
-        people: PersonSettings,
+        person_settings: PersonSettings,
         languages: Languages,
         role_of: Callable[[str], Role],
         remembers: bool = True,
     ) -> None:
         self._service = service
         self._reset = reset
-        self._people = people
+        self._person_settings = person_settings
         self._languages = languages
         self._remembers = remembers
         self._forgetting = Forgetting(service)
-        memories = MemoryList(service, people, role_of)
+        memories = MemoryList(service, person_settings, role_of)
         instructions = InstructionList(service.instructions)
         self._answers: Mapping[CommandName, _Answer] = {
             "remember": self._remember,
@@ -73,7 +73,7 @@ class Commands:
         if command.command is not None:
             return self._answered(owner, text, command.command, command.rest)
         replies = self._languages.language_for(owner, text)
-        near = nearest(command.word, self._people.language(owner))
+        near = nearest(command.word, self._person_settings.language(owner))
         return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
 
     def knows(self, text: str) -> bool:
@@ -90,7 +90,7 @@ class Commands:
         if self.knows(text):
             return True
         command = typed(cleaned(text)) if may_be_typed(text) else None
-        if command is not None and nearest(command.word, self._people.language(owner)) is not None:
+        if command is not None and nearest(command.word, self._person_settings.language(owner)) is not None:
             return True
         if not self._remembers:
             return False
@@ -157,11 +157,11 @@ class Commands:
         told = replies.time_zone
         if name:
             try:
-                self._people.set_time_zone(owner, name)
+                self._person_settings.set_time_zone(owner, name)
             except InvalidInput:
                 return replies.time_zone_unknown.format(name=name[:100])
             told = replies.time_zone_set
-        zone = self._people.time_zone(owner)
+        zone = self._person_settings.time_zone(owner)
         return told.format(zone=zone.key, time=f"{self._service.now().astimezone(zone):%H:%M}")
 
     def _start_afresh(self, owner: str, _rest: str, replies: Replies) -> str:

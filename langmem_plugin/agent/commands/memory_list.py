@@ -21,9 +21,9 @@ _SURE = 0.5
 
 
 class MemoryList:
-    def __init__(self, service: MemoryService, people: PersonSettings, role_of: Callable[[str], Role]) -> None:
+    def __init__(self, service: MemoryService, person_settings: PersonSettings, role_of: Callable[[str], Role]) -> None:
         self._service = service
-        self._people = people
+        self._person_settings = person_settings
         self._role_of = role_of
 
     def listed(self, owner: str, rest: str, replies: Replies) -> str:
@@ -65,7 +65,7 @@ class MemoryList:
         return "\n".join(found) if found else replies.found_nothing.format(words=one_line(query))
 
     def _found(self, owner: str, query: str, mode: Mode, replies: Replies) -> list[str]:
-        zone = self._people.time_zone(owner)
+        zone = self._person_settings.time_zone(owner)
         memories = search_for(self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND)
         messages = self._service.history.search(
             owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=zone

@@ -69,6 +69,27 @@ class Arrival(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """How one turn is noted and opened."""
+
+    conversations: Conversations
+    arrival: Arrival | None
+
+    def look(self, thread: str) -> Session | None:
+        return self.conversations.look(thread)
+
+    def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
+        if self.arrival is not None:
+            self.arrival.drawn(connection, thread, ticket)
+
+    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
+        opened = self.conversations.open(connection, thread, ticket, seen)
+        if self.arrival is not None:
+            self.arrival.begun(connection, thread, ticket)
+        return opened
+
+
 @dataclass(slots=True)
 class _Place:
     """A ticket of this process; `thread_id` is that of the thread that waits or holds, none for a task."""
@@ -108,8 +129,10 @@ class Turns:
         self._stopped = threading.Event()  # after the last turn: what runs until then is still renewed
         self._renewing: threading.Thread | None = None
 
-    def turn(self, thread: str, arrival: Arrival | None = None) -> "Turn":
-        return Turn(self._hold(thread, arrival), self._ahold(thread, arrival))
+    def turn(self, thread: str, arrival: Arrival | None = None, opening: Conversations | None = None) -> "Turn":
+        """`opening` opens it in another way than the usual."""
+        opens = _Opening(opening or self._conversations, arrival)
+        return Turn(self._hold(thread, opens), self._ahold(thread, opens))
 
     def close(self) -> None:
         """Takes no more turns, and waits for those that run here, up to the longest wait for a place."""
@@ -125,14 +148,14 @@ class Turns:
             self._renewing.join()
 
     @contextmanager
-    def _hold(self, thread: str, arrival: Arrival | None) -> Iterator[Opened]:
+    def _hold(self, thread: str, opening: _Opening) -> Iterator[Opened]:
         """Waits for its place, then holds the conversation until the block ends."""
         self._refuse_own(thread, threading.get_ident())
-        ticket, opened = self._take(thread, arrival, threading.get_ident())
+        ticket, opened = self._take(thread, opening, threading.get_ident())
         try:
             for pause in self._pauses(opened):
                 time.sleep(pause)
-                if opened := self._claim(thread, ticket, arrival):
+                if opened := self._claim(thread, ticket, opening):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -143,10 +166,10 @@ class Turns:
             self._give_back(thread, ticket)
 
     @asynccontextmanager
-    async def _ahold(self, thread: str, arrival: Arrival | None) -> AsyncIterator[Opened]:
+    async def _ahold(self, thread: str, opening: _Opening) -> AsyncIterator[Opened]:
         """The same for a task; a waiting task holds no thread."""
         self._refuse_own(thread, None)
-        drawing = self._executor.submit(self._take, thread, arrival)
+        drawing = self._executor.submit(self._take, thread, opening)
         try:
             ticket, opened = await asyncio.wrap_future(drawing)
         except asyncio.CancelledError:
@@ -156,7 +179,7 @@ class Turns:
         try:
             for pause in self._pauses(opened):
                 await asyncio.sleep(pause)
-                if opened := await self._in_thread(self._claim, thread, ticket, arrival):
+                if opened := await self._in_thread(self._claim, thread, ticket, opening):
                     break
             assert opened is not None  # noqa: S101 - the pauses end no other way
             try:
@@ -178,18 +201,17 @@ class Turns:
             yield pause
             pause = min(pause * 1.5, _SLOWEST_POLL_SECONDS)
 
-    def _take(self, thread: str, arrival: Arrival | None, thread_id: int | None = None) -> tuple[int, Opened | None]:
+    def _take(self, thread: str, opening: _Opening, thread_id: int | None = None) -> tuple[int, Opened | None]:
         """A ticket, and the turn if the ticket is the first in line."""
         self._refuse_closed()
-        seen = self._conversations.look(thread)
+        seen = opening.look(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             (ticket,) = _TAKE.first(connection, {"of_thread": thread}) or (0,)
             opened = None
-            if arrival is not None:
-                arrival.drawn(connection, thread, ticket)
+            opening.drawn(connection, thread, ticket)
             if _AHEAD.first(connection, {"of_thread": thread, "of_ticket": ticket}) is None:
-                opened = self._open(connection, thread, ticket, seen, arrival)
+                opened = opening.open(connection, thread, ticket, seen)
         with self._changed:
             self._places[ticket] = _Place(thread, thread_id, opened is not None)
             if self._renewing is None:
@@ -198,28 +220,20 @@ class Turns:
                 self._renewing.start()
         return ticket, opened
 
-    def _claim(self, thread: str, ticket: int, arrival: Arrival | None) -> Opened | None:
+    def _claim(self, thread: str, ticket: int, opening: _Opening) -> Opened | None:
         """The turn, once no ticket is ahead. Raises TurnLost if this one was taken away meanwhile."""
         mine = {"of_thread": thread, "of_ticket": ticket}
         with self._database.read() as connection:
             if _AHEAD.first(connection, mine) is not None:
                 return None
-        seen = self._conversations.look(thread)
+        seen = opening.look(thread)
         with self._database.write(durable=False) as connection:
             one_at_a_time(connection, thread)
             if not holds(connection, thread, ticket):
                 raise TurnLost("this process stood still and lost its place in the line: send the message again")
-            opened = self._open(connection, thread, ticket, seen, arrival)
+            opened = opening.open(connection, thread, ticket, seen)
         with self._changed:
             self._places[ticket].begun = True
-        return opened
-
-    def _open(
-        self, connection: Connection, thread: str, ticket: int, seen: Session | None, arrival: Arrival | None
-    ) -> Opened:
-        opened = self._conversations.open(connection, thread, ticket, seen)
-        if arrival is not None:
-            arrival.begun(connection, thread, ticket)
         return opened
 
     def _give_back(self, thread: str, ticket: int) -> None:

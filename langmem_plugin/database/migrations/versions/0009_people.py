@@ -29,11 +29,21 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("person", "merge_id"),
         sqlite_with_rowid=False,
     )
+    op.create_index("langmem_merge_id", "langmem_merge", ["merge_id"], unique=True)
     op.create_table(
         "langmem_link_code",
-        sa.Column("digest", sa.String(), nullable=False),
         sa.Column("person", sa.String(), nullable=False),
+        sa.Column("salt", sa.LargeBinary(), nullable=False),
+        sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("expires_at", Instant(), nullable=False),
-        sa.PrimaryKeyConstraint("digest"),
+        sa.PrimaryKeyConstraint("person"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "langmem_link_attempt",
+        sa.Column("identifier", sa.String(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("since", Instant(), nullable=False),
+        sa.PrimaryKeyConstraint("identifier"),
         sqlite_with_rowid=False,
     )

@@ -1,0 +1,180 @@
+"""Moves sessions with everything in them from one conversation to another; their ids stay what they are."""
+
+import secrets
+import uuid
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, literal, select, update
+
+from langmem_plugin.conversation.config_keys import TURN
+from langmem_plugin.conversation.media.session_files import hold_files
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.turns.turns import Opened
+from langmem_plugin.database.conversation_tables import (
+    checkpoint,
+    decision,
+    incoming,
+    media,
+    message,
+    pending,
+    question,
+    searchable,
+    session,
+    thread_owner,
+    value,
+)
+from langmem_plugin.database.memory_tables import history_message
+
+_IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable)
+
+_MOST_SHIFT = 1_000_000  # microseconds
+
+
+class StandsStill:
+    """For a turn in which sessions are moved: none begins, none ends, and who held the thread before is shut out."""
+
+    def look(self, thread: str) -> Session | None:  # noqa: ARG002 - as `Conversations` has it
+        return None
+
+    def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:  # noqa: ARG002
+        newest = session_rows.newest(connection, thread, lock=True)
+        if newest is not None:
+            session_rows.take(connection, newest, ticket)
+        return Opened({"configurable": {"thread_id": thread, TURN: ticket}})
+
+
+def move_sessions(
+    connection: Connection, source: str, target: str, now: datetime, *, only: Collection[str] | None = None
+) -> tuple[list[str], str | None]:
+    """All sessions of a thread, or those with these ids; the ids of those that moved, and of the one that was archived.
+
+    Of two current ones the one that was active last stays current.
+    """
+    for thread in sorted((source, target)):  # in one order, whoever moves what
+        session_rows.one_at_a_time(connection, thread)
+    held = {thread: session_rows.all_of(connection, thread, lock=True) for thread in sorted((source, target))}
+    moving = [each for each in held[source] if only is None or each.session_id in only]
+    if not moving:
+        return [], None
+    hold_files(connection)  # after the sessions, as everybody who writes
+    archived = _one_current(connection, [*moving, *held[target]], now)
+    moving = [replace(each, ended_at=now) if each.session_id == archived else each for each in moving]
+    stand_in = replace(moving[0], thread=target, number=0, session_id=_name(), ended_at=now)
+    _insert(connection, moving[0], stand_in)
+    shift = _shift({each.number for each in moving}, {each.number for each in held[target]})
+    for each in moving:
+        _move(connection, each, target, each.number + shift, stand_in)
+    connection.execute(delete(session).where(*_of(stand_in)))
+    return [each.session_id for each in moving], archived
+
+
+def set_current(connection: Connection, session_id: str, archived_at: datetime) -> None:
+    """Takes back that a session was archived at this instant, if its thread has no other current one."""
+    current = session.alias()
+    has_current = select(current.c.number).where(current.c.thread == session.c.thread, current.c.ended_at.is_(None))
+    connection.execute(
+        update(session)
+        .where(session.c.session_id == session_id, session.c.ended_at == archived_at, ~has_current.exists())
+        .values(ended_at=None)
+    )
+
+
+def move_claims(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
+    """The threads whose key does not say whose they are, and which were the source's."""
+    claimed = [thread_owner.c.owner == source]
+    if only is not None:
+        claimed.append(thread_owner.c.thread.in_(only))
+    moved = connection.execute(
+        update(thread_owner).where(*claimed).values(owner=target).returning(thread_owner.c.thread)
+    )
+    return list(moved.scalars())
+
+
+def move_incoming(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
+    """The messages that were answered, so that none is answered again; one that waits is answered where it came in."""
+    there = incoming.alias()
+    known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == incoming.c.message_id)
+    answered = [incoming.c.thread == source, incoming.c.reply.is_not(None), ~known.exists()]
+    if only is not None:
+        answered.append(incoming.c.message_id.in_(only))
+    moved = connection.execute(update(incoming).where(*answered).values(thread=target).returning(incoming.c.message_id))
+    return list(moved.scalars())
+
+
+def move_question(connection: Connection, source: str, target: str) -> bool:
+    """What the person was asked, unless the target was asked something too."""
+    there = question.alias()
+    asked = select(there.c.thread).where(there.c.thread == target).exists()
+    moved = connection.execute(update(question).where(question.c.thread == source, ~asked).values(thread=target))
+    return moved.rowcount > 0
+
+
+def is_there(connection: Connection, thread: str) -> bool:
+    """Whether anything of a conversation, or of a server's that this person owns, is stored."""
+    columns = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
+    return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in columns)
+
+
+def _one_current(connection: Connection, together: Collection[Session], now: datetime) -> str | None:
+    current = [each for each in together if each.ended_at is None]
+    if len(current) < 2:  # noqa: PLR2004 - one of each thread at most
+        return None
+    over = min(current, key=lambda each: each.last_active)
+    session_rows.end(connection, over.thread, now, number=over.number)
+    return over.session_id
+
+
+def _move(connection: Connection, found: Session, target: str, number: int, stand_in: Session) -> None:
+    """What refers to the session by its id is held by another meanwhile: no two sessions have one id."""
+    by_id = history_message.c.of_session
+    connection.execute(update(history_message).where(by_id == found.session_id).values(of_session=stand_in.session_id))
+    leaving = update(session).where(*_of(found))
+    connection.execute(leaving.values(session_id=_name()))
+    arrived = replace(found, thread=target, number=number)
+    _insert(connection, found, arrived)
+    connection.execute(update(history_message).where(by_id == stand_in.session_id).values(of_session=found.session_id))
+    for table in _IN_SESSION:
+        here = and_(table.c.thread == found.thread, table.c.session == found.number)
+        connection.execute(update(table).where(here).values(thread=target, session=arrived.number))
+    connection.execute(delete(session).where(*_of(found)))
+
+
+def _insert(connection: Connection, found: Session, twin: Session) -> Session:
+    """All of the row of `found`, as its twin elsewhere. Its next row is raised: what a process
+    remembers of it may not be so any more.
+    """
+    changed: dict[str, ColumnElement[Any]] = {
+        "thread": literal(twin.thread),
+        "number": literal(twin.number),
+        "session_id": literal(twin.session_id),
+        "ended_at": literal(twin.ended_at, session.c.ended_at.type),
+        "next_row": session.c.next_row + 1,
+    }
+    names = [column.name for column in session.columns]
+    rows = select(*(changed.get(name, session.c[name]) for name in names)).where(*_of(found))
+    connection.execute(insert(session).from_select(names, rows))
+    return twin
+
+
+def _name() -> str:
+    """Of a session that is there for the time of the transaction."""
+    return f"moving-{uuid.uuid4()}"
+
+
+def _shift(numbers: set[int], taken: set[int]) -> int:
+    """By how much the numbers rise, all by the same: less than a second, so that the sessions stay in their order.
+
+    By chance, because a process may hold rows of another session that was here under the very number.
+    """
+    while True:
+        shift = 1 + secrets.randbelow(_MOST_SHIFT)
+        if not {number + shift for number in numbers} & taken:
+            return shift
+
+
+def _of(found: Session) -> tuple[ColumnElement[bool], ...]:
+    return session.c.thread == found.thread, session.c.number == found.number

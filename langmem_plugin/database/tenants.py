@@ -1,0 +1,44 @@
+"""Where the data of a tenant lies: apart from everybody else's, so that no query can reach over."""
+
+from pathlib import Path
+
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from langmem_plugin.settings import Settings
+
+_DEFAULT_SCHEMA = "langmem"
+
+
+def database_of(settings: Settings, url: str | None = None) -> tuple[str, str | None]:
+    """The URL, the settings' unless one is given, and the schema: a tenant has a file, or a schema, of its own."""
+    whole, tenant = url or settings.database, settings.tenant
+    if tenant is None:
+        return whole, settings.database_schema
+    try:
+        parsed = make_url(whole)
+    except (ArgumentError, ValueError):
+        return whole, settings.database_schema  # for whoever opens it to refuse
+    if parsed.get_backend_name() != "sqlite":
+        return whole, f"{settings.database_schema or _DEFAULT_SCHEMA}_{tenant}"
+    if parsed.database and parsed.database != ":memory:":
+        file = Path(parsed.database)
+        parsed = parsed.set(database=str(file.with_name(f"{file.stem}.{tenant}{file.suffix}")))
+    return parsed.render_as_string(hide_password=False), settings.database_schema
+
+
+def media_of(settings: Settings) -> Path | str:
+    """The setting, with a folder of the tenant's own: beside the one that is named."""
+    return folder_of(settings.media, settings) if isinstance(settings.media, Path) else settings.media
+
+
+def vector_index_of(settings: Settings) -> str | None:
+    """The same for the vector index; pgvector's tables lie beside the schema, and so are apart already."""
+    kind, colon, folder = (settings.vector_index or "").partition(":")
+    if settings.tenant is None or kind != "chroma" or not folder:
+        return settings.vector_index
+    return f"{kind}{colon}{folder_of(Path(folder), settings)}"
+
+
+def folder_of(folder: Path, settings: Settings) -> Path:
+    return folder if settings.tenant is None else folder.with_name(f"{folder.name}.{settings.tenant}")

@@ -1,0 +1,16 @@
+"""What a parser makes of an identifier: its kind, and the key that all its spellings share."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["phone", "whatsapp", "telegram", "user", "group", "opaque"]
+
+
+@dataclass(frozen=True, slots=True)
+class Identifier:
+    """`whatsapp` is an id of WhatsApp that is no phone, `user` one of an application or a server, and `opaque` what
+    no parser knows: its key is the text byte for byte.
+    """
+
+    kind: Kind
+    key: str

@@ -1,0 +1,49 @@
+"""What may be a key at all: texts that every database holds and every screen shows; scopes that no input can name."""
+
+import re
+
+from langmem_plugin.errors import InvalidInput
+
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_LONGEST = 1_000  # bytes; PostgreSQL indexes a row of keys up to 2,704
+_SCOPE = "\x1f"
+
+
+class ScopeKey(str):
+    """The owner of what belongs to no one person. Begins with a character that no input may hold, and the tables
+    take it as this type only: whatever text somebody passes as an owner, it is never a scope.
+    """
+
+    __slots__ = ()
+
+    @classmethod
+    def named(cls, name: str) -> "ScopeKey":
+        return cls(_SCOPE + name)
+
+
+def owner_as_stored(owner: str) -> str:
+    """An owner that was read from the database: a scope is one again."""
+    return ScopeKey(owner) if owner.startswith(_SCOPE) else owner
+
+
+def owner_to_store(owner: str) -> str:
+    """As text for the database. Raises InvalidInput for a text that looks like a scope or cannot be stored."""
+    if isinstance(owner, ScopeKey):
+        return str(owner)
+    if owner.startswith(_SCOPE) or _UNSTORABLE.search(owner) or len(owner.encode()) > _LONGEST:
+        raise InvalidInput(f"this cannot be an owner: use at most {_LONGEST} bytes of text without control characters")
+    return owner
+
+
+def usable(key: str) -> str:
+    """The key itself. Raises InvalidInput where it cannot be one: control characters, half a character, too long."""
+    if _CONTROLS.search(key):
+        raise InvalidInput("control characters cannot be part of a person's or conversation's key: leave them out")
+    return owner_to_store(key)
+
+
+def masked(phone: str) -> str:
+    """Enough to tell two people apart in a log, too little to call one."""
+    name, at, kind = phone.partition("@")
+    return f"…{name[-3:]}{at}{kind}" if len(name) > 6 else "…"  # noqa: PLR2004 - a short key would be shown whole

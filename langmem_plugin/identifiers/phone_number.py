@@ -1,0 +1,98 @@
+"""Telephone numbers in every form in which people write and providers send them, as one E.164 key."""
+
+import re
+import unicodedata
+
+import phonenumbers
+from phonenumbers import PhoneNumber, PhoneNumberFormat, ValidationResult
+
+_PREFIX = re.compile(r"(?:tel|sms|signal):", re.IGNORECASE)
+_NUMBER = re.compile(r"\+?[0-9 ().\-/]{5,40}")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_DIGITS_OF_A_NUMBER = range(5, 16)  # E.164 has at most 15
+_ASCII_OF = str.maketrans("＋−（）．／：", "+-()./:")
+
+
+def as_typed(text: str) -> str:
+    """With the digits, dashes and spaces of a telephone keyboard, and without what cannot be seen.
+
+    A number copied from a contact comes between marks for the direction of writing.
+    """
+    if not text.isascii():
+        text = "".join(map(_plain, text.translate(_ASCII_OF)))
+    return text.strip(" \t\r\n")
+
+
+def phone_number(text: str, region: str | None, *, bare: bool) -> str | None:
+    """The E.164 key of a text `as_typed`; `bare` says that a number may come without a plus. None for no number.
+
+    After `tel:`, `sms:` and `signal:` it may always.
+    """
+    if prefix := _PREFIX.match(text):
+        text, bare = text[prefix.end() :].strip(" "), True
+    digits = re.sub(r"\D", "", text)
+    if not _NUMBER.fullmatch(text) or len(digits.removeprefix("00")) not in _DIGITS_OF_A_NUMBER:
+        return None
+    if text.startswith("+"):
+        # Whatever country it claims to be from, with or without punctuation it is the same number.
+        return _e164(text, None) or f"+{digits}"
+    if not bare or _DATE.fullmatch(text):
+        return None
+    if digits.startswith("00"):
+        return _e164(f"+{digits[2:]}", None)
+    return _bare(text, region) if text == digits else _e164(text, region)
+
+
+def _bare(digits: str, region: str | None) -> str | None:
+    """Digits alone: an international number without its plus, as WhatsApp's Cloud API sends it, or a national one.
+
+    The national reading is taken where it is the only possible one. In a region whose numbers are written without a
+    zero before them it is taken too where it alone is of a known range: of ten digits in the US, `2025550123` is no
+    number of Egypt, and `6568234567` is one of Singapore. What people write with spaces, dashes or that zero is
+    national anyway.
+    """
+    national, international = _parsed(digits, region), _parsed(f"+{digits}", None)
+    if international is None or not _is_whole(international):
+        return None if national is None else _key(national)
+    has_zero = region is not None and phonenumbers.ndd_prefix_for_region(region, True) == "0"
+    if national is not None and not has_zero and _is_known(national) and not _is_known(international):
+        return _key(national)
+    return _key(international)
+
+
+def _e164(text: str, region: str | None) -> str | None:
+    number = _parsed(text, region)
+    return None if number is None else _key(number)
+
+
+def _parsed(text: str, region: str | None) -> PhoneNumber | None:
+    try:
+        number = phonenumbers.parse(text, region)
+    except phonenumbers.NumberParseException:
+        return None
+    # Possible, not valid: ranges open faster than tables learn of them, and a test number is a key as well.
+    return number if phonenumbers.is_possible_number(number) else None
+
+
+def _is_whole(number: PhoneNumber) -> bool:
+    """Whether it can be called from abroad: nobody puts a country before a number that lacks its area."""
+    return phonenumbers.is_possible_number_with_reason(number) == ValidationResult.IS_POSSIBLE
+
+
+def _is_known(number: PhoneNumber) -> bool:
+    return bool(phonenumbers.is_valid_number(number))
+
+
+def _key(number: PhoneNumber) -> str:
+    key = str(phonenumbers.format_number(number, PhoneNumberFormat.E164))
+    again = _parsed(key, None)
+    # Of "+44 (0) 0…" one zero goes at a time.
+    return key if again is None or again == number else _key(again)
+
+
+def _plain(character: str) -> str:
+    digit = unicodedata.decimal(character, None)
+    if digit is not None:
+        return str(digit)
+    kind = unicodedata.category(character)
+    return {"Cf": "", "Pd": "-", "Zs": " "}.get(kind, character)

@@ -1,0 +1,217 @@
+"""Makes two owners' memories one owner's, with a record of what moved, and takes it back by that record."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, select, update
+
+from langmem_plugin.database.memory_tables import memory, memory_collection, memory_owner
+from langmem_plugin.database.memory_tables import standing_instruction as instruction
+from langmem_plugin.database.schema import in_parts, upsert
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import instructions, owner_move
+from langmem_plugin.memory.damaged_rows import all_rows
+from langmem_plugin.memory.filters import valid
+from langmem_plugin.memory.instructions import MOST_INSTRUCTIONS
+from langmem_plugin.memory.key_value import value_of
+from langmem_plugin.memory.models import LIVE, Memory
+from langmem_plugin.memory.owner_move import OwnerMove
+from langmem_plugin.memory.repository import MemoryRepository
+
+log = event_log(__name__)
+
+Record = dict[str, Any]
+"""What moved, as JSON: ids as the new owner has them, and what else was changed for it."""
+
+
+class OwnerMerge:
+    """In the caller's transaction, in which nothing is embedded and no index is asked."""
+
+    def __init__(self, repository: MemoryRepository) -> None:
+        self._repository = repository
+
+    def merge(self, connection: Connection, source: str, target: str, now: datetime) -> Record:
+        """Everything of `source` is then `target`'s, and `source` has nothing.
+
+        A text that both had is remembered once, a key that both used holds the newer value: the others are marked as
+        superseded. Of more than 200 instructions those that are least important are switched off.
+        """
+        move = OwnerMove(connection, source, target)
+        memories = move.memories(owner_move.memory_ids(connection, source))
+        record: Record = {
+            "memories": list(memories.values()),
+            "memory_names": _other_names(memories),
+            "superseded": self._once(connection, target, list(memories.values()), now),
+            "instructions": move.instructions(owner_move.instruction_ids(connection, source)),
+            "marks": _marks_moved(connection, source, target),
+        }
+        record["silenced"] = _silenced(connection, target, record["instructions"])
+        messages = move.messages(owner_move.message_ids(connection, source))
+        record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
+        record["marks_of_both"] = _marks_left(connection, source)
+        connection.execute(delete(memory_owner).where(memory_owner.c.owner == source))
+        return record
+
+    def take_back(self, connection: Connection, record: Record, holder: str, owner: str, now: datetime) -> None:
+        """Gives to `owner` what the record says moved and `holder` still has; what came after stays."""
+        move = OwnerMove(connection, holder, owner)
+        moved = move.memories(record["memories"], record["memory_names"])
+        for memory_id, (status, by) in record["superseded"].items():
+            whose = owner if memory_id in moved else holder
+            changes = {"status": status, "superseded_by": by}
+            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now)
+        back = move.instructions(record["instructions"])
+        for instruction_id in record["silenced"]:
+            whose = owner if instruction_id in back else holder
+            _set_active(connection, whose, instruction_id, active=True)
+        move.messages(record["messages"], record["message_names"])
+        _marks_taken_back(connection, record["marks"], holder, owner)
+        _marked_again(connection, record["marks_of_both"], owner)
+
+    def _once(self, connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> dict[str, Any]:
+        """Marks what is there twice, and returns the state it was in before, by id."""
+        over: dict[str, str] = {}
+        for one, another in [
+            *_same_texts(connection, owner, moved, now),
+            *self._same_keys(connection, owner, moved, now),
+        ]:
+            if one not in over and another not in over and one != another:
+                over[one] = another
+        before: dict[str, Any] = {}
+        for part in in_parts(list(over)):
+            for each in self._repository.by_ids(connection, owner, part):
+                before[each.id] = [each.status, each.superseded_by]
+        for each_id in before:
+            changes = {"status": "superseded", "superseded_by": over[each_id]}
+            self._repository.change(connection, owner, each_id, changes, now=now)
+        return before
+
+    def _same_keys(
+        self, connection: Connection, owner: str, moved: Sequence[str], now: datetime
+    ) -> Iterable[tuple[str, str]]:
+        """(older, newer) of values that are kept under one key."""
+        arrived, held = (
+            set(moved),
+            [each for each in self._keyed(connection, owner, now) if value_of(each) != each.text],
+        )
+        by_key: dict[str | None, list[Memory]] = {}
+        for each in held:
+            by_key.setdefault(each.key, []).append(each)
+        for values in by_key.values():
+            if len({each.id in arrived for each in values}) > 1:
+                newest = max(values, key=lambda each: each.updated_at)
+                yield from ((each.id, newest.id) for each in values if each is not newest)
+
+    def _keyed(self, connection: Connection, owner: str, now: datetime) -> list[Memory]:
+        return self._repository.keyed(connection, owner, valid_at=now)
+
+    def _restore(
+        self, connection: Connection, owner: str, memory_id: str, changes: dict[str, Any], now: datetime
+    ) -> None:
+        """Unless it was changed since."""
+        held = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        if held is None or held.status != "superseded":
+            return
+        try:
+            self._repository.change(connection, owner, memory_id, changes, now=now, statuses=("superseded",))
+        except (MemoryNotFound, DamagedMemory):
+            log.warning("merge.not_restored", extra={"owner": masked(owner)})
+
+
+def _same_texts(connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> Iterable[tuple[str, str]]:
+    """(the one to be marked, the one to be kept): what is active before what is pending, what was there before."""
+    live = (memory.c.owner == owner, memory.c.status.in_(LIVE), valid(now))
+    columns = select(memory.c.memory_id, memory.c.text_digest, memory.c.status)
+    arrived: dict[bytes, tuple[str, str]] = {}
+    for part in in_parts(moved):
+        for memory_id, digest, status in connection.execute(columns.where(*live, memory.c.memory_id.in_(part))):
+            arrived[bytes(digest)] = (memory_id, status)
+    ours = set(moved)
+    for digests in in_parts(list(arrived)):
+        same = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.text_digest.in_(digests))
+        for memory_id, digest, status in connection.execute(columns.where(*live, memory.c.memory_id.in_(same))):
+            other, its_status = arrived[bytes(digest)]
+            if memory_id not in ours:
+                yield (memory_id, other) if (status, its_status) == ("pending", "active") else (other, memory_id)
+
+
+def _silenced(connection: Connection, owner: str, arrived: Sequence[str]) -> list[str]:
+    """Switches off what says the same as another, and of the rest those above the limit that are least important."""
+    order = (instruction.c.priority, instruction.c.created_at)
+    rows = all_rows(
+        connection,
+        select(*instructions.STORED).where(instruction.c.owner == owner, instruction.c.active).order_by(*order),
+    )
+    held = [made for made in map(instructions.as_instruction, rows) if made is not None]
+    ours = set(arrived)
+    said = {(each.text, each.condition) for each in held if each.id not in ours and each.expires_at is None}
+    silenced = [each.id for each in held if each.id in ours and (each.text, each.condition) in said]
+    left = [each.id for each in held if each.id not in silenced]
+    above = len(left) - MOST_INSTRUCTIONS
+    if above > 0:
+        arriving = [each for each in left if each in ours]
+        silenced += arriving[:above]
+        log.warning("merge.instructions_above_limit", extra={"owner": masked(owner), "switched_off": above})
+    for instruction_id in silenced:
+        _set_active(connection, owner, instruction_id, active=False)
+    return silenced
+
+
+def _set_active(connection: Connection, owner: str, instruction_id: str, *, active: bool) -> None:
+    here = (instruction.c.owner == owner, instruction.c.instruction_id == instruction_id)
+    for row in all_rows(connection, select(*instructions.STORED).where(*here)):
+        made = instructions.as_instruction(row)
+        if made is not None and made.active is not active:
+            values = instructions.as_values(made.model_copy(update={"active": active}))
+            connection.execute(update(instruction).where(*here).values(active=active, checksum=values["checksum"]))
+
+
+def _marks_moved(connection: Connection, source: str, target: str) -> list[str]:
+    """The sessions whose memories were dropped together, unless the target has dropped one of the same name."""
+    there = memory_collection.alias()
+    known = select(there.c.session_id).where(
+        there.c.owner == target, there.c.session_id == memory_collection.c.session_id
+    )
+    moved = connection.execute(
+        update(memory_collection)
+        .where(memory_collection.c.owner == source, ~known.exists())
+        .values(owner=target)
+        .returning(memory_collection.c.session_id)
+    )
+    return list(moved.scalars())
+
+
+def _marks_taken_back(connection: Connection, marks: Sequence[str], holder: str, owner: str) -> None:
+    there = memory_collection.alias()
+    for part in in_parts(marks):
+        known = select(there.c.session_id).where(there.c.owner == owner, there.c.session_id.in_(part))
+        connection.execute(
+            update(memory_collection)
+            .where(
+                memory_collection.c.owner == holder,
+                memory_collection.c.session_id.in_(part),
+                memory_collection.c.session_id.not_in(known),
+            )
+            .values(owner=owner)
+        )
+
+
+def _marks_left(connection: Connection, owner: str) -> list[list[str]]:
+    """(session, when it was dropped) of those that the other owner has too."""
+    left = select(memory_collection.c.session_id, memory_collection.c.dropped_at)
+    rows = connection.execute(left.where(memory_collection.c.owner == owner))
+    return [[session_id, dropped_at.isoformat()] for session_id, dropped_at in rows]
+
+
+def _marked_again(connection: Connection, marks: Iterable[Sequence[str]], owner: str) -> None:
+    for session_id, dropped_at in marks:
+        mark = {"owner": owner, "session_id": session_id, "dropped_at": datetime.fromisoformat(dropped_at)}
+        connection.execute(upsert(connection, memory_collection).values(mark).on_conflict_do_nothing())
+
+
+def _other_names(moved: Mapping[str, str]) -> dict[str, str]:
+    """The old ids by the new, where they differ."""
+    return {new: old for old, new in moved.items() if new != old}

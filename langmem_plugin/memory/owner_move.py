@@ -1,0 +1,230 @@
+"""Moves what is kept of one owner to another, row by row and in the caller's transaction, and back."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    bindparam,
+    delete,
+    insert,
+    literal,
+    select,
+    update,
+)
+
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    history_vector,
+    memory,
+    memory_access,
+    memory_vector,
+    standing_instruction,
+)
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.memory import instructions
+from langmem_plugin.memory.checksums import of_vector, vector_is_whole
+from langmem_plugin.memory.damaged_rows import all_rows
+from langmem_plugin.memory.duplicates import digest_of
+from langmem_plugin.memory.memory_rows import STORED, as_memory, checksum_of
+from langmem_plugin.memory.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.search import message_rows
+
+Renamed = Mapping[str, str]
+"""New ids by the old, where the new owner had a row of the same id already."""
+
+
+class OwnerMove:
+    """From `source` to `target`, inside a write transaction: every row, whatever its state, damaged ones as they are.
+
+    Rows that arrive take new change numbers, and the owner they leave starts its readers again.
+    """
+
+    def __init__(self, connection: Connection, source: str, target: str) -> None:
+        self._connection = connection
+        self._source = source
+        self._target = target
+        for owner in sorted((source, target)):  # in one order, whoever moves what
+            begin_change(connection, owner)
+        begin_removal(connection, source)
+
+    def memories(self, memory_ids: Sequence[str], names: Renamed | None = None) -> dict[str, str]:
+        """Those of them that are there, with vectors and uses, under the ids of `names`; the new ids by the old.
+
+        A name that the new owner has already gives way to a new one.
+        """
+        moved: dict[str, str] = {}
+        for part in in_parts(memory_ids):
+            moved |= self._part_of_memories(part, names or {}, moved)
+        self._delete(memory, memory.c.memory_id, memory_vector, memory_vector.c.memory_id, list(moved))
+        return moved
+
+    def messages(self, message_ids: Sequence[str], names: Renamed | None = None) -> dict[str, str]:
+        """The same for what was said and can be searched."""
+        moved: dict[str, str] = {}
+        for part in in_parts(message_ids):
+            moved |= self._part_of_messages(part, names or {})
+        ids = history_message.c.message_id, history_vector.c.message_id
+        self._delete(history_message, ids[0], history_vector, ids[1], list(moved))
+        return moved
+
+    def instructions(self, instruction_ids: Sequence[str]) -> list[str]:
+        """Those that are there; their ids are unique."""
+        table = standing_instruction
+        here = (table.c.owner == self._source, table.c.instruction_id.in_(instruction_ids))
+        rows = all_rows(self._connection, select(*instructions.STORED).where(*here))
+        self._connection.execute(update(table).where(*here).values(owner=self._target))
+        for row in rows:
+            made = instructions.as_instruction(row)
+            if made is not None:
+                values = instructions.as_values(made.model_copy(update={"owner": self._target}))
+                there = (table.c.owner == self._target, table.c.instruction_id == made.id)
+                self._connection.execute(update(table).where(*there).values(checksum=values["checksum"]))
+        return [row.instruction_id for row in rows]
+
+    def _part_of_memories(self, part: Sequence[str], names: Renamed, before: dict[str, str]) -> dict[str, str]:
+        here = (memory.c.owner == self._source, memory.c.memory_id.in_(part))
+        rows = all_rows(
+            self._connection, select(*STORED, memory.c.text_digest).where(*here).order_by(memory.c.position)
+        )
+        if not rows:
+            return {}
+        wanted = {row.memory_id: names.get(row.memory_id, row.memory_id) for row in rows}
+        taken = self._taken(memory.c.memory_id, list(wanted.values()))
+        renamed = {old: str(uuid.uuid4()) if new in taken else new for old, new in wanted.items()}
+        number, salt = begin_change(self._connection, self._target, len(rows))
+        for table in (memory, memory_vector, memory_access):
+            self._copy(table, table.c.memory_id, renamed)
+        values = []
+        for change, row in enumerate(rows, number + 1 - len(rows)):
+            new, made = renamed[row.memory_id], as_memory(row)
+            digest, checksum, by = row.text_digest, row.checksum, row.superseded_by
+            if made is not None:
+                by = names.get(by, (before | renamed).get(by, by))
+                made = made.model_copy(update={"id": new, "owner": self._target, "superseded_by": by})
+                digest, checksum = digest_of(salt, made.text, made.key), checksum_of(made)
+            values.append({"of_id": new, "n": change, "d": digest, "c": checksum, "s": by})
+        self._connection.execute(
+            update(memory)
+            .where(memory.c.owner == self._target, memory.c.memory_id == bindparam("of_id"))
+            .values(
+                change=bindparam("n"),
+                position=bindparam("n"),
+                text_digest=bindparam("d"),
+                checksum=bindparam("c"),
+                superseded_by=bindparam("s"),
+            ),
+            values,
+        )
+        self._vectors_checked(memory_vector, memory_vector.c.memory_id, renamed)
+        return renamed
+
+    def _part_of_messages(self, part: Sequence[str], names: Renamed) -> dict[str, str]:
+        table = history_message
+        here = (table.c.owner == self._source, table.c.message_id.in_(part))
+        rows = all_rows(self._connection, select(*message_rows.STORED).where(*here).order_by(table.c.change))
+        if not rows:
+            return {}
+        wanted = {row.message_id: names.get(row.message_id, row.message_id) for row in rows}
+        taken = self._taken(table.c.message_id, list(wanted.values()))
+        of_session = {row.message_id: row.session_id for row in rows}
+        # By both ids, as the search has it for one that is in two sessions.
+        renamed = {old: f"{of_session[old]}/{new}" if new in taken else new for old, new in wanted.items()}
+        twice = self._taken(table.c.message_id, [new for old, new in renamed.items() if wanted[old] in taken])
+        renamed = {old: str(uuid.uuid4()) if new in twice else new for old, new in renamed.items()}
+        number, _ = begin_change(self._connection, self._target, len(rows))
+        for each in (table, history_vector):
+            self._copy(each, each.c.message_id, renamed)
+        values = []
+        for change, row in enumerate(rows, number + 1 - len(rows)):
+            new, message, checksum = renamed[row.message_id], message_rows.as_message(row), row.checksum
+            if message is not None:
+                named = replace(message, message_id=new)
+                checksum = message_rows.checksum_of(self._target, named, row.of_session)
+            values.append({"of_id": new, "n": change, "c": checksum})
+        self._connection.execute(
+            update(table)
+            .where(table.c.owner == self._target, table.c.message_id == bindparam("of_id"))
+            .values(change=bindparam("n"), checksum=bindparam("c")),
+            values,
+        )
+        self._vectors_checked(history_vector, history_vector.c.message_id, renamed)
+        return renamed
+
+    def _copy(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
+        """Inside the database, so that no byte changes, damaged ones neither."""
+        same = [old for old, new in renamed.items() if old == new]
+        for old_ids, new in [(same, None), *(([old], new) for old, new in renamed.items() if old != new)]:
+            if not old_ids:
+                continue
+            changed: dict[str, ColumnElement[Any]] = {"owner": literal(self._target, table.c.owner.type)}
+            if new is not None:
+                changed[id_column.name] = literal(new, id_column.type)
+            names = [column.name for column in table.columns]
+            rows = select(*(changed.get(name, table.c[name]) for name in names))
+            here = rows.where(table.c.owner == self._source, id_column.in_(old_ids))
+            # A vector is found by its model: without one, all of the owner's are read.
+            for each in [here.where(table.c.model == model) for model in self._models(table)] or [here]:
+                self._connection.execute(insert(table).from_select(names, each))
+
+    def _vectors_checked(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
+        """Writes anew the checksums of those that are whole: they hold the owner."""
+        source, target = self._source, self._target
+        held = select(table.c.model, id_column, table.c.vector, table.c.checksum)
+        here = held.where(table.c.owner == source, id_column.in_(renamed))
+        rows = [
+            row
+            for model in self._models(table)
+            for row in self._connection.execute(here.where(table.c.model == model)).all()
+        ]
+        values = [
+            {"of_model": model, "of_id": renamed[old], "c": of_vector(target, model, renamed[old], vector)}
+            for model, old, vector, checksum in rows
+            if vector_is_whole(source, model, old, vector, checksum)
+        ]
+        if values:
+            there = (table.c.owner == target, table.c.model == bindparam("of_model"), id_column == bindparam("of_id"))
+            self._connection.execute(update(table).where(*there).values(checksum=bindparam("c")), values)
+
+    def _models(self, table: Table) -> list[str]:
+        if "model" not in table.c:
+            return []
+        held = select(table.c.model).where(table.c.owner == self._source).distinct()
+        return list(self._connection.execute(held).scalars())
+
+    def _delete(
+        self, table: Table, id_column: Column[Any], vectors: Table, id_of_vector: Column[Any], ids: Sequence[str]
+    ) -> None:
+        """What has been copied; vectors first, or each row that goes would have all that are left looked through."""
+        for model in self._models(vectors):
+            of_model = (vectors.c.owner == self._source, vectors.c.model == model)
+            for part in in_parts(ids):
+                self._connection.execute(delete(vectors).where(*of_model, id_of_vector.in_(part)))
+        for part in in_parts(ids):
+            self._connection.execute(delete(table).where(table.c.owner == self._source, id_column.in_(part)))
+
+    def _taken(self, id_column: Column[Any], ids: Sequence[str]) -> set[str]:
+        """Which of these the new owner has already."""
+        there = select(id_column).where(id_column.table.c.owner == self._target, id_column.in_(ids))
+        return set(self._connection.execute(there).scalars())
+
+
+def memory_ids(connection: Connection, owner: str) -> Sequence[str]:
+    """Of all the owner's memories in any state, first stored first."""
+    held = select(memory.c.memory_id).where(memory.c.owner == owner)
+    return connection.execute(held.order_by(memory.c.position)).scalars().all()
+
+
+def message_ids(connection: Connection, owner: str) -> Sequence[str]:
+    held = select(history_message.c.message_id).where(history_message.c.owner == owner)
+    return connection.execute(held.order_by(history_message.c.change)).scalars().all()
+
+
+def instruction_ids(connection: Connection, owner: str) -> Sequence[str]:
+    held = select(standing_instruction.c.instruction_id).where(standing_instruction.c.owner == owner)
+    return connection.execute(held.order_by(standing_instruction.c.created_at)).scalars().all()

@@ -1,0 +1,78 @@
+"""Codes by which a person proves that two channels are theirs: given out in one, texted in the other."""
+
+import hashlib
+import hmac
+import os
+import re
+import secrets
+from datetime import datetime, timedelta
+
+from sqlalchemy import Connection, case, delete, select
+
+from langmem_plugin.database.people_tables import link_attempt, link_code
+from langmem_plugin.database.schema import upsert
+
+VALID_FOR = timedelta(minutes=10)
+_ATTEMPTS = 5  # of one identifier while a code is valid
+_SIGNS = "0123456789BCDFGHJKMNPQRSTVWXYZ"  # makes no words, and nothing that is mistaken for a digit
+_LENGTH = 8  # 30 ** 8: with five attempts each, 100,000 identifiers guess one in a million
+_LONGEST = 100  # of what is compared
+_MEANT = str.maketrans("OIL", "011")
+_BETWEEN = re.compile(r"[\s\-.]+")
+
+
+def new_code(connection: Connection, person: str, now: datetime) -> str:
+    """Instead of the one that the person had; only a digest of it is stored, under a key of its own."""
+    signs = "".join(secrets.choice(_SIGNS) for _ in range(_LENGTH))
+    salt = os.urandom(16)
+    connection.execute(delete(link_code).where(link_code.c.expires_at <= now))
+    values = {"salt": salt, "digest": _digest(salt, signs), "expires_at": now + VALID_FOR}
+    connection.execute(
+        upsert(connection, link_code)
+        .values(person=person, **values)
+        .on_conflict_do_update(index_elements=["person"], set_=values)
+    )
+    return f"{signs[:4]}-{signs[4:]}"
+
+
+def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
+    """Counts one more attempt; False once there were too many."""
+    is_over = link_attempt.c.since <= now - VALID_FOR
+    statement = upsert(connection, link_attempt).values(identifier=identifier, attempts=1, since=now)
+    counted = statement.on_conflict_do_update(
+        index_elements=["identifier"],
+        set_={
+            "attempts": case((is_over, 1), else_=link_attempt.c.attempts + 1),
+            "since": case((is_over, statement.excluded.since), else_=link_attempt.c.since),
+        },
+    )
+    attempts = connection.execute(counted.returning(link_attempt.c.attempts)).scalar_one()
+    connection.execute(delete(link_attempt).where(is_over))
+    return int(attempts) <= _ATTEMPTS
+
+
+def person_with(connection: Connection, code: str, now: datetime) -> str | None:
+    """Who was given this code, in capitals or not and however it is divided."""
+    signs = (
+        _BETWEEN.sub("", code[:100])
+        .upper()
+        .translate(_MEANT)
+        .encode("utf-8", "surrogatepass")
+        .decode("utf-8", "replace")
+    )
+    found = None
+    for person, salt, digest in connection.execute(
+        select(link_code.c.person, link_code.c.salt, link_code.c.digest).where(link_code.c.expires_at > now)
+    ):
+        if hmac.compare_digest(_digest(bytes(salt), signs), bytes(digest)):
+            found = str(person)
+    return found
+
+
+def use(connection: Connection, person: str) -> bool:
+    """Takes the person's code away; False if somebody was faster."""
+    return connection.execute(delete(link_code).where(link_code.c.person == person)).rowcount > 0
+
+
+def _digest(salt: bytes, signs: str) -> bytes:
+    return hashlib.blake2b(signs.encode("utf-8", "surrogatepass"), key=salt, digest_size=32).digest()

@@ -1,0 +1,88 @@
+"""Which identifiers are one person's. One that is linked to nobody is its own person's key and costs no row."""
+
+from datetime import datetime
+
+from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
+
+from langmem_plugin.conversation.sessions import session_move
+from langmem_plugin.database import Database
+from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
+from langmem_plugin.database.people_tables import identifier as table
+from langmem_plugin.database.people_tables import link_attempt, link_code, merge
+from langmem_plugin.database.people_tables import person as settings_of_person
+from langmem_plugin.database.prepared import Prepared
+
+
+def one_at_a_time(connection: Connection) -> None:
+    """Until the transaction ends nobody else links, merges or unlinks; SQLite has one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        # Of the schema: two tenants of one database do not wait for each other.
+        connection.execute(
+            text("SELECT pg_advisory_xact_lock(hashtextextended('langmem people ' || current_schema(), 0))")
+        )
+
+
+def person_of(connection: Connection, identifier: str) -> str:
+    found = _PERSON.first(connection, {"of_identifier": identifier})
+    return identifier if found is None else str(found[0])
+
+
+def person_in(database: Database, identifier: str) -> str:
+    """The same in a read of its own."""
+    with database.read() as connection:
+        return person_of(connection, identifier)
+
+
+def identifiers_of(connection: Connection, person: str) -> list[str]:
+    """The person's key, and then what was linked to it, the first linked first."""
+    linked = select(table.c.identifier).where(table.c.person == person)
+    return [person, *connection.execute(linked.order_by(table.c.linked_at, table.c.identifier)).scalars()]
+
+
+def all_linked(connection: Connection) -> dict[str, list[str]]:
+    """By the person's key, those of people with more than one identifier."""
+    found: dict[str, list[str]] = {}
+    rows = connection.execute(
+        select(table.c.person, table.c.identifier).order_by(table.c.person, table.c.linked_at, table.c.identifier)
+    )
+    for person, identifier in rows:
+        found.setdefault(person, [person]).append(identifier)
+    return found
+
+
+def is_known(connection: Connection, person: str) -> bool:
+    """Whether anything is stored under this key."""
+    columns = (memory_owner.c.owner, standing_instruction.c.owner, settings_of_person.c.person, table.c.person)
+    return session_move.is_there(connection, person) or any(
+        connection.execute(select(each).where(each == person).limit(1)).first() for each in columns
+    )
+
+
+def add(connection: Connection, person: str, identifier: str, now: datetime) -> None:
+    connection.execute(insert(table).values(identifier=identifier, person=person, linked_at=now))
+
+
+def hand_over(connection: Connection, source: str, target: str, only: list[str] | None = None) -> list[str]:
+    """The identifiers that were linked to `source`, or those of them, are linked to `target`."""
+    chosen = [table.c.person == source]
+    if only is not None:
+        chosen.append(table.c.identifier.in_(only))
+    handed = connection.execute(update(table).where(*chosen).values(person=target).returning(table.c.identifier))
+    return list(handed.scalars())
+
+
+def remove(connection: Connection, identifier: str, person: str) -> bool:
+    gone = delete(table).where(table.c.identifier == identifier, table.c.person == person)
+    return connection.execute(gone).rowcount > 0
+
+
+def forget(connection: Connection, person: str) -> None:
+    """Every link, merge, code and attempt of the person."""
+    keys = identifiers_of(connection, person)
+    connection.execute(delete(table).where(table.c.person == person))
+    connection.execute(delete(merge).where(or_(merge.c.person == person, merge.c.other.in_(keys))))
+    connection.execute(delete(link_code).where(link_code.c.person.in_(keys)))
+    connection.execute(delete(link_attempt).where(link_attempt.c.identifier.in_(keys)))
+
+
+_PERSON = Prepared(select(table.c.person).where(table.c.identifier == bindparam("of_identifier")))

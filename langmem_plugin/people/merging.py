@@ -1,0 +1,148 @@
+"""Makes two people one, in one transaction and with a record by which it can be taken back."""
+
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_move
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.people_tables import merge as table
+from langmem_plugin.database.people_tables import person as settings_of_person
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.owner_merge import OwnerMerge, Record
+from langmem_plugin.people import links
+
+log = event_log(__name__)
+
+Check = Callable[[Connection], bool]
+
+
+class Merging:
+    """The turns of both conversations are held meanwhile, so that no run is in the middle of one."""
+
+    def __init__(
+        self, database: Database, saver: ConversationSaver, service: MemoryService, now: Callable[[], datetime]
+    ) -> None:
+        self._database = database
+        self._saver = saver
+        self._index = service.index
+        self._memories = OwnerMerge(service.repository)
+        self._now = now
+
+    def merge(self, person: str, other: str, still: Check) -> str | None:
+        """All that `other` has is `person`'s; the merge's id. None, and nothing is done, unless `still` holds."""
+        unindexed: AbstractContextManager[None] = (
+            nullcontext() if self._index is None else self._index.collections.erasing(other)
+        )
+        with self._standing_still(person, other), unindexed, self._people_alone() as connection:
+            if not still(connection):
+                return None
+            now = self._now()
+            moved = self._conversations_moved(connection, other, person, now)
+            moved |= self._memories.merge(connection, other, person, now)
+            moved["identifiers"] = links.hand_over(connection, other, person)
+            moved["settings"] = _settings_moved(connection, other, person)
+            handed = update(table).where(table.c.person == other).values(person=person).returning(table.c.merge_id)
+            moved["merges"] = list(connection.execute(handed).scalars())
+            links.add(connection, person, other, now)
+            merge_id = str(uuid.uuid4())
+            row = {"person": person, "merge_id": merge_id, "other": other, "merged_at": now, "moved": moved}
+            connection.execute(insert(table).values(row))
+        log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
+        return merge_id
+
+    def undo(self, merge_id: str) -> None:
+        """Gives back what moved. Raises InvalidInput if there is no such merge."""
+        while True:
+            with self._database.read() as connection:
+                found = _row(connection, merge_id)
+                back_to = _whose_now(connection, found.person, found.other)
+            unindexed: AbstractContextManager[None] = (
+                nullcontext() if self._index is None else self._index.removing(found.person, found.moved["memories"])
+            )
+            with self._standing_still(found.person, back_to), unindexed, self._people_alone() as connection:
+                again = _row(connection, merge_id)
+                if (again.person, _whose_now(connection, again.person, again.other)) != (found.person, back_to):
+                    continue  # merged with somebody else meanwhile
+                self._taken_back(connection, again.moved, found.person, found.other, back_to)
+                connection.execute(delete(table).where(table.c.merge_id == merge_id))
+            log.info("people.parted", extra={"person": masked(found.person), "other": masked(found.other)})
+            return
+
+    def _taken_back(self, connection: Connection, moved: Record, holder: str, other: str, back_to: str) -> None:
+        now = self._now()
+        links.remove(connection, other, holder)
+        links.hand_over(connection, holder, back_to, moved["identifiers"])
+        session_move.move_sessions(connection, holder, back_to, now, only=moved["sessions"])
+        if moved["archived"]:
+            session_id, archived_at = moved["archived"]
+            session_move.set_current(connection, session_id, datetime.fromisoformat(archived_at))
+        session_move.move_claims(connection, holder, back_to, moved["threads"])
+        session_move.move_incoming(connection, holder, back_to, moved["incoming"])
+        if moved["question"]:
+            session_move.move_question(connection, holder, back_to)
+        self._memories.take_back(connection, moved, holder, back_to, now)
+        if moved["settings"]:
+            _settings_moved(connection, holder, back_to)
+        for part in in_parts(moved["merges"]):
+            theirs = update(table).where(table.c.person == holder, table.c.merge_id.in_(part))
+            connection.execute(theirs.values(person=back_to))
+
+    def _conversations_moved(self, connection: Connection, source: str, target: str, now: datetime) -> dict[str, Any]:
+        sessions, archived = session_move.move_sessions(connection, source, target, now)
+        return {
+            "sessions": sessions,
+            "archived": archived and [archived, now.isoformat()],
+            "threads": session_move.move_claims(connection, source, target),
+            "incoming": session_move.move_incoming(connection, source, target),
+            "question": session_move.move_question(connection, source, target),
+        }
+
+    @contextmanager
+    def _standing_still(self, *threads: str) -> Iterator[None]:
+        with ExitStack() as held:
+            for thread in sorted(set(threads)):  # in one order, whoever merges whom
+                held.enter_context(self._saver.stand_still(thread))
+            yield
+
+    @contextmanager
+    def _people_alone(self) -> Iterator[Connection]:
+        with self._database.write(patience=BULK_WORK) as connection:
+            links.one_at_a_time(connection)
+            yield connection
+
+
+def merge_of(connection: Connection, person: str, other: str) -> str | None:
+    """The newest merge by which `other` came to the person."""
+    merges = select(table.c.merge_id).where(table.c.person == person, table.c.other == other)
+    return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).scalar()
+
+
+def _row(connection: Connection, merge_id: str) -> Any:
+    found = connection.execute(select(table).where(table.c.merge_id == merge_id)).first()
+    if found is None:
+        raise InvalidInput(f"there is no merge {merge_id!r}: it may be undone already")
+    return found
+
+
+def _whose_now(connection: Connection, holder: str, other: str) -> str:
+    """To whom goes back what was the other's: to themselves, or to whom they were linked meanwhile."""
+    person = links.person_of(connection, other)
+    return other if person == holder else person
+
+
+def _settings_moved(connection: Connection, source: str, target: str) -> bool:
+    """What a person has set goes along, unless the other has set something too."""
+    there = settings_of_person.alias()
+    known = select(there.c.person).where(there.c.person == target).exists()
+    moved = update(settings_of_person).where(settings_of_person.c.person == source, ~known).values(person=target)
+    return connection.execute(moved).rowcount > 0

@@ -1,0 +1,268 @@
+"""Who is who: one person may have several identifiers, and every verb takes any of them."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from sqlalchemy import Connection
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.database import Database
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.identifiers import is_group, masked, normalised
+from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.people import link_codes, links
+from langmem_plugin.people.merging import Merging, merge_of
+from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
+
+log = event_log(__name__)
+
+_LAST_BYTES, _BYTES_BESIDE = 500_000, 200
+_Identifiers = list[str]
+_Condition = Callable[[Connection], bool]
+
+
+@dataclass(frozen=True)
+class Person:
+    """`identifiers` begins with the person's key."""
+
+    key: str
+    identifiers: tuple[str, ...]
+
+
+class People:
+    """Of one database. `region` reads national forms of phones; `keeps` is the key of somebody whose key never changes.
+    Not `enabled`, nothing is asked of the database for a reply.
+
+    An identifier may come in any of its spellings. Whatever needs the database may raise StoreUnavailable; whatever
+    merges waits for the turns of both conversations, and may raise TurnTimeout. Groups and scopes are nobody:
+    InvalidInput is raised where one is to be linked.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        saver: ConversationSaver,
+        service: MemoryService,
+        *,
+        person_settings: PersonSettings,
+        region: str | None = None,
+        keeps: str | None = None,
+        enabled: bool = True,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._database = database
+        self._region = region
+        self._settings = person_settings
+        self._keeps = keeps
+        self._enabled = enabled
+        self._now = now
+        self._merging = Merging(database, saver, service, now)
+        self._last: LruCache[str, str] = LruCache(_LAST_BYTES)
+
+    def resolve(self, who: str | int) -> str:
+        """The key of the person, or group, with this identifier."""
+        return self.person_of(normalised(who, self._region))
+
+    def person_of(self, key: str) -> str:
+        """The same for a key as it is, no other spelling of it."""
+        if is_group(key):
+            return key
+        return links.person_in(self._database, key)
+
+    def known_as(self, key: str) -> str:
+        """The same where any answer is better than none: as it was last, or the key, when the database is down."""
+        if not self._enabled:
+            return key
+        try:
+            person = self.person_of(key)
+        except StoreUnavailable:
+            log.warning("people.unresolved", exc_info=True, extra={"phone": masked(key)})
+            return self._last.get(key) or key
+        if person != key or self._last.get(key) is not None:
+            self._last.put(key, person, len(key) + len(person) + _BYTES_BESIDE)
+        return person
+
+    def time_zone(self, who: str | int) -> ZoneInfo:
+        """What they set, else what their phone's country has, if it has one, else `settings.time_zone`."""
+        return self._settings.time_zone(self.resolve(who))
+
+    def set_time_zone(self, who: str | int, name: str) -> ZoneInfo:
+        """`name` is an IANA name in any case, or a city. Raises InvalidInput for anything else."""
+        return self._settings.set_time_zone(self.resolve(who), name)
+
+    def language(self, who: str | int) -> LanguageCode:
+        """Of what they wrote last, else `settings.language`."""
+        return self._settings.language(self.resolve(who))
+
+    def set_language(self, who: str | int, language: LanguageCode) -> None:
+        """In which they are answered until they write in another."""
+        self._settings.set_language(self.resolve(who), language)
+
+    def identifiers(self, who: str | int) -> _Identifiers:
+        """Of the person, their key first."""
+        key = normalised(who, self._region)
+        with self._database.read() as connection:
+            return links.identifiers_of(connection, links.person_of(connection, key))
+
+    def all_keys(self, who: str | int) -> _Identifiers:
+        """Every key under which something of the person may be stored, for whoever erases it."""
+        return self.identifiers(who)
+
+    def link(self, person: str | int, identifier: str | int) -> str | None:
+        """From now on the identifier is this person. The id of the merge if it had anything of its own, else None.
+
+        If it was linked to somebody else, that somebody is this person.
+        """
+        return self._link(self._linkable(person), self._linkable(identifier))
+
+    def unlink(self, identifier: str | int) -> str | None:
+        """The identifier is a person of its own again; what was said and remembered stays with whom it was with.
+
+        If a merge came with the link, its id: `undo` gives back what moved then. Raises InvalidInput for the key of a
+        person with other identifiers: unlink those.
+        """
+        key = self._linkable(identifier)
+        with self._alone() as connection:
+            person = links.person_of(connection, key)
+            if person == key:
+                if len(links.identifiers_of(connection, key)) > 1:
+                    raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
+                return None
+            links.remove(connection, key, person)
+            return merge_of(connection, person, key)
+
+    def merge(self, person: str | int, other: str | int) -> str:
+        """Both are one person from now on, who has all that both had; the merge's id, for `undo`.
+
+        Raises InvalidInput where they are one person already.
+        """
+        keys = self._linkable(person), self._linkable(other)
+        merge_id = self._merged(*keys)
+        if merge_id is None:
+            raise InvalidInput("these are one person already: there is nothing to merge")
+        return merge_id
+
+    def undo(self, merge_id: str) -> None:
+        """They are two people again: everything that moved goes back, a conversation with what was said in it since,
+        and what came after stays. Raises InvalidInput if there is no such merge, or no more.
+        """
+        self._merging.undo(merge_id)
+
+    def note(self, *identifiers: str | int) -> str | None:
+        """For an event of a channel that names one person by all of these; the person's key, None for none.
+
+        Those that are unknown so far are linked, those that are known are merged; mostly they are one already. A
+        phone is the key before any other identifier.
+        """
+        keys = list(dict.fromkeys(map(self._linkable, identifiers)))
+        with self._database.read() as connection:
+            people = list(dict.fromkeys(links.person_of(connection, each) for each in keys))
+            if len(people) < 2:  # noqa: PLR2004 - one person already
+                return next(iter(people), None)
+            known = {each for each in people if links.is_known(connection, each)}
+        first, *others = sorted(people, key=lambda each: (each not in known, not each.startswith("+")))
+        for each in others:
+            self._link(first, each)
+        return self.person_of(first)
+
+    def link_code(self, who: str | int) -> str:
+        """A code that whoever texts it from another channel, within ten minutes and once, proves to be this person.
+
+        A new one replaces the one before.
+        """
+        key = self._linkable(who)
+        with self._alone() as connection:
+            return link_codes.new_code(connection, links.person_of(connection, key), self._now())
+
+    def redeem(self, who: str | int, code: str) -> bool:
+        """Links the identifier to the person who was given the code; False for a wrong one, or one that is over.
+
+        After five attempts within ten minutes an identifier's codes are not looked at any more.
+        """
+        key = self._linkable(who)
+        with self._database.write() as connection:
+            if not link_codes.may_try(connection, key, self._now()):
+                log.warning("people.too_many_codes", extra={"phone": masked(key)})
+                return False
+            giver = link_codes.person_with(connection, code, self._now())
+        if giver is None:
+            return False
+        used: list[bool] = []
+
+        def use(connection: Connection) -> bool:
+            used[:] = [link_codes.use(connection, giver)]
+            return used[0]
+
+        self._link(giver, key, use)
+        return bool(used and used[0])
+
+    def forget(self, who: str | int) -> None:
+        """Deletes the links, merges and codes of the person; what is remembered and said is others' to erase."""
+        with self._alone() as connection:
+            links.forget(connection, links.person_of(connection, normalised(who, self._region)))
+
+    def list(self) -> "_People":
+        """Those with more than one identifier."""
+        with self._database.read() as connection:
+            found = links.all_linked(connection)
+        return [Person(key, tuple(identifiers)) for key, identifiers in found.items()]
+
+    def _link(self, person: str, identifier: str, condition: _Condition = lambda _: True) -> str | None:
+        with self._alone() as connection:
+            one, other = links.person_of(connection, person), links.person_of(connection, identifier)
+            if one == other:
+                condition(connection)
+                return None
+            if other != self._keeps and not links.is_known(connection, other):
+                if condition(connection):
+                    links.add(connection, one, other, self._now())
+                return None
+        return self._merged(person, identifier, condition)
+
+    def _merged(self, person: str, other: str, condition: _Condition = lambda _: True) -> str | None:
+        """The merge's id; None if they are one person already, or the condition does not hold."""
+        while True:
+            with self._database.read() as connection:
+                pair = links.person_of(connection, person), links.person_of(connection, other)
+            if pair[0] == pair[1]:
+                return None
+            attempt = _Attempt(person, other, pair, condition)
+            kept, moving = reversed(pair) if pair[1] == self._keeps else pair
+            merge_id = self._merging.merge(kept, moving, attempt.may_go_on)
+            if not attempt.came_late:
+                return merge_id
+
+    def _linkable(self, who: str | int) -> str:
+        key = normalised(who, self._region)
+        if is_group(key):
+            raise InvalidInput(f"{masked(key)} is a group, which is nobody: link what its members write from")
+        return key
+
+    @contextmanager
+    def _alone(self) -> Iterator[Connection]:
+        with self._database.write() as connection:
+            links.one_at_a_time(connection)
+            yield connection
+
+
+class _Attempt:
+    """Of a merge of two people: they may be merged with others before its transaction begins."""
+
+    def __init__(self, person: str, other: str, pair: tuple[str, str], condition: _Condition) -> None:
+        self._identifiers = person, other
+        self._pair = pair
+        self._condition = condition
+        self.came_late = False
+
+    def may_go_on(self, connection: Connection) -> bool:
+        one, another = self._identifiers
+        self.came_late = (links.person_of(connection, one), links.person_of(connection, another)) != self._pair
+        return not self.came_late and self._condition(connection)
+
+
+_People = list[Person]

@@ -1,0 +1,409 @@
+"""Two people become one without losing anything, and two again: memories, instructions, what was said, conversations."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from langchain_core.messages import AIMessage
+from langgraph.graph import START, MessagesState, StateGraph
+from sqlalchemy import func, select, update
+
+from langmem_plugin import PhoneMemory
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.database.conversation_tables import session, turn
+from langmem_plugin.database.memory_tables import history_message, memory_access, memory_owner
+from langmem_plugin.database.memory_tables import memory as memory_table
+from langmem_plugin.errors import InvalidInput, UnknownSession
+from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.memory.search.message_rows import PastMessage
+from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
+
+pytestmark = pytest.mark.slow
+
+
+def _found(memory, who, question):
+    return {each.memory.text for each in memory.service.search(memory.people.resolve(who), question)}
+
+
+def _heard(memory, who, question):
+    return [each.message.text for each in memory.service.history.search(memory.people.resolve(who), question)]
+
+
+def _talk(memory, who, *said):
+    for at, text in enumerate(said):
+        memory.sessions.add_message(who, "assistant" if at % 2 else "user", text)
+    return memory.sessions.get_session(who).session_id
+
+
+def _echo(memory):
+    def agent(state):
+        return {"messages": AIMessage(f"heard {len(state['messages'])}")}
+
+    return StateGraph(MessagesState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+
+
+def _tell(memory, graph, who, text):
+    with memory.turn(who) as config:
+        return [each.text for each in graph.invoke({"messages": text}, config)["messages"]]
+
+
+@pytest.mark.spec("C-20")
+def test_memories_of_both_are_recalled_searched_and_listed_as_one_persons(memory, texts):
+    boat = memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat in Haifa")
+    memory.service.note_access(ANNAS_TELEGRAM, {boat.id: 0.9}, "cited", session_id="s")
+    memory.service.remember(ANNA, "Anna is allergic to nuts")
+    for who in (ANNA, ANNAS_TELEGRAM):  # what both have cached before
+        _found(memory, who, "boat nuts")
+    merge_id = memory.people.merge(ANNA, 4242)
+    for who in (ANNA, 4242):
+        assert _found(memory, who, "where is her boat?") == {"Anna has a boat in Haifa"}
+        assert texts(who) == ["Anna has a boat in Haifa", "Anna is allergic to nuts"]
+    assert memory.service.get(ANNA, [boat.id])[0].access_count == 1
+    assert memory.service.get(ANNA, [boat.id])[0].model_dump() == boat.model_dump() | {
+        "owner": ANNA,
+        "access_count": 1,
+        "last_accessed": memory.service.now(),
+    }
+    with memory.database.read() as connection:
+        assert connection.execute(select(memory_access.c.owner, memory_access.c.memory_id)).all() == [(ANNA, boat.id)]
+    assert memory.service.list_memories(ANNAS_TELEGRAM) == []
+    assert memory.service.remember(ANNA, "anna has a BOAT in Haifa").id == boat.id  # its digest is keyed anew
+
+    memory.people.undo(merge_id)
+    assert texts(4242) == ["Anna has a boat in Haifa"]
+    assert texts(ANNA) == ["Anna is allergic to nuts"]
+    assert _found(memory, ANNA, "boat") == set()
+    assert _found(memory, 4242, "boat") == {"Anna has a boat in Haifa"}
+    assert memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat in Haifa").id == boat.id
+    with pytest.raises(InvalidInput, match="no merge"):
+        memory.people.undo(merge_id)
+
+
+@pytest.mark.spec("C-20")
+def test_the_same_text_on_both_sides_is_remembered_once_and_twice_again_after_undo(memory, texts):
+    memory.service.remember(ANNA, "Anna has a boat")
+    memory.service.remember(ANNAS_TELEGRAM, "anna has  a boat")
+    memory.service.remember(ANNA, "Anna sails", status="pending")
+    memory.service.remember(ANNAS_TELEGRAM, "Anna sails")
+    merge_id = memory.people.merge(ANNA, 4242)
+    assert texts(ANNA) == ["Anna has a boat", "Anna sails"]
+    assert texts(ANNA, ["pending"]) == []
+    assert texts(ANNA, ["superseded"]) == ["Anna sails", "anna has  a boat"]
+    memory.people.undo(merge_id)
+    assert (texts(ANNA), texts(4242)) == (["Anna has a boat"], ["Anna sails", "anna has  a boat"])
+    assert texts(ANNA, ["pending"]) == ["Anna sails"]
+
+
+@pytest.mark.spec("C-20")
+def test_of_two_values_under_one_key_the_newer_holds_until_undo(memory, clock):
+    one, another = KeyValueMemory(memory.service, ANNA), KeyValueMemory(memory.service, ANNAS_TELEGRAM)
+    another.save_memory("home_city", "Haifa")
+    clock.forward(minutes=1)
+    one.save_memory("home_city", "Jaffa")
+    another.save_memory("favourite_food", "hummus")
+    one.save_memory("car", "red")
+    merge_id = memory.people.merge(ANNA, 4242)
+    held = {each["key"]: each["value"] for each in one.load_memory()["memory"]}
+    assert held == {"home_city": "Jaffa", "favourite_food": "hummus", "car": "red"}
+    assert one.load_memory()["count"] == 3
+    memory.people.undo(merge_id)
+    assert {each["key"]: each["value"] for each in one.load_memory()["memory"]} == {"home_city": "Jaffa", "car": "red"}
+    assert another.load_memory()["count"] == 2
+
+
+@pytest.mark.spec("C-20")
+def test_what_came_after_a_merge_stays(memory, texts):
+    memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
+    merge_id = memory.people.merge(ANNA, 4242)
+    memory.service.remember(memory.people.resolve(4242), "Anna sold it")
+    memory.people.undo(merge_id)
+    assert (texts(ANNA), texts(4242)) == (["Anna sold it"], ["Anna has a boat"])
+
+
+@pytest.mark.spec("C-20")
+def test_instructions_of_both_apply_and_no_more_than_two_hundred(memory):
+    rules = memory.instructions
+    for number in range(150):
+        rules.add(ANNA, f"rule {number}", priority=5)
+        rules.add(ANNAS_TELEGRAM, f"law {number}", priority=1 + number % 5)
+    rules.add(ANNAS_TELEGRAM, "rule 7", priority=9)
+    merge_id = memory.people.merge(ANNA, 4242)
+    active = rules.list_instructions(ANNA)
+    assert len(active) == 200
+    assert len(rules.list_instructions(ANNA, active_only=False)) == 301
+    assert [each.text for each in active].count("rule 7") == 1
+    assert {each.priority for each in active if each.text.startswith("law")} == {4, 5}
+    memory.people.undo(merge_id)
+    assert len(rules.list_instructions(ANNA)) == 150
+    assert len(rules.list_instructions(ANNAS_TELEGRAM)) == 151
+
+
+@pytest.mark.spec("C-20")
+def test_a_dropped_collection_stays_marked(memory):
+    for owner, name in ((ANNAS_TELEGRAM, "old trip"), (ANNAS_TELEGRAM, "both"), (ANNA, "both")):
+        memory.service.delete_collection(name, owner=owner)
+    merge_id = memory.people.merge(ANNA, 4242)
+    assert memory.service.collection_dropped_at("old trip", owner=ANNA)
+    assert memory.service.collection_dropped_at("both", owner=ANNA)
+    memory.people.undo(merge_id)
+    assert memory.service.collection_dropped_at("old trip", owner=ANNA) is None
+    for name in ("old trip", "both"):
+        assert memory.service.collection_dropped_at(name, owner=ANNAS_TELEGRAM)
+    assert memory.service.collection_dropped_at("both", owner=ANNA)
+
+
+@pytest.mark.spec("C-20")
+def test_conversations_move_whole_and_the_one_active_last_goes_on(memory, clock, said):
+    graph = _echo(memory)
+    _tell(memory, graph, ANNA, "hello from the phone")
+    clock.forward(hours=1)
+    _tell(memory, graph, ANNA, "hello again")
+    clock.forward(minutes=5)
+    _tell(memory, graph, 4242, "hello from Telegram")
+    ids = {each.session_id for who in (ANNA, "tg:4242") for each in memory.sessions.sessions(who)}
+    merge_id = memory.people.merge(ANNA, 4242)
+    for who in (ANNA, "tg:4242"):
+        assert said(who) == {
+            ("hello from the phone", "heard 1"): False,
+            ("hello again", "heard 1"): False,
+            ("hello from Telegram", "heard 1"): True,
+        }
+        assert {each.session_id for each in memory.sessions.sessions(who)} == ids
+    assert _tell(memory, graph, ANNA, "and now?") == ["hello from Telegram", "heard 1", "and now?", "heard 3"]
+    assert _tell(memory, graph, 4242, "still me")[-1] == "heard 5"
+    assert list(examine(memory.saver)) == []
+
+    memory.people.undo(merge_id)
+    assert said("tg:4242") == {("hello from Telegram", "heard 1", "and now?", "heard 3", "still me", "heard 5"): True}
+    assert said(ANNA) == {("hello from the phone", "heard 1"): False, ("hello again", "heard 1"): True}
+    assert _tell(memory, graph, ANNA, "me?")[0] == "hello again"
+    assert _tell(memory, graph, 4242, "me?")[0] == "hello from Telegram"
+    assert list(examine(memory.saver)) == []
+
+
+@pytest.mark.spec("C-20")
+def test_conversations_that_began_at_one_instant_all_move(memory, said, monkeypatch):
+    monkeypatch.setattr(session_rows, "time", SimpleNamespace(time_ns=lambda: 1_700_000_000_000_000_000))
+    for who, text in ((ANNA, "one"), (4242, "another"), (1, "a third")):
+        _talk(memory, who, text)
+    merges = [memory.people.merge(ANNA, 4242), memory.people.merge(ANNA, 1)]
+    assert sorted(said(ANNA)) == [("a third",), ("another",), ("one",)]
+    assert sum(said(ANNA).values()) == 1
+    for each in merges:
+        memory.people.undo(each)
+    assert (said(ANNA), said(4242), said(1)) == ({("one",): True}, {("another",): True}, {("a third",): True})
+
+
+@pytest.mark.spec("C-20")
+def test_what_was_said_is_found_by_both_and_goes_with_its_session(memory, clock):
+    _talk(memory, ANNA, "the boiler leaks")
+    telegram = _talk(memory, 4242, "the boiler is hot")
+    clock.forward(hours=2)
+    memory.index_past_sessions()
+    assert len(_heard(memory, ANNA, "boiler")) == 1
+    merge_id = memory.people.merge(ANNA, 4242)
+    for who in (ANNA, 4242):
+        assert set(_heard(memory, who, "boiler")) == {"the boiler leaks", "the boiler is hot"}
+    assert memory.index_past_sessions() == 0
+    memory.people.undo(merge_id)
+    assert (_heard(memory, ANNA, "boiler"), _heard(memory, 4242, "boiler")) == (
+        ["the boiler leaks"],
+        ["the boiler is hot"],
+    )
+    memory.people.merge(ANNA, 4242)
+    memory.sessions.purge(telegram)
+    assert _heard(memory, 4242, "boiler") == ["the boiler leaks"]
+
+
+@pytest.mark.spec("C-20")
+def test_the_same_ids_on_two_phones_are_kept_apart(memory):
+    now = memory.service.now()
+    for owner, text in ((ANNA, "the boiler leaks"), (ANNAS_TELEGRAM, "the boiler is hot")):
+        memory.service.history.add(owner, [PastMessage("1", "s", "user", text, now)])
+        memory.service.history.add(owner, [PastMessage("s/1", "s", "user", f"{text} again", now)])
+    merge_id = memory.people.merge(ANNA, 4242)
+    assert len(_heard(memory, ANNA, "boiler")) == 4
+    memory.people.undo(merge_id)
+    for owner, text in ((ANNA, "the boiler leaks"), (ANNAS_TELEGRAM, "the boiler is hot")):
+        assert sorted(_heard(memory, owner, "boiler")) == [text, f"{text} again"]
+    with memory.database.read() as connection:
+        ids = connection.execute(select(history_message.c.owner, history_message.c.message_id)).all()
+    assert sorted(ids) == [(owner, each) for owner in (ANNA, ANNAS_TELEGRAM) for each in ("1", "s/1")]
+
+
+@pytest.mark.spec("C-20")
+def test_merges_on_merges_are_undone_in_any_order(memory, texts):
+    people = {"user:1": "one", "user:2": "two", "user:3": "three"}
+    for order in ((0, 1), (1, 0)):
+        for owner, text in people.items():
+            memory.service.remember(owner, text)
+        merges = [memory.people.merge("user:2", "user:3"), memory.people.merge("user:1", "user:2")]
+        assert texts("user:3") == ["one", "three", "two"]
+        assert memory.people.resolve("user:3") == "user:1"
+        for each in order:
+            memory.people.undo(merges[each])
+        assert {owner: texts(owner) for owner in people} == {owner: [text] for owner, text in people.items()}
+        assert memory.people.list() == []
+
+
+@pytest.mark.spec("C-20")
+def test_an_unlink_tells_of_the_merge_that_came_with_the_link(memory, texts):
+    memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
+    merge_id = memory.people.link(ANNA, 4242)
+    assert memory.people.unlink(4242) == merge_id
+    assert (texts(ANNA), texts(4242)) == (["Anna has a boat"], [])
+    memory.service.remember(ANNAS_TELEGRAM, "a new life")
+    memory.people.undo(merge_id)
+    assert (texts(ANNA), texts(4242)) == ([], ["Anna has a boat", "a new life"])
+
+
+@pytest.mark.spec("C-20")
+def test_erasure_by_either_identifier_leaves_nothing_of_the_person(memory, texts):
+    for who in (ANNA, 4242):
+        memory.service.remember(memory.people.resolve(who), f"a fact of {who}")
+        _talk(memory, who, "hello")
+    memory.service.remember(BEN, "Ben sails")
+    memory.people.merge(ANNA, 4242)
+    for key in memory.people.all_keys("tg:4242"):
+        memory.service.erase(key)
+        memory.saver.delete_thread(key)
+    memory.people.forget("tg:4242")
+    with memory.database.read() as connection:
+        for table in memory_table.metadata.sorted_tables:
+            for column in (each for each in table.columns if each.name in {"owner", "thread", "person", "identifier"}):
+                assert set(connection.execute(select(column)).scalars()) <= {BEN}, table.name
+    assert texts(BEN) == ["Ben sails"]
+
+
+@pytest.mark.spec("C-20")
+def test_a_damaged_memory_moves_as_it_is_and_stops_nothing(memory, texts):
+    memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
+    broken = memory.service.remember(ANNAS_TELEGRAM, "Anna owes Ben ten shekels")
+    with memory.database.write() as connection:
+        damage = update(memory_table).where(memory_table.c.memory_id == broken.id)
+        connection.execute(damage.values(text="Anna owes Ben a thousand shekels"))
+    merge_id = memory.people.merge(ANNA, 4242)
+    assert texts(ANNA) == ["Anna has a boat"]
+    memory.people.undo(merge_id)
+    assert texts(4242) == ["Anna has a boat"]
+    with memory.database.write() as connection:
+        connection.execute(damage.values(text="Anna owes Ben ten shekels"))
+    assert len(texts(4242)) == 2
+
+
+@pytest.mark.spec("C-20", "C-6")
+def test_a_merge_waits_for_the_turn_that_runs(memory, said):
+    graph = _echo(memory)
+    with ThreadPoolExecutor() as pool:
+        with memory.turn(4242) as config:
+            merging = pool.submit(memory.people.merge, ANNA, 4242)
+            graph.invoke({"messages": "in the middle"}, config)
+            assert not merging.done()
+        merging.result(timeout=60)
+    assert said(ANNA) == {("in the middle", "heard 1"): True}
+
+
+@pytest.mark.spec("C-20", "C-6")
+def test_who_waits_while_their_identifier_is_linked_goes_on_in_the_persons_conversation(memory, said):
+    graph = _echo(memory)
+    _tell(memory, graph, ANNA, "one")
+
+    async def told_async(text):
+        async with memory.turn(4242) as config:
+            return [each.text for each in (await graph.ainvoke({"messages": text}, config))["messages"]]
+
+    with ThreadPoolExecutor() as pool:
+        with memory.turn(4242):
+            merging = pool.submit(memory.people.merge, ANNA, 4242)
+            while _waiting(memory) < 2:
+                time.sleep(0.01)
+            waiting = [
+                pool.submit(_tell, memory, graph, "tg:4242", "two"),
+                pool.submit(lambda: asyncio.run(told_async("three"))),
+            ]
+            while _waiting(memory) < 4:
+                time.sleep(0.01)
+        merging.result(timeout=60)
+        assert {each.result(timeout=60)[0] for each in waiting} == {"one"}
+    assert len(max(said(ANNA), key=len)) == 6
+    with memory.database.read() as connection:
+        assert set(connection.execute(select(session.c.thread)).scalars()) == {ANNA}
+
+
+def _waiting(memory):
+    with memory.database.read() as connection:
+        return connection.execute(select(func.count()).select_from(turn)).scalar_one()
+
+
+@pytest.mark.spec("C-20")
+def test_a_merge_that_fails_in_the_middle_changes_nothing(memory, texts, said, monkeypatch):
+    memory.service.remember(ANNAS_TELEGRAM, "Anna has a boat")
+    _talk(memory, 4242, "hello")
+
+    def crash(*_):
+        raise RuntimeError("the power is gone")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("langmem_plugin.people.links.add", crash)
+        with pytest.raises(RuntimeError):
+            memory.people.merge(ANNA, 4242)
+    assert (texts(4242), texts(ANNA)) == (["Anna has a boat"], [])
+    assert said(4242) == {("hello",): True}
+    assert memory.people.resolve(4242) == ANNAS_TELEGRAM
+    memory.people.merge(ANNA, 4242)
+    assert texts(ANNA) == ["Anna has a boat"]
+
+
+@pytest.mark.spec("C-20", "P-6")
+def test_two_who_merge_the_same_people_at_once_make_one_person(memory, database_url, offline_model, texts):
+    for each in range(4):
+        memory.service.remember(f"user:{each}", f"fact {each}")
+    with PhoneMemory(database_url, embeddings=offline_model, now=memory.service.now) as another:
+        begin = threading.Barrier(6)
+
+        def link(people, one, other):
+            begin.wait(30)
+            return people.link(f"user:{one}", f"user:{other}")
+
+        pairs = [(0, 1), (1, 0), (1, 2), (2, 3), (3, 0), (2, 0)]
+        with ThreadPoolExecutor(6) as pool:
+            merges = [
+                pool.submit(link, (memory.people, another.people)[at % 2], *pair) for at, pair in enumerate(pairs)
+            ]
+            assert sum(each.result(timeout=120) is not None for each in merges) == 3
+        assert texts("user:3") == [f"fact {each}" for each in range(4)]
+        assert len(another.people.list()) == 1
+    with memory.database.read() as connection:
+        assert connection.execute(select(func.count()).select_from(memory_owner)).scalar_one() == 1
+
+
+@pytest.mark.spec("C-20")
+def test_another_process_notices_that_a_conversation_moved_and_came_back(memory, database_url, offline_model, clock):
+    with PhoneMemory(database_url, embeddings=offline_model, now=clock) as another:
+        graph, theirs = _echo(memory), _echo(another)
+        _tell(another, theirs, 4242, "one")
+        merge_id = memory.people.merge(ANNA, 4242)
+        assert _tell(another, theirs, 4242, "two") == ["one", "heard 1", "two", "heard 3"]
+        assert _tell(memory, graph, ANNA, "three")[-1] == "heard 5"
+        memory.people.undo(merge_id)
+        assert _tell(another, theirs, 4242, "four")[-1] == "heard 7"
+        assert _tell(memory, graph, 4242, "five")[:3] == ["one", "heard 1", "two"]
+        assert _tell(another, theirs, ANNA, "me") == ["me", "heard 1"]
+        assert list(examine(another.saver)) == []
+
+
+@pytest.mark.spec("C-20")
+def test_a_run_without_a_turn_whose_conversation_moved_writes_nothing_elsewhere(memory, said):
+    def agent(_state):
+        memory.people.merge(ANNA, 4242)
+        return {"messages": AIMessage("merged")}
+
+    graph = StateGraph(MessagesState).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+    _talk(memory, 4242, "hello")
+    with pytest.raises(UnknownSession):
+        graph.invoke({"messages": "merge us"}, {"configurable": {"thread_id": ANNAS_TELEGRAM}}, durability="sync")
+    assert list(said(ANNA)) == [("hello", "merge us")]
