@@ -54,12 +54,17 @@ class Manner:
 
 @dataclass(frozen=True)
 class _Task:
-    """A message to be answered, by which graph, how, and in whose words."""
+    """A message to be answered, by which graph, how, and in whose words; `missing` fills with what could not be had."""
 
     graph: Graph
     message: IncomingMessage
     manner: Manner
     replies: Replies
+    missing: Sequence[str]
+
+    def noticed(self, text: str) -> str:
+        """With a sentence about the memory where that could not be reached."""
+        return f"{text}\n\n{self.replies.without_memory}" if self.missing else text
 
 
 class Channel:
@@ -89,35 +94,34 @@ class Channel:
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with waiting_once(), outage_note.watched() as missing:
-            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text))
+            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
             try:
-                answer = yield from self._answered(task)
+                return (yield from self._answered(task))
             except Exception as error:
                 if manner.raise_errors:
                     raise
-                answer = Reply(self._told_instead(error, task.replies, message.owner))
-                self._keep_told(error, message, answer)
+                text = self._told_instead(error, task.replies, message.owner)
+                self._keep_told(error, message, text)
                 if manner.send is not None:
-                    yield Send(manner.send, answer)
-                return answer
-        return Reply(f"{answer}\n\n{task.replies.without_memory}", repeated=answer.repeated) if missing else answer
+                    yield Send(manner.send, text)
+                return Reply(text)
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
         if message.is_empty:
-            return (yield from self._out(task, task.replies.empty_message))
+            return (yield from self._at_once(task, lambda: task.replies.empty_message))
         try:
             said = message.said
         except InvalidInput:
             if task.manner.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
-            return (yield from self._out(task, task.replies.picture_unreadable))
+            return (yield from self._at_once(task, lambda: task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         if self._commands.takes(message.owner, message.text):
-            return (yield from self._command(task))
+            return (yield from self._at_once(task, lambda: self._commands.answer(message.owner, message.text) or ""))
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(message)
         for attempt in range(_TRIES):
@@ -135,17 +139,17 @@ class Channel:
         owner = task.message.owner
         result = yield Run(task.graph, {"messages": [said]}, without_trace(owner))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
-        return (yield from self._out(task, text))
+        return (yield from self._out(task, task.noticed(text)))
 
-    def _command(self, task: _Task) -> Steps[Reply]:
-        """It is not kept waiting by a turn that hangs: /reset must work then."""
+    def _at_once(self, task: _Task, words: Callable[[], str]) -> Steps[Reply]:
+        """A command is not kept waiting by a turn that hangs: /reset must work then."""
         thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.said, claim_id):
+        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.words, claim_id):
             for _ in range(_COMMAND_POLLS):
                 if (answer := self._claims.answer_to(thread, claim_id)) is not None:
                     return (yield from self._again(task, answer))
                 yield Pause(_POLL_SECONDS)
-        text = self._commands.answer(thread, task.message.text) or ""
+        text = words()
         if claim_id is not None:
             self._claims.answered(thread, [claim_id], text)
         return (yield from self._out(task, text, claim_id))
@@ -225,6 +229,7 @@ class Channel:
             if task.manner.raise_errors:
                 raise
             text = self._told_instead(error, task.replies, thread)
+        text = task.noticed(text)
         if ids:
             self._claims.answered(thread, ids, text, config)
         if task.manner.send is not None and text:
@@ -237,6 +242,8 @@ class Channel:
         thread = str(config["configurable"]["thread_id"])
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             return task.replies.failed
+        if not together[-1].message.content:  # of one whose process ended before it was told so
+            return task.replies.empty_message
         cut_short = together[0] if len(together) == 1 and together[0].attempts else None
         if cut_short and (answer := self._commands.answer(thread, cut_short.message.text)) is not None:
             return answer

@@ -58,6 +58,14 @@ class IncomingMessage:
     @cached_property
     def said(self) -> HumanMessage:
         """For the graph. Raises InvalidInput if the image cannot be read."""
+        if self.image is None:
+            return self.words
+        text = [{"type": "text", "text": self.text}] if self.text.strip() else []
+        return self.words.model_copy(update={"content": [*text, image_block(self.image)]})
+
+    @cached_property
+    def words(self) -> HumanMessage:
+        """The same without its picture."""
         notes = {"sender": self.sender, "sender_name": self.sender_name}
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
@@ -66,10 +74,7 @@ class IncomingMessage:
             "id": self.claim_id or uuid.uuid4().hex,
             "response_metadata": {NOTES: noted} if noted else {},
         }
-        if self.image is None:
-            return HumanMessage(self.text, **given)
-        words = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return HumanMessage(content=[*words, image_block(self.image)], **given)
+        return HumanMessage(self.text, **given)
 
     def is_older_than(self, age: timedelta, now: datetime) -> bool:
         return self.sent_at is not None and as_utc(self.sent_at) + age < now

@@ -5,7 +5,7 @@ from typing import Self
 
 class Reply(str):
     """A text to send. `repeated` says that it was given to another call before: for the same message, delivered twice,
-    or for one that it was answered together with. A channel that sends by itself leaves it out then.
+    or for one that it was answered together with. A channel that sends by itself leaves it out then, and "" too.
     """
 
     __slots__ = ("repeated",)

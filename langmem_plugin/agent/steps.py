@@ -50,11 +50,11 @@ class Place:
         run = partial(self.context.run, function, *arguments)
         return await asyncio.get_running_loop().run_in_executor(self.executor, run)
 
-    async def in_task(self, awaitable: Awaitable[_Result]) -> _Result:
+    def task(self, awaitable: Awaitable[_Result]) -> "asyncio.Task[_Result]":
         async def run() -> _Result:
             return await awaitable
 
-        return await asyncio.get_running_loop().create_task(run(), context=self.context)
+        return asyncio.get_running_loop().create_task(run(), context=self.context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,15 @@ class Begin:
         return self.turn.__enter__()
 
     async def awaited(self, place: Place) -> RunnableConfig:
-        return await place.in_task(self.turn.__aenter__())
+        beginning = place.task(self.turn.__aenter__())
+        try:
+            return await asyncio.shield(beginning)
+        except asyncio.CancelledError:
+            beginning.cancel()
+            await asyncio.wait([beginning])
+            if not beginning.cancelled() and beginning.exception() is None:  # it had begun in the same moment
+                await place.task(self.turn.__aexit__(None, None, None))
+            raise
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,7 @@ class End:
         self.turn.__exit__(self.error and type(self.error), self.error, None)
 
     async def awaited(self, place: Place) -> None:
-        await place.in_task(self.turn.__aexit__(self.error and type(self.error), self.error, None))
+        await place.task(self.turn.__aexit__(self.error and type(self.error), self.error, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +104,7 @@ class Run:
         return self.graph.invoke(self.given, self.config)
 
     async def awaited(self, place: Place) -> Any:
-        return await place.in_task(self.graph.ainvoke(self.given, self.config))
+        return await place.task(self.graph.ainvoke(self.given, self.config))
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +133,9 @@ class Send:
 
     async def awaited(self, place: Place) -> None:
         if inspect.iscoroutinefunction(self.send):
-            await place.in_task(self.send(self.text))
+            await place.task(self.send(self.text))
         elif inspect.isawaitable(sent := await place.in_thread(self.send, self.text)):
-            await place.in_task(sent)
+            await place.task(sent)
 
 
 def perform(steps: Steps[_Result]) -> _Result:
