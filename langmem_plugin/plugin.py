@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -20,7 +20,7 @@ from langmem_plugin.agent.channel import Channel, Manner
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.incoming_message import IncomingMessage, clean, incoming_message
+from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -28,7 +28,7 @@ from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
-from langmem_plugin.agent.steps import Graph, Sending, Steps, aperform, perform
+from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import TurnContext
@@ -281,15 +281,7 @@ class PhoneMemory:
         who: str | int,
         text: str,
         image: str | Path | bytes | None = None,
-        *,
-        message_id: str | int | None = None,
-        sent_at: datetime | None = None,
-        sender: str | int | None = None,
-        sender_name: str | None = None,
-        automated: bool = False,
-        sources: bool = False,
-        send: Sending | None = None,
-        raise_errors: bool = False,
+        **delivery: Unpack[Delivery],
     ) -> Reply:
         """The whole channel adapter: the text to send back for a text that came in.
 
@@ -298,29 +290,19 @@ class PhoneMemory:
         so and the log has the details; `raise_errors` raises instead. When the memory cannot be reached the reply goes
         out without it and says so.
 
+        `image` is a file's path, its bytes or an http(s) URL.
         `message_id` is the channel's own: the same message delivered again is not answered again, also by another
         process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message.
         `send` is called with the text inside the turn, before the person's next message is answered, and is not called
         again once it has returned: for channels that send by themselves.
         `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
-        `image` is a file's path, its bytes or an http(s) URL.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
         `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
 
         Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
-        given = partial(
-            incoming_message,
-            text=text,
-            image=image,
-            message_id=message_id,
-            sent_at=sent_at,
-            sender=self._written(sender),
-            sender_name=sender_name,
-            automated=automated,
-        )
-        return perform(self._replying(graph, who, given, Manner(sources, raise_errors, send)))
+        return perform(self._replying(graph, who, text, image, delivery))
 
     async def areply(
         self,
@@ -328,28 +310,10 @@ class PhoneMemory:
         who: str | int,
         text: str,
         image: str | Path | bytes | None = None,
-        *,
-        message_id: str | int | None = None,
-        sent_at: datetime | None = None,
-        sender: str | int | None = None,
-        sender_name: str | None = None,
-        automated: bool = False,
-        sources: bool = False,
-        send: Sending | None = None,
-        raise_errors: bool = False,
+        **delivery: Unpack[Delivery],
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
-        given = partial(
-            incoming_message,
-            text=text,
-            image=image,
-            message_id=message_id,
-            sent_at=sent_at,
-            sender=self._written(sender),
-            sender_name=sender_name,
-            automated=automated,
-        )
-        return await aperform(self._replying(graph, who, given, Manner(sources, raise_errors, send)), self._executor)
+        return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
@@ -372,18 +336,16 @@ class PhoneMemory:
         return self._wiring.check(graph)
 
     def _replying(
-        self,
-        graph: Graph,
-        who: str | int,
-        given: Callable[[str, str], IncomingMessage],
-        manner: Manner,
+        self, graph: Graph, who: str | int, text: str, image: str | Path | bytes | None, delivery: Delivery
     ) -> Steps[Reply]:
-        """`given` makes the message of its person's key and the identifier it came from."""
         if self.settings.enable_memory_system:
             self._wiring.check_once(graph)
+        region = self.settings.default_region
         with waiting_once():
-            source = normalised(who, self.settings.default_region)
-            return (yield from self._channel.reply(graph, given(self.people.known_as(source), source), manner))
+            source = normalised(who, region)
+            owner = self.people.known_as(source)
+            message = incoming_message(owner, source, text=text, image=image, region=region, delivery=delivery)
+            return (yield from self._channel.reply(graph, message, Manner.of(delivery)))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:
         def serde() -> SerializerProtocol:

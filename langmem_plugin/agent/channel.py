@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Self
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -13,7 +14,7 @@ from langchain_core.runnables import RunnableConfig
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.incoming_message import IncomingMessage, ends_sentence
+from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.reply import Reply
@@ -47,9 +48,13 @@ _COMMAND_POLLS, _POLL_SECONDS = 100, 0.1
 class Manner:
     """How one reply is wanted: see PhoneMemory.reply."""
 
-    sources: bool = False
-    raise_errors: bool = False
-    send: Sending | None = None
+    sources: bool
+    raise_errors: bool
+    send: Sending | None
+
+    @classmethod
+    def of(cls, delivery: Delivery) -> Self:
+        return cls(delivery.get("sources", False), delivery.get("raise_errors", False), delivery.get("send"))
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,32 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
+from langmem_plugin.agent.steps import Sending
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES
-from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
 _LONGEST_NAME = 60
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SENTENCE_ENDS = (".", "!", "?", "…", "。", "؟", "！", "？")
+
+
+class Delivery(TypedDict, total=False):
+    """How a message was delivered and how its reply is wanted: see PhoneMemory.reply."""
+
+    message_id: str | int | None
+    sent_at: datetime | None
+    sender: str | int | None
+    sender_name: str | None
+    automated: bool
+    sources: bool
+    send: Sending | None
+    raise_errors: bool
 
 
 @dataclass(frozen=True)
@@ -86,24 +100,24 @@ def incoming_message(
     *,
     text: str,
     image: str | Path | bytes | None,
-    message_id: str | int | None,
-    sent_at: datetime | None,
-    sender: str | None,
-    sender_name: str | None,
-    automated: bool,
+    region: str | None,
+    delivery: Delivery,
 ) -> IncomingMessage:
-    """As a channel gives it: cleaned, and with a sender only in a group."""
-    in_group = is_group(owner) and (sender or sender_name)
+    """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
+    if unknown := delivery.keys() - Delivery.__annotations__.keys():
+        raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
+    message_id, sender, name = delivery.get("message_id"), delivery.get("sender"), delivery.get("sender_name")
+    in_group = is_group(owner) and (sender or name)
     return IncomingMessage(
         owner,
         source,
         clean(str(text or "")),
         image=image,
         message_id=None if message_id is None else str(message_id),
-        sent_at=sent_at,
-        sender=sender if in_group else None,
-        sender_name=shown_name(sender_name, sender) if in_group else None,
-        automated=automated,
+        sent_at=delivery.get("sent_at"),
+        sender=normalised(sender, region) if in_group and sender else None,
+        sender_name=shown_name(name, sender) if in_group else None,
+        automated=delivery.get("automated", False),
     )
 
 
@@ -116,10 +130,10 @@ def ends_sentence(text: str) -> bool:
     return text.rstrip().endswith(_SENTENCE_ENDS)
 
 
-def shown_name(name: str | None, sender: str | None) -> str:
+def shown_name(name: str | None, sender: str | int | None) -> str:
     """One short line, whatever somebody calls themselves; without a name enough of the number to tell two apart."""
     line = " ".join(clean(name or "").replace(":", " ").split())[:_LONGEST_NAME]
-    return line or masked(sender or "")
+    return line or masked(str(sender or ""))
 
 
 def sender_of(message: BaseMessage) -> str | None:
