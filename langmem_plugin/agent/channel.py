@@ -62,6 +62,13 @@ class _Task:
     replies: Replies
 
 
+class _NotSent(Exception):
+    """The channel's own function has raised; the answer is kept, and goes out when the message is delivered again."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class Channel:
     """Answers messages with a graph, in turns, or with what a person can be told instead."""
 
@@ -92,6 +99,8 @@ class Channel:
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.text))
             try:
                 answer = yield from self._answered(task)
+            except _NotSent as unsent:
+                raise unsent.error from None
             except Exception as error:
                 if manner.raise_errors:
                     raise
@@ -227,10 +236,7 @@ class Channel:
             text = self._told_instead(error, task.replies, thread)
         if ids:
             self._claims.answered(thread, ids, text, config)
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if ids:
-                self._claims.confirm(thread, ids)
+        yield from self._send(task, text, ids)
         return text
 
     def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
@@ -253,11 +259,18 @@ class Channel:
     # What goes out
 
     def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if claim_id is not None:
-                self._claims.confirm(task.message.owner, [claim_id])
+        yield from self._send(task, text, [claim_id] if claim_id is not None else [])
         return Reply(text)
+
+    def _send(self, task: _Task, text: str, ids: Sequence[str]) -> Steps[None]:
+        if task.manner.send is None or not text:
+            return
+        try:
+            yield Send(task.manner.send, text)
+        except Exception as error:  # its own, and the caller's to know: nothing else would bring the message again
+            raise _NotSent(error) from error
+        if ids:
+            self._claims.confirm(task.message.owner, ids)
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""

@@ -53,29 +53,53 @@ class Worker:
         assert self._process.exitcode is not None, "the worker did not end"
 
 
+def settings(example, outside, database_url, name="one"):
+    return {
+        "LANGMEM_DATABASE": database_url,
+        "LANGMEM_MODEL": "fake",
+        "LANGMEM_BASE_URL": f"{outside.url}/{name}/v1",
+        "WHATSAPP_API_URL": f"{outside.url}/graph",
+        "TELEGRAM_API_URL": f"{outside.url}/telegram",
+        **SETTINGS[example],
+    }
+
+
+@pytest.fixture(scope="session")
+def fakes():
+    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    with Outside() as opened:
+        yield opened
+
+
 @pytest.fixture
-def outside():
-    with Outside() as fakes:
-        yield fakes
+def outside(fakes):
+    """Has heard nothing yet."""
+    fakes.forget()
+    return fakes
+
+
+@pytest.fixture(scope="module")
+def one_worker(fakes, tmp_path_factory):
+    """Starts an example on a SQLite database of its own."""
+    started = []
+
+    def start(example):
+        folder = tmp_path_factory.mktemp(example)
+        started.append(Worker(example, settings(example, fakes, f"sqlite:///{folder}/langmem.db")))
+        return started[0]
+
+    yield start
+    for worker in started:
+        worker.end()
 
 
 @pytest.fixture
 def workers(outside, database_url):
-    """Starts workers by their names; all speak to one database."""
-    multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
+    """Starts workers of an example over one database, by their names."""
     started = []
 
     def start(example, *names):
-        for name in names:
-            environment = {
-                "LANGMEM_DATABASE": database_url,
-                "LANGMEM_MODEL": "fake",
-                "LANGMEM_BASE_URL": f"{outside.url}/{name}/v1",
-                "WHATSAPP_API_URL": f"{outside.url}/graph",
-                "TELEGRAM_API_URL": f"{outside.url}/telegram",
-                **SETTINGS[example],
-            }
-            started.append(Worker(example, environment))
+        started.extend(Worker(example, settings(example, outside, database_url, name)) for name in names)
         return started[-len(names) :]
 
     yield start

@@ -20,6 +20,11 @@ class Outside:
     """
 
     def __init__(self):
+        self.forget()
+        self._server = uvicorn.Server(uvicorn.Config(self._app(), port=0, log_level="error", ws="none"))
+        self._thread = threading.Thread(target=self._server.run)
+
+    def forget(self):
         self.sent = []  # (to, text), in order
         self.asked = Counter()  # model calls by the message they are about
         self.prompts = []
@@ -27,9 +32,7 @@ class Outside:
         self.held = set()
         self.waiting = Counter()
         self.failing = []
-        self.pause = 0.02
-        self._server = uvicorn.Server(uvicorn.Config(self._app(), port=0, log_level="error", ws="none"))
-        self._thread = threading.Thread(target=self._server.run)
+        self.pause = 0.0
 
     def __enter__(self):
         self._thread.start()
