@@ -10,7 +10,11 @@ import pytest
 from tests.examples.fakes import Outside
 
 SETTINGS = {
-    "whatsapp": {"WHATSAPP_TOKEN": "cloud-token", "WHATSAPP_APP_SECRET": "app-secret", "WHATSAPP_VERIFY_TOKEN": "verify-me"},
+    "whatsapp": {
+        "WHATSAPP_TOKEN": "cloud-token",
+        "WHATSAPP_APP_SECRET": "app-secret",
+        "WHATSAPP_VERIFY_TOKEN": "verify-me",
+    },
     "telegram": {"TELEGRAM_TOKEN": "12:bot", "TELEGRAM_SECRET": "hook-secret"},
     "twilio": {"TWILIO_AUTH_TOKEN": "12345", "TWILIO_WEBHOOK_URL": "https://mycompany.com/myapp.php?foo=1&bar=2"},
 }

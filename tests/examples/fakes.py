@@ -27,6 +27,7 @@ class Outside:
     def forget(self):
         self.sent = []  # (to, text), in order
         self.asked = Counter()  # model calls by the message they are about
+        self.thought = []  # (worker, message) of those that were answered at once
         self.prompts = []
         self.requests = []  # (path, Authorization)
         self.held = set()
@@ -37,7 +38,8 @@ class Outside:
     def __enter__(self):
         self._thread.start()
         until(lambda: self._server.started)
-        self.url = "http://127.0.0.1:%d" % self._server.servers[0].sockets[0].getsockname()[1]
+        port = self._server.servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{port}"
         return self
 
     def __exit__(self, *_):
@@ -59,14 +61,17 @@ class Outside:
             self.prompts.append(given)
             self.waiting[worker] += 1
             await asyncio.sleep(self.pause)
-            while worker in self.held:
-                await asyncio.sleep(0.01)
+            if worker in self.held:
+                while worker in self.held:  # noqa: ASYNC110 - set by another thread
+                    await asyncio.sleep(0.01)
+            else:
+                self.thought.append((worker, about))
             self.waiting[worker] -= 1
             message = {"role": "assistant", "content": f"You said {about}"}
             choice = {"index": 0, "message": message, "finish_reason": "stop"}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-            about = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "fake"}
-            return {**about, "choices": [choice], "usage": usage}
+            answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": "fake"}
+            return {**answer, "choices": [choice], "usage": usage}
 
         @app.post("/graph/{number}/messages")
         async def whatsapp(number: str, request: Request):
