@@ -114,19 +114,19 @@ class Channel:
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
         if message.is_empty:
-            return (yield from self._out(task, task.replies.empty_message))
+            return (yield from self._at_once(task, lambda: task.replies.empty_message))
         try:
             said = message.said
         except InvalidInput:
             if task.manner.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
-            return (yield from self._out(task, task.replies.picture_unreadable))
+            return (yield from self._at_once(task, lambda: task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         if self._commands.knows(message.text):
-            return (yield from self._command(task))
+            return (yield from self._at_once(task, lambda: self._commands.answer(message.owner, message.text) or ""))
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(message)
         for attempt in range(_TRIES):
@@ -146,18 +146,24 @@ class Channel:
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         return (yield from self._out(task, text))
 
-    def _command(self, task: _Task) -> Steps[Reply]:
-        """It is not kept waiting by a turn that hangs: /reset must work then."""
-        thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.said, claim_id):
+    def _at_once(self, task: _Task, answer: Callable[[], str]) -> Steps[Reply]:
+        """A command is not kept waiting by a turn that hangs: /reset must work then."""
+        thread, text = task.message.owner, task.message.text
+        kept = self._settings.enable_memory_system and not task.message.automated
+        claim_id = task.message.claim_id if kept else None
+        note = HumanMessage(text, id=claim_id)
+        if claim_id is not None and not self._claims.claim_without_turn(thread, note, claim_id):
             for _ in range(_COMMAND_POLLS):
-                if (answer := self._claims.answer_to(thread, claim_id)) is not None:
-                    return (yield from self._again(task, answer))
+                answered = self._claims.answer_to(thread, claim_id)
+                if answered is not None and (answered.sent or task.manner.send is None):
+                    break
                 yield Pause(_POLL_SECONDS)
-        text = self._commands.answer(thread, task.message.text) or ""
+            if answered is not None:  # not sent by now: whoever was about to send it is gone
+                return (yield from self._again(task, answered))
+        said = answer()
         if claim_id is not None:
-            self._claims.answered(thread, [claim_id], text)
-        return (yield from self._out(task, text, claim_id))
+            self._claims.answered(thread, [claim_id], said)
+        return (yield from self._out(task, said, claim_id))
 
     def _only_recorded(self, message: IncomingMessage) -> Reply:
         """What a channel synchronises from long ago is kept, once, and not answered."""

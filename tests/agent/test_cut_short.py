@@ -2,11 +2,14 @@
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from langchain_core.messages import AIMessage
 from sqlalchemy import func, select
 
+from langmem_plugin.agent import channel
 from langmem_plugin.database.conversation_tables import turn
 
 ERIN = "+972501234567"
@@ -93,8 +96,9 @@ def _until(condition):
 
 @pytest.mark.spec("C-21", "C-5")
 def test_what_sending_raises_reaches_the_caller_and_the_answer_goes_out_with_the_next_delivery(
-    memory, graph_of, scripted
+    memory, graph_of, scripted, monkeypatch
 ):
+    monkeypatch.setattr(channel, "_COMMAND_POLLS", 2)
     graph, sent = graph_of(scripted(heard)), []
 
     def unreachable(text):
@@ -107,3 +111,32 @@ def test_what_sending_raises_reaches_the_caller_and_the_answer_goes_out_with_the
         memory.reply(graph, ERIN, text, message_id=text, send=sent.append)
 
     assert sent == ["You said hello", "✅ Remembered: I like tea"]
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize("content", [{"text": " "}, {"text": "look", "image": b"no picture"}])
+def test_what_cannot_be_answered_is_said_so_once(memory, graph_of, scripted, content):
+    graph, sent = graph_of(scripted(heard)), []
+
+    answers = [memory.reply(graph, ERIN, message_id="1", send=sent.append, **content) for _ in range(2)]
+
+    assert len(sent) == 1
+    assert answers == sent * 2
+    assert [each.repeated for each in answers] == [False, True]
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize("text", ["hello", "/remember I like tea", " "])
+def test_a_message_delivered_again_while_its_answer_is_being_sent_is_not_sent_twice(memory, graph_of, scripted, text):
+    graph, sent = graph_of(scripted(heard)), []
+
+    def slowly(answer):
+        sent.append(answer)
+        time.sleep(0.3)
+
+    deliver = partial(memory.reply, graph, ERIN, text, message_id="1", send=slowly)
+    with ThreadPoolExecutor(3) as pool:
+        answers = [each.result() for each in [pool.submit(deliver) for _ in range(3)]]
+
+    assert len(sent) == 1
+    assert answers == sent * 3
