@@ -140,3 +140,28 @@ def test_a_message_delivered_again_while_its_answer_is_being_sent_is_not_sent_tw
 
     assert len(sent) == 1
     assert answers == sent * 3
+
+
+@pytest.mark.spec("C-21", "C-9")
+def test_a_command_that_is_still_being_answered_is_not_taken_up_by_the_next_message(
+    memory, graph_of, scripted, monkeypatch
+):
+    graph, sent = graph_of(scripted(heard)), []
+    remembering, go_on = threading.Event(), threading.Event()
+    remember = memory.service.remember
+
+    def slowly(*given, **named):
+        remembering.set()
+        go_on.wait(10)
+        return remember(*given, **named)
+
+    monkeypatch.setattr(memory.service, "remember", slowly)
+    deliver = partial(memory.reply, graph, ERIN, send=sent.append)
+    with ThreadPoolExecutor(1) as pool:
+        command = pool.submit(deliver, "/remember I like tea", message_id="1")
+        assert remembering.wait(10)
+        deliver("hello", message_id="2")
+        go_on.set()
+        command.result()
+
+    assert sent == ["You said hello", "✅ Remembered: I like tea"]

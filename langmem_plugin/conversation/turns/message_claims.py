@@ -85,7 +85,7 @@ class Claim:
         before, together = [], []
         for row in rows:
             message_id, at, of_ticket, attempts, _ = row
-            if row is own:
+            if row is own or of_ticket == _NO_TURN:  # is being answered at once, or by its next delivery
                 continue
             if of_ticket is None:
                 together.append(row)
