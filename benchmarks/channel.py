@@ -254,7 +254,7 @@ def plot(found, file, engine):
 
     models = sorted({seconds for _, seconds, _ in found})
     crowds = sorted({people for people, _, _ in found})
-    figure, panels = plt.subplots(1, len(crowds), figsize=(10, 4))
+    figure, panels = plt.subplots(1, len(crowds), figsize=(10, 4), layout="constrained")
     for axes, people in zip(panels, crowds, strict=True):
         for at, way in enumerate(WAYS):
             place = [number + (at - 2.5) / 8 for number in range(len(models))]

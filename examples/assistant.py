@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import json
 import logging
+import os
 import textwrap
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
@@ -24,6 +25,13 @@ NOT_OPENED = "(a message that cannot be opened here)"
 CANNOT_OPEN = "I cannot open that kind of message. Please write to me what it says."
 
 _REFUSED = (400, 403, 404)  # not allowed, blocked by the person, no such chat: the same tomorrow
+
+
+def setting(name: str) -> str:
+    """From the environment; not empty, because everybody knows how to sign with an empty secret."""
+    if not (value := os.environ.get(name)):
+        raise SystemExit(f"Set {name}: examples/README.md says what it is.")
+    return value
 
 
 def find_flights(city: str) -> list[dict]:

@@ -5,9 +5,9 @@ import re
 
 from fastapi import FastAPI, Request
 
-from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving
+from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
 
-TOKEN, SECRET = os.environ["TELEGRAM_TOKEN"], os.environ["TELEGRAM_SECRET"]
+TOKEN, SECRET = setting("TELEGRAM_TOKEN"), setting("TELEGRAM_SECRET")
 API = os.environ.get("TELEGRAM_API_URL", "https://api.telegram.org")
 NOT_TEXT = {"animation", "audio", "contact", "document", "location", "photo", "poll", "sticker", "video", "voice"}
 

@@ -1,16 +1,15 @@
 """SMS, and WhatsApp, by Twilio: `uvicorn examples.twilio:app`. What to set is in README.md."""
 
 import hmac
-import os
 from base64 import b64encode
 from xml.sax.saxutils import escape
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from examples.assistant import NOT_OPENED, check_secret, parts, serving
+from examples.assistant import NOT_OPENED, check_secret, parts, serving, setting
 
-TOKEN = os.environ["TWILIO_AUTH_TOKEN"]
-URL = os.environ["TWILIO_WEBHOOK_URL"]  # as it is entered at Twilio: behind a proxy this process sees another
+TOKEN = setting("TWILIO_AUTH_TOKEN")
+URL = setting("TWILIO_WEBHOOK_URL")  # as it is entered at Twilio: behind a proxy this process sees another
 
 app = FastAPI(lifespan=lambda _: serving(follow_redirects=True))
 

@@ -6,9 +6,9 @@ from functools import partial
 
 from fastapi import FastAPI, HTTPException, Request, Response
 
-from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving
+from examples.assistant import NOT_OPENED, check_secret, check_sent, instant, json_of, parts, serving, setting
 
-TOKEN, SECRET, VERIFY = (os.environ[f"WHATSAPP_{name}"] for name in ("TOKEN", "APP_SECRET", "VERIFY_TOKEN"))
+TOKEN, SECRET, VERIFY = map(setting, ("WHATSAPP_TOKEN", "WHATSAPP_APP_SECRET", "WHATSAPP_VERIFY_TOKEN"))
 API = os.environ.get("WHATSAPP_API_URL", "https://graph.facebook.com/v23.0")
 
 app = FastAPI(lifespan=lambda _: serving(headers={"Authorization": f"Bearer {TOKEN}"}))
