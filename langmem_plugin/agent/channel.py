@@ -276,7 +276,11 @@ class Channel:
         except Exception as error:  # its own, and the caller's to know: nothing else would bring the message again
             raise _NotSent(error) from error
         if ids:
-            self._claims.confirm(task.message.owner, ids)
+            try:
+                self._claims.confirm(task.message.owner, ids)
+            except StoreUnavailable:
+                # The person has the answer; what went wrong is nothing to tell them on top of it.
+                log.warning("reply.unconfirmed", exc_info=True, extra={"phone": masked(task.message.owner)})
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""

@@ -10,7 +10,10 @@ from langchain_core.messages import AIMessage
 from sqlalchemy import func, select
 
 from langmem_plugin.agent import channel
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import turn
+from langmem_plugin.errors import StoreUnavailable
+from tests.log_events import events
 
 ERIN = "+972501234567"
 
@@ -165,3 +168,20 @@ def test_a_command_that_is_still_being_answered_is_not_taken_up_by_the_next_mess
         command.result()
 
     assert sent == ["You said hello", "✅ Remembered: I like tea"]
+
+
+@pytest.mark.spec("C-21", "C-23")
+@pytest.mark.parametrize("text", ["hello", "/help"])
+def test_a_person_who_has_the_answer_is_not_told_that_noting_it_failed(
+    memory, graph_of, scripted, monkeypatch, caplog, text
+):
+    def unreachable(*_):
+        raise StoreUnavailable("the database is away")
+
+    graph, sent = graph_of(scripted(heard)), []
+    monkeypatch.setattr(MessageClaims, "confirm", unreachable)
+
+    answer = memory.reply(graph, ERIN, text, message_id="1", send=sent.append)
+
+    assert sent == [answer]
+    assert "reply.unconfirmed" in events(caplog)
