@@ -294,7 +294,8 @@ class PhoneMemory:
         `message_id` is the channel's own: the same message delivered again is not answered again, also by another
         process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message.
         `send` is called with the text inside the turn, before the person's next message is answered, and is not called
-        again once it has returned: for channels that send by themselves.
+        again once it has returned: for channels that send by themselves. What it raises is raised here; the answer is
+        kept, and sent when the message is delivered again.
         `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.

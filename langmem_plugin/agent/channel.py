@@ -72,6 +72,13 @@ class _Task:
         return f"{text}\n\n{self.replies.without_memory}" if self.missing else text
 
 
+class _NotSent(Exception):
+    """The channel's own function has raised; the answer is kept, and goes out when the message is delivered again."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class Channel:
     """Answers messages with a graph, in turns, or with what a person can be told instead."""
 
@@ -102,6 +109,8 @@ class Channel:
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
             try:
                 return (yield from self._answered(task))
+            except _NotSent as unsent:
+                raise unsent.error from None
             except Exception as error:
                 if manner.raise_errors:
                     raise
@@ -146,18 +155,23 @@ class Channel:
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
         return (yield from self._out(task, task.noticed(text)))
 
-    def _at_once(self, task: _Task, words: Callable[[], str]) -> Steps[Reply]:
+    def _at_once(self, task: _Task, answer: Callable[[], str]) -> Steps[Reply]:
         """A command is not kept waiting by a turn that hangs: /reset must work then."""
-        thread, claim_id = task.message.owner, task.message.claim_id
+        thread = task.message.owner
+        kept = self._settings.enable_memory_system and not task.message.automated
+        claim_id = task.message.claim_id if kept else None
         if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.words, claim_id):
             for _ in range(_COMMAND_POLLS):
-                if (answer := self._claims.answer_to(thread, claim_id)) is not None:
-                    return (yield from self._again(task, answer))
+                answered = self._claims.answer_to(thread, claim_id)
+                if answered is not None and (answered.sent or task.manner.send is None):
+                    break
                 yield Pause(_POLL_SECONDS)
-        text = words()
+            if answered is not None:  # not sent by now: whoever was about to send it is gone
+                return (yield from self._again(task, answered))
+        said = answer()
         if claim_id is not None:
-            self._claims.answered(thread, [claim_id], text)
-        return (yield from self._out(task, text, claim_id))
+            self._claims.answered(thread, [claim_id], said)
+        return (yield from self._out(task, said, claim_id))
 
     def _only_recorded(self, message: IncomingMessage) -> Reply:
         """What a channel synchronises from long ago is kept, once, and not answered."""
@@ -237,10 +251,7 @@ class Channel:
         text = task.noticed(text)
         if ids:
             self._claims.answered(thread, ids, text, config)
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if ids:
-                self._claims.confirm(thread, ids)
+        yield from self._send(task, text, thread, ids)
         return text
 
     def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
@@ -266,11 +277,22 @@ class Channel:
     # What goes out
 
     def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if claim_id is not None:
-                self._claims.confirm(task.message.owner, [claim_id])
+        yield from self._send(task, text, task.message.owner, [claim_id] if claim_id is not None else [])
         return Reply(text)
+
+    def _send(self, task: _Task, text: str, thread: str, ids: Sequence[str]) -> Steps[None]:
+        if task.manner.send is None or not text:
+            return
+        try:
+            yield Send(task.manner.send, text)
+        except Exception as error:  # its own, and the caller's to know: nothing else would bring the message again
+            raise _NotSent(error) from error
+        if ids:
+            try:
+                self._claims.confirm(thread, ids)
+            except StoreUnavailable:
+                # The person has the answer; what went wrong is nothing to tell them on top of it.
+                log.warning("reply.unconfirmed", exc_info=True, extra={"phone": masked(thread)})
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""

@@ -112,7 +112,7 @@ class GraphAnswers:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
         if state.interrupts:
             return Plan(text=asked_by(state.interrupts[0]).questions[0].words(replies))
-        if state.next:
+        if state.tasks:  # `next` leaves out those whose results are stored, and whose checkpoint is not
             return Plan(given=None, own=own, seen=seen)
         return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
 

@@ -51,9 +51,9 @@ class Claim:
     """One delivery of a message, on its way through the turns: an Arrival.
 
     Once its turn has begun, `answer` is what was answered already, to an earlier delivery. If nothing was, `before`
-    are messages whose turns were cut short, each to be answered first and by itself, and `together` those to be
-    answered in one run, in their order: what was refused as busy, the message itself, and with `joins` what came after
-    it and waits for a turn of its own.
+    are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
+    `together` those to be answered in one run, in their order: what was refused as busy, the message itself, and with
+    `joins` what came after it and waits for a turn of its own.
     """
 
     _claims: "MessageClaims"
@@ -85,14 +85,15 @@ class Claim:
         before, together = [], []
         for row in rows:
             message_id, at, of_ticket, attempts, _ = row
-            if row is own:
+            if row is own or of_ticket == _NO_TURN:  # is being answered at once, or by its next delivery
                 continue
             if of_ticket is None:
                 together.append(row)
-            elif of_ticket not in waiting:
-                if at < position and attempts < MOST_ATTEMPTS:
+            elif at < position:
+                # Also where another delivery of it still waits in the line: that one comes too late for the order.
+                if attempts < MOST_ATTEMPTS:
                     before.append(row)
-            elif self.joins and message_id != self.message_id and at > position:
+            elif self.joins and of_ticket in waiting and message_id != self.message_id and at > position:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]

@@ -1,0 +1,161 @@
+"""The WhatsApp example over real HTTP: Meta's webhooks in, calls of its Graph API out."""
+
+import json
+
+import httpx
+import pytest
+
+from examples.assistant import CANNOT_OPEN
+from tests.examples.payloads import NUMBER_ID, signed_by_meta, whatsapp, whatsapp_message
+
+pytestmark = pytest.mark.slow
+
+ERIN = "972501234567"
+
+
+@pytest.fixture(scope="module")
+def url(one_worker):
+    return one_worker("whatsapp").url
+
+
+@pytest.mark.spec("U-1")
+def test_the_webhook_is_verified_by_its_token_alone(url):
+    asked = {"hub.mode": "subscribe", "hub.challenge": "1158201444", "hub.verify_token": "verify-me"}
+
+    verified = httpx.get(url, params=asked)
+
+    assert (verified.status_code, verified.text) == (200, "1158201444")
+    assert httpx.get(url, params={**asked, "hub.verify_token": "é"}).status_code == 403
+    assert httpx.get(url).status_code == 403
+
+
+@pytest.mark.spec("U-1")
+def test_a_webhook_that_meta_did_not_sign_is_refused(url, outside):
+    right = whatsapp(whatsapp_message(ERIN, "wamid.forged", text={"body": "<forged>"}))
+    signature = right["headers"]["x-hub-signature-256"]
+
+    for wrong in ("", "sha256=", signature[:-1], signature.upper(), signature.removeprefix("sha256="), "sha256=é"):
+        headers = {"x-hub-signature-256": wrong.encode("latin-1")}
+        assert httpx.post(url, content=right["content"], headers=headers).status_code == 403
+    assert httpx.post(url, content=right["content"]).status_code == 403
+    assert httpx.post(url, content=right["content"] + b" ", headers=right["headers"]).status_code == 403
+    assert outside.asked["<forged>"] == 0
+
+
+@pytest.mark.spec("C-21", "U-1")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("text", {"text": {"body": "<hello>"}}),
+        ("template button", {"button": {"payload": "yes-1", "text": "<hello>"}}),
+        ("button", {"interactive": {"type": "button_reply", "button_reply": {"id": "1", "title": "<hello>"}}}),
+        (
+            "list",
+            {"interactive": {"type": "list_reply", "list_reply": {"id": "1", "title": "<hello>", "description": ""}}},
+        ),
+        ("picture", {"image": {"id": "media-1", "mime_type": "image/png", "sha256": "…", "caption": "<hello>"}}),
+    ],
+)
+def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, name, content):
+    webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{name}", **content))
+
+    assert [httpx.post(url, **webhook).status_code for _ in range(3)] == [200] * 3
+
+    assert outside.texts(ERIN) == ["You said <hello>"]
+    assert outside.asked["<hello>"] == 1
+    assert (f"/graph/{NUMBER_ID}/messages", "Bearer cloud-token") in outside.requests
+
+
+@pytest.mark.spec("U-1")
+def test_a_picture_is_fetched_with_the_token_and_shown_to_the_model(url, outside):
+    httpx.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.seen", image={"id": "media-2", "mime_type": "image/png"})))
+
+    assert [each for each in outside.requests if "media-2" in each[0]] == [
+        ("/graph/media-2", "Bearer cloud-token"),
+        ("/file/media-2", "Bearer cloud-token"),
+    ]
+    assert "data:image/png;base64,iVBORw0KGgow" in json.dumps(outside.prompts[-1])
+
+
+@pytest.mark.spec("U-1", "C-21")
+def test_what_cannot_be_opened_is_said_so_once_and_without_the_model(url, outside):
+    webhook = whatsapp(
+        whatsapp_message(ERIN, "wamid.voice", audio={"id": "1", "mime_type": "audio/ogg", "voice": True})
+    )
+
+    for _ in range(2):
+        assert httpx.post(url, **webhook).status_code == 200
+
+    assert outside.texts(ERIN) == [CANNOT_OPEN]
+    assert outside.prompts == []
+
+
+@pytest.mark.spec("U-1")
+def test_what_is_no_message_is_ignored(url, outside):
+    status = {"id": "wamid.out", "status": "delivered", "timestamp": "1739321024", "recipient_id": ERIN}
+    reaction = whatsapp_message(ERIN, "wamid.like", reaction={"message_id": "wamid.out", "emoji": "👍"})
+
+    assert httpx.post(url, **whatsapp(statuses=[status])).status_code == 200
+    assert httpx.post(url, **whatsapp(reaction)).status_code == 200
+
+    assert outside.sent == []
+
+
+@pytest.mark.spec("U-1")
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"\xff",
+        b"[]",
+        b"null",
+        b"{}",
+        b'{"entry": 1}',
+        b'{"entry": [{"changes": [{"value": {"messages": [{}]}}]}]}',
+        b"[" * 5_000,
+        b'{"entry": [{"changes": [{"value": {"metadata": {"phone_number_id": "1"}, "messages": [{"from": "1", "id": "2", "timestamp": "1e99"}]}}]}]}',
+    ],
+)
+def test_a_payload_that_is_none_is_a_bad_request(url, body):
+    assert httpx.post(url, **signed_by_meta(body)).status_code == 400
+
+
+@pytest.mark.spec("C-21", "C-5")
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_an_answer_that_could_not_be_sent_is_sent_when_the_webhook_comes_again(url, outside, status):
+    webhook = whatsapp(whatsapp_message(ERIN, f"wamid.unsent{status}", text={"body": "<unsent>"}))
+    outside.failing = [status]
+
+    assert [httpx.post(url, **webhook).status_code for _ in range(3)] == [500, 200, 200]
+
+    assert outside.texts(ERIN) == ["You said <unsent>"]
+    assert outside.asked["<unsent>"] == 1
+
+
+@pytest.mark.spec("U-1")
+def test_an_answer_that_will_never_be_taken_is_not_tried_for_days(url, outside):
+    outside.failing = [400]
+
+    assert httpx.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.no", text={"body": "<no>"}))).status_code == 200
+
+    assert outside.sent == []
+
+
+@pytest.mark.spec("U-1", "N-2")
+@pytest.mark.parametrize("text", ["\ud800", "a\x00b", "x" * 64_000, "[" * 5_000, "\u202e\u200f", "   "])
+def test_whatever_is_texted_is_answered(url, outside, text):
+    webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{hash(text)}", text={"body": text}))
+
+    assert httpx.post(url, **webhook).status_code == 200
+
+    assert len(outside.texts(ERIN)) == 1
+
+
+@pytest.mark.spec("U-1")
+def test_several_messages_of_one_webhook_are_answered_in_their_order(url, outside):
+    messages = [whatsapp_message(ERIN, f"wamid.many{n}", text={"body": f"<many {n}>"}) for n in range(3)]
+
+    assert httpx.post(url, **whatsapp(*messages)).status_code == 200
+
+    assert outside.texts(ERIN) == [f"You said <many {n}>" for n in range(3)]
