@@ -9,7 +9,7 @@ EXPECTED = "a duration such as 45s, 30m, 24h, 7d or PT30M"
 _NEVER = ("never", "none")
 _UNITS = {"d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _WRITTEN = re.compile(
-    r"(?=.)(?:(?P<d>\d{1,6})d)?\s*(?:(?P<h>\d{1,8})h)?\s*(?:(?P<m>\d{1,9})m)?\s*(?:(?P<s>\d{1,10}(?:\.\d{1,6})?)s?)?",
+    r"(?=.)(?:(?P<d>\d{1,6})d)?\s*+(?:(?P<h>\d{1,8})h)?\s*+(?:(?P<m>\d{1,9})m)?\s*+(?:(?P<s>\d{1,10}(?:\.\d{1,6})?)s?)?",
     re.IGNORECASE | re.ASCII,
 )
 

@@ -75,9 +75,10 @@ class GraphAnswers:
         if messages is None:  # of another output schema
             messages = _messages_in(graph.get_state(config).values) or []
         said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
-        interrupts = _interrupts_in(result)
-        if interrupts:
-            return "\n\n".join(filter(None, [said, asked_by(interrupts[0]).questions[0].words(replies)]))
+        if _interrupts_in(result):
+            # As the state has them: those of a result come in the order in which tasks ended.
+            first = graph.get_state(config).interrupts[0]
+            return "\n\n".join(filter(None, [said, asked_by(first).questions[0].words(replies)]))
         if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
             log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
             return said or replies.stopped

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from langmem_plugin.errors import StoreUnavailable
 
-_SHORT_SECONDS = 0.2
+_SHORT_SECONDS = 0.05
 _in_vain: ContextVar[set[object] | None] = ContextVar("waited_in_vain", default=None)
 
 

@@ -137,7 +137,7 @@ def test_told_by_the_environment_or_a_file_it_ends_and_deletes(run, database_url
 def test_a_sweep_by_hand_says_what_it_did_of_each_kind(run, database_url):
     with PhoneMemory(database_url, settings=A_DAY) as memory, memory.database.write() as connection:
         expired = datetime.now(UTC) - timedelta(days=1)
-        connection.execute(insert(link_code), {"digest": "d", "person": ERIN, "expires_at": expired})
+        connection.execute(insert(link_code), {"digest": b"d", "salt": b"s", "person": ERIN, "expires_at": expired})
     _silent_for(database_url, hours=2)
 
     lines = [line.split(maxsplit=1) for line in run("sweep")]

@@ -46,6 +46,8 @@ class MemoryList:
             skip, room = max(skip - many[kind], 0), room - len(shown)
             if not room:
                 break
+        if pages == 1 and len(lines) == 1:  # what is damaged is counted, and not shown
+            return "\n".join(filter(None, [replies.no_memories, told]))
         if page < pages:
             lines.append(
                 replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/memories", page + 1))
