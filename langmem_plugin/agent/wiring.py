@@ -62,7 +62,7 @@ class Wiring:
             )
         if graph.checkpointer is not self._saver:
             raise ConfigurationError(
-                f"the graph's checkpointer is a {type(graph.checkpointer).__name__}, not the one of this memory: "
+                f"the graph's checkpointer, of type {type(graph.checkpointer).__name__}, is not that of this memory: "
                 "compile(checkpointer=memory.saver)"
             )
         ours = _ours(graph)

@@ -171,9 +171,9 @@ class People:
         return self.person_of(first)
 
     def link_code(self, who: str | int) -> str:
-        """A code that whoever texts it from another channel, within ten minutes and once, proves to be this person.
+        """A code for this person to text from another channel; `redeem` links that channel's identifier to them.
 
-        A new one replaces the one before.
+        It is valid for ten minutes and once. A new one replaces the one before.
         """
         key = self._linkable(who)
         with self._alone() as connection:
