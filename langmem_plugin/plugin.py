@@ -290,7 +290,7 @@ class PhoneMemory:
         so and the log has the details; `raise_errors` raises instead. When the memory cannot be reached the reply goes
         out without it and says so.
 
-        `image` is a file's path, its bytes or an http(s) URL.
+        `who` is any identifier of a person or group (an int is Telegram's); `image` a file's path, its bytes or a URL.
         `message_id` is the channel's own: the same message delivered again is not answered again, also by another
         process and after a crash; what it was answered comes back, `repeated`. Without one every call is a message.
         `send` is called with the text inside the turn, before the person's next message is answered, and is not called

@@ -362,3 +362,20 @@ def test_masks_tell_two_people_apart():
     assert masked(MOM) == "…567"
     assert masked("972501234567-1586000000@g.us") == "…000@g.us"
     assert masked("12345") == "…"
+
+
+@pytest.mark.spec("C-1")
+@pytest.mark.parametrize(
+    ("key", "told"),
+    [
+        ("+972501234567", "…567"),
+        ("972501234567@c.us", "…567@c.us"),
+        ("telegram:@erin", "…"),
+        ("telegram:5", "…"),
+        ("telegram:123456789", "…789"),
+        ("email:erin@example.com", "…com"),
+        ("contact@+972501234567", "…567"),
+    ],
+)
+def test_a_log_shows_too_little_to_reach_anybody(key, told):
+    assert masked(key) == told

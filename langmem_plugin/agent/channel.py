@@ -257,6 +257,7 @@ class Channel:
     def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
         thread = str(config["configurable"]["thread_id"])
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
+            log.error("reply.given_up", extra={"phone": masked(thread), "attempts": MOST_ATTEMPTS})
             return task.replies.failed
         if not together[-1].message.content:  # of one whose process ended before it was told so
             return task.replies.empty_message

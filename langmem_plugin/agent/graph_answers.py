@@ -29,7 +29,8 @@ log = event_log(__name__)
 class Plan:
     """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
 
-    Its answer is among the messages after those of `own`, or after the first `seen` where it adds none.
+    The answer is the last words of the assistant after the messages with the ids in `own`; without any, after the first
+    `seen` messages.
     """
 
     text: str | None = None
@@ -39,6 +40,8 @@ class Plan:
 
 
 class GraphAnswers:
+    """Decides, before a run, what the graph is given, and after it, which of its words go out."""
+
     def __init__(self, run_writes: RunWrites, decisions: Decisions, shown: MemoryInPrompt) -> None:
         self._run_writes = run_writes
         self._decisions = decisions

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 from langmem_plugin.agent.steps import Sending
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
@@ -107,14 +108,17 @@ def incoming_message(
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
         raise TypeError(f"reply() has no argument {', '.join(sorted(unknown))}: see its documentation")
     message_id, sender, name = delivery.get("message_id"), delivery.get("sender"), delivery.get("sender_name")
+    sent_at = delivery.get("sent_at")
+    if sent_at is not None and not isinstance(sent_at, datetime):
+        raise InvalidInput(f"sent_at={sent_at!r} is no datetime: pass datetime.fromtimestamp(…, UTC)")
     in_group = is_group(owner) and (sender or name)
     return IncomingMessage(
         owner,
         source,
         clean(str(text or "")),
         image=image,
-        message_id=None if message_id is None else str(message_id),
-        sent_at=delivery.get("sent_at"),
+        message_id=str(message_id) if message_id is not None and str(message_id).strip() else None,
+        sent_at=sent_at,
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),

@@ -14,6 +14,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import Interrupt
 
 from langmem_plugin.agent.replies import Replies
+from langmem_plugin.memory.search.tokenizer import words_of
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.references.shown.plain_data import plain
@@ -30,11 +31,22 @@ _OPEN = re.compile(
     r"qué|cuál|quién|dónde|cuándo|cómo|cuánt\w+)\b",
     re.IGNORECASE,
 )
+_LEADING = r"(?:(?:but|and|with|please|make|change|set|the)\s+)*"
+_TRAILING = r"(?:\s+please)?[\s.!]*"
 _CONDITION = re.compile(
     r"\b(?:but|except|only|instead|unless|rather|change|make it|"
     r"אבל|רק|במקום|pero|solo|sólo|excepto|salvo|mejor|cambia)\b",
     re.IGNORECASE,
 )
+
+
+_REPEATING = frozenset(
+    words_of(
+        "it that this the a an one them do go ahead now for me us please thanks thank you and yes sure ok"
+        " את זה אותו אותה בבקשה תודה עכשיו כן por favor gracias lo la el eso ahora sí y"
+    )
+)
+"""What may stand beside a yes without changing it."""
 
 
 class NotUnderstood(Exception):
@@ -72,8 +84,14 @@ def asked_by(interrupt: Interrupt) -> Asked:
     """The questions of an interrupt, whatever its value is."""
     value = interrupt.value
     match value:
-        case {"action_requests": [_, *_] as actions, "review_configs": list(configs)}:
-            allowed = {str(each["action_name"]): tuple(each["allowed_decisions"]) for each in configs}
+        case {"action_requests": [_, *_] as actions, "review_configs": list(configs)} if all(map(_is_action, actions)):
+            allowed = {
+                str(name): tuple(map(str, decisions))
+                for each in configs
+                if isinstance(each, Mapping)
+                and (name := each.get("action_name"))
+                and isinstance(decisions := each.get("allowed_decisions"), list | tuple)
+            }
             questions = [Approval.of(action, allowed.get(str(action["name"]))) for action in actions]
             return Asked(interrupt.id, questions, in_one_answer=True)
         case {"type": "tool_approval", "name": str(), "args": dict()}:
@@ -89,6 +107,10 @@ def asked_by(interrupt: Interrupt) -> Asked:
 
 _DECISIONS = ("approve", "edit", "reject", "respond")
 _USUAL_DECISIONS = ("approve", "edit", "reject")
+
+
+def _is_action(value: Any) -> bool:
+    return isinstance(value, Mapping) and "name" in value and isinstance(value.get("args") or {}, Mapping)
 
 
 @dataclass(frozen=True)
@@ -124,15 +146,22 @@ class Approval:
                 return self._edited(changed)
             if _CONDITION.search(verdict.rest):
                 return self._with_reason(said)  # "yes, but for tomorrow" is no approval of this call
+            if not self._says_it_again(verdict.rest):
+                raise NotUnderstood  # nor is "ok, wait", "right now? how much is it"
             return {"type": "approve"}
         if verdict is not None and not verdict.yes:
-            return self._with_reason(verdict.rest)
+            return self._with_reason(said if verdict.rest else "")
         if "approve" not in self.allowed and "respond" in self.allowed:
             return {"type": "respond", "message": said}
         raise NotUnderstood
 
     def rejection(self, said: str) -> dict[str, Any]:
         return self._with_reason(said)
+
+    def _says_it_again(self, rest: str) -> bool:
+        """Whether what follows a yes only repeats the call: "order it", "the large one, please"."""
+        of_the_call = set(words_of(f"{self._action()} {self.description}"))
+        return "?" not in rest and set(words_of(rest)) <= of_the_call | _REPEATING
 
     def _edited(self, changed: Mapping[str, Any]) -> dict[str, Any]:
         return {"type": "edit", "edited_action": {"name": self.name, "args": {**self.arguments, **changed}}}
@@ -149,18 +178,28 @@ class Approval:
         return f"{_spaced(self.name)} ({told})" if told else _spaced(self.name)
 
     def _changed(self, said: str) -> dict[str, Any]:
-        """Arguments that the words give another value: "size: small, topping: olives", "size small"."""
-        names = {_spaced(name).casefold(): name for name in self.arguments}
+        """Arguments that the words give another value: "size: small, topping: olives", "make the size small".
+
+        {} where anything else is said besides: "what size is it?", "I have to think".
+        """
+        names = {spaced.casefold(): name for name in self.arguments if (spaced := _spaced(name))}
         if not names or not said:
             return {}
         either = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-        value_of = rf"\b({either})\b\s*+(?:[:=]|to\b|is\b|be\b)?\s*+([^,;\n]{{1,{_LONGEST_VALUE}}})"
+        change = re.compile(
+            rf"{_LEADING}({either})(?:\s*[:=]\s*|\s+(?:to\s+)?)([^\s?][^?]{{0,{_LONGEST_VALUE}}}?){_TRAILING}",
+            re.IGNORECASE,
+        )
         changed = {}
-        for name, text in re.findall(value_of, said[:2_000], re.IGNORECASE):
-            argument = names[name.casefold()]
-            value = _like(self.arguments[argument], text.strip().rstrip("."))
-            if value is not None:
-                changed[argument] = value
+        for clause in filter(None, map(str.strip, re.split(r"[,;\n]|\band\b", said[:2_000]))):
+            found = change.fullmatch(clause)
+            if found is None:
+                return {}
+            argument = names[found[1].casefold()]
+            value = _like(self.arguments[argument], found[2])
+            if value is None:
+                return {}
+            changed[argument] = value
         return changed
 
 

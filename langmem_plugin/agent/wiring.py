@@ -8,6 +8,7 @@ from langchain_core.runnables import Runnable
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
+from langgraph.pregel import Pregel
 
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.steps import Graph
@@ -46,7 +47,7 @@ class Wiring:
 
     def check_once(self, graph: Graph) -> None:
         """Logs what `check` says, the first time that a graph is used. Raises ConfigurationError."""
-        if graph in self._checked:
+        if isinstance(graph, Pregel) and graph in self._checked:
             return
         for advice in self.check(graph):
             log.warning("graph.wiring", extra={"graph": graph.name, "advice": advice})
@@ -54,6 +55,8 @@ class Wiring:
 
     def check(self, graph: Graph) -> list[str]:
         """See PhoneMemory.check."""
+        if not isinstance(graph, Pregel):
+            raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
         if "messages" not in graph.channels:
             raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
         if graph.checkpointer is None or graph.checkpointer is False:

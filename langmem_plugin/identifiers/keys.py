@@ -43,7 +43,13 @@ def usable(key: str) -> str:
     return owner_to_store(key)
 
 
+_SERVICES = frozenset({"c.us", "s.whatsapp.net", "lid", "g.us", "broadcast"})
+
+
 def masked(phone: str) -> str:
     """Enough to tell two people apart in a log, too little to call one."""
-    name, at, kind = phone.partition("@")
-    return f"…{name[-3:]}{at}{kind}" if len(name) > 6 else "…"  # noqa: PLR2004 - a short key would be shown whole
+    name, at, kind = phone.rpartition("@")
+    if kind not in _SERVICES:  # what stands behind another @ may be a name
+        name, at, kind = phone, "", ""
+    name = name.rpartition(":")[2]
+    return f"…{name[-3:]}{at}{kind}" if len(name) > 6 else f"…{at}{kind}"  # noqa: PLR2004 - a short key would be shown whole

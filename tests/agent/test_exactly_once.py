@@ -9,7 +9,7 @@ import pytest
 from langchain_core.messages import AIMessage
 from sqlalchemy import delete, select
 
-from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.conversation_tables import incoming, turn
@@ -113,6 +113,26 @@ def test_the_same_id_from_two_people_is_two_messages(memory):
     assert memory.reply(echo.graph, ERIN, "tea", message_id="15") == "heard tea"
     assert memory.reply(echo.graph, JASON, "milk", message_id="15") == "heard milk"
     assert memory.reply(echo.graph, ERIN, "anything else", message_id="15") == "heard tea"
+
+
+@pytest.mark.spec("C-21", "C-13")
+@pytest.mark.parametrize("blank", ["", "  ", None])
+def test_a_blank_id_is_no_id(memory, blank):
+    echo = Echo(memory)
+
+    assert memory.reply(echo.graph, ERIN, "one", message_id=blank) == "heard one"
+    assert memory.reply(echo.graph, ERIN, "two", message_id=blank) == "heard two"
+
+
+@pytest.mark.spec("C-13")
+def test_a_wrong_argument_is_the_callers_and_not_told_to_the_person(memory):
+    graph = Echo(memory).graph
+    with pytest.raises(InvalidInput, match="sent_at"):
+        memory.reply(graph, ERIN, "hello", sent_at="2026-01-01")
+    with pytest.raises(TypeError, match="mesage_id"):
+        memory.reply(graph, ERIN, "hello", mesage_id="1")
+    with pytest.raises(ConfigurationError, match="compile"):
+        memory.reply(graph.builder, ERIN, "hello")
 
 
 @pytest.mark.spec("C-21", "W-1")

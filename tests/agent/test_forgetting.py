@@ -267,3 +267,29 @@ def test_replies_of_the_channel_are_in_the_persons_language(memory, graph_of, sc
     assert memory.reply(graph, ERIN, "שלום, מה שלומך?").startswith("heard")
     assert memory.reply(graph, ERIN, "  ") == replies_in("he").empty_message
     assert memory.reply(graph, ERIN, "/reset") == replies_in("he").conversation_cleared
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize(
+    ("said", "gone"), [("the first one", 1), ("the last one", 2), ("השני", 2), ("number 2 please", 2)]
+)
+def test_a_question_is_answered_by_a_place_in_words(memory, said, gone):
+    memory.command(ERIN, "/remember green tea in the morning")
+    memory.command(ERIN, "/remember black tea at noon")
+    asked = memory.command(ERIN, "/forget tea").splitlines()
+    [meant] = [line for line in asked if line.startswith(f"{gone}. ")]
+
+    memory.command(ERIN, said)
+
+    [left] = memory.service.list_memories(ERIN)
+    assert left.text not in meant
+
+
+@pytest.mark.spec("U-2")
+@pytest.mark.parametrize("said", ["yep, go ahead", "sure thing", "do it", "יאללה"])
+def test_a_question_is_answered_by_any_yes_that_a_graphs_is(memory, said):
+    memory.command(ERIN, "/remember green tea in the morning")
+    memory.command(ERIN, "/forget tea")
+    memory.command(ERIN, said)
+
+    assert memory.service.list_memories(ERIN) == []

@@ -105,3 +105,13 @@ def test_yesterday_in_a_search_is_yesterday_where_the_person_is(memory, clock):
 
     assert found("Jerusalem") == {"2026-03-01"}
     assert found("London") == {"2026-02-28"}
+
+
+@pytest.mark.spec("U-2", "I-4")
+@pytest.mark.parametrize("remove", ["remove", "delete", "מחק", "eliminar"])
+def test_an_instruction_is_removed_by_its_number(memory, remove):
+    memory.command(ERIN, "/instructions Answer briefly")
+    memory.command(ERIN, "/instructions Call me Erin")
+
+    assert "Answer briefly" in memory.command(ERIN, f"/instructions {remove} 1")
+    assert [each.text for each in memory.instructions.list_instructions(ERIN, active_only=False)] == ["Call me Erin"]

@@ -202,6 +202,35 @@ def test_a_tool_is_approved_changed_or_refused_in_words(memory, pizzeria, mode, 
     assert "order pizza (size: small" in memory.reply(graph, ERIN, "small")  # asked in the language of the answer
 
 
+@pytest.mark.spec("C-21", "R-6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "right now? how much is it", "ok wait", "sure? I am not sure", "yes, cancel it", "ok no", "yes if it is cheap",
+        "yes?", "correct?", "what size is it?", "which size do you mean", "is the size right?", "bueno no",
+        "si no es caro", "I have to think about the size",
+    ],
+)  # fmt: skip
+def test_nothing_is_done_on_words_that_do_not_approve_it(memory, pizzeria, said):
+    graph = pizzeria()
+    memory.reply(graph, ERIN, "large")
+    memory.reply(graph, ERIN, said)
+
+    assert pizzeria.ordered == []
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(
+    "said", ["no problem", "no worries, go ahead", "yes, the large one please", "כן, בבקשה", "sí, claro"]
+)
+def test_words_that_approve_it_in_another_way_are_understood(memory, pizzeria, said):
+    graph = pizzeria()
+    memory.reply(graph, ERIN, "large")
+    memory.reply(graph, ERIN, said)
+
+    assert pizzeria.ordered == [("large", 1)]
+
+
 @pytest.mark.spec("C-21")
 def test_the_model_is_told_why_a_tool_was_refused(memory, pizzeria):
     graph = pizzeria()

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+from langchain_core.messages import AIMessage
+
 from langmem_plugin.agent.commands.lines import one_line, with_id
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
@@ -14,26 +16,18 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.search.tokenizer import asked, terms
+from langmem_plugin.references import resolve
+from langmem_plugin.references.said.yes_or_no import agrees
 
 log = event_log(__name__)
 
 _LIKELY = 0.5  # similarity
 _SURELY = 0.99995  # of the meaning: recall's 0.7 finds tea for "coffee", and nobody wants to be asked about that
-_LONGEST_ANSWER = 40  # letters
+_LONGEST_ANSWER, _MOST_WORDS = 40, 4  # letters, words
+_PLAIN_NUMBER = re.compile(r"[\s#]*+(\d{1,3})[\s.!]*+")
 _SHOWN, _LOOKED_AT = 5, 50
 _ID = re.compile(r"\[?([0-9a-f]{8}[0-9a-f-]{0,28})\]?", re.IGNORECASE)
 _UNDONE_WITHIN = timedelta(minutes=10)
-
-_YES = {
-    *("yes", "y", "yep", "yeah", "sure", "ok", "okay", "yes please", "yes, please", "👍", "✅", "👌"),
-    *("כן", "אוקיי", "אישור", "כן בבקשה", "sí", "si", "vale", "claro", "sí por favor", "sí, por favor"),
-}
-_NO = {
-    *("no", "n", "nope", "cancel", "no thanks", "no, thanks", "never mind", "👎", "❌"),
-    *("לא", "ביטול", "עזוב", "עזבי", "לא תודה", "cancelar", "nada", "no gracias", "no, gracias"),
-}
-_SKIN = re.compile("[\U0001f3fb-\U0001f3ff\ufe0f]")
-_NUMBER = re.compile(r"(?:number |nº ?|מספר |número |#)?(\d{1,3})")
 
 _Same = Sequence[Memory]
 """Memories of one text: forgetting one of them would leave the text remembered."""
@@ -60,15 +54,14 @@ class Forgetting:
     def answered(self, owner: str, text: str, question: dict[str, Any], replies: Replies) -> str | None:
         """The reply to what a person said to `question`; None if that is no answer to it."""
         choices: list[list[tuple[str, int]]] = question["choices"]
-        said = _answer(text)
-        number = _NUMBER.fullmatch(said)
-        if said in _NO:
+        number, yes = _number(text, len(choices)), _verdict(text)
+        if yes is False:
             return replies.nothing_forgotten
-        if number and 1 <= int(number[1]) <= len(choices):
-            chosen = choices[int(number[1]) - 1]
-        elif said in _YES and len(choices) == 1:
+        if number is not None and 1 <= number <= len(choices):
+            chosen = choices[number - 1]
+        elif yes and len(choices) == 1:
             chosen = choices[0]
-        elif number or said in _YES:
+        elif number is not None or yes:
             self.questions.ask(owner, {"choices": choices})
             return replies.forget_number.format(most=len(choices))
         else:
@@ -168,12 +161,26 @@ class Forgetting:
 
 def is_answer(text: str) -> bool:
     """Whether a text may be the answer to a question of this kind."""
-    said = _answer(text)
-    return said in _YES or said in _NO or _NUMBER.fullmatch(said) is not None
+    return _verdict(text) is not None or _number(text, _SHOWN) is not None
 
 
-def _answer(text: str) -> str:
-    return plain(_SKIN.sub("", text)).strip(" .!,¡") if len(text) <= _LONGEST_ANSWER else ""
+def _verdict(text: str) -> bool | None:
+    """Whether it is a yes or a no and nothing else."""
+    found = agrees(text) if len(text) <= _LONGEST_ANSWER else None
+    return found.yes if found is not None and not found.rest else None
+
+
+def _number(text: str, many: int) -> int | None:
+    """The place in a list of so many that it names, as "2" or "the last one"; maybe one that is not there."""
+    if len(text) > _LONGEST_ANSWER or len(text.split()) > _MOST_WORDS:
+        return None
+    if found := _PLAIN_NUMBER.fullmatch(text):
+        return int(found[1])
+    listed = AIMessage("\n".join(f"{number}. {number}" for number in range(1, many + 1)))
+    for reference in resolve(text, [listed]).references:
+        if reference.sort in ("number", "ordinal") and len(reference.numbers) == 1:
+            return reference.numbers[0]
+    return None
 
 
 def _bare(text: str) -> str:

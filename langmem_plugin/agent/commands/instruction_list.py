@@ -1,4 +1,4 @@
-"""/instructions: lists standing instructions by number, adds one, switches one off and on."""
+"""/instructions: lists standing instructions by number, adds one, switches one off and on, removes one."""
 
 import re
 
@@ -9,7 +9,8 @@ from langmem_plugin.memory.instructions import Instruction, StandingInstructions
 from langmem_plugin.memory.models import plain
 
 _SWITCH = re.compile(
-    r"(?:(?P<off>off|stop|כבה|כבי|apagar|desactivar|quitar)|(?P<on>on|הפעל|הפעילי|activar))(?:\s+#?(?P<number>\d{1,4}))?",
+    r"(?:(?P<off>off|stop|כבה|כבי|apagar|desactivar)|(?P<on>on|הפעל|הפעילי|activar)|"
+    r"(?P<remove>remove|delete|forget|מחק|מחקי|הסר|הסירי|quitar|eliminar|borrar))(?:\s+#?(?P<number>\d{1,4}))?",
     re.IGNORECASE,
 )
 
@@ -22,7 +23,10 @@ class InstructionList:
         if (page := page_number(rest)) is not None:
             return self._listed(owner, page, replies)
         if switch := _SWITCH.fullmatch(rest):
-            return self._switched(owner, int(switch["number"] or 0), replies, on=switch["on"] is not None)
+            number = int(switch["number"] or 0)
+            if switch["remove"]:
+                return self._removed(owner, number, replies)
+            return self._switched(owner, number, replies, on=switch["on"] is not None)
         return self._added(owner, rest, replies)
 
     def _all(self, owner: str) -> list[Instruction]:
@@ -56,6 +60,16 @@ class InstructionList:
         except TooManyInstructions:
             return replies.instructions_full
         return replies.instruction_added.format(text=_told(same, replies))
+
+    def _removed(self, owner: str, number: int, replies: Replies) -> str:
+        found = self._all(owner)
+        if not 1 <= number <= len(found):
+            return replies.instruction_unknown.format(number=number)
+        try:
+            self._instructions.remove(owner, found[number - 1].id)
+        except InstructionNotFound:  # by another process, meanwhile
+            return replies.instruction_unknown.format(number=number)
+        return replies.forgotten.format(fact=_told(found[number - 1], replies))
 
     def _switched(self, owner: str, number: int, replies: Replies, *, on: bool) -> str:
         found = self._all(owner)

@@ -1,7 +1,8 @@
 """Messages that came in, claimed by their ids: each is answered once, whatever is delivered twice or cut short.
 
-A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn. What it
-was answered is kept with it, for whoever delivers it again; how long, housekeeping.py says.
+A message is noted in the transaction that draws its turn's ticket, and taken in the one that begins the turn. Its
+answer is kept with it, for whoever delivers it again, for as long as housekeeping.py says. Which deliveries are of one
+message, `IncomingMessage.claim_id` says.
 """
 
 import uuid

@@ -6,16 +6,16 @@ from dataclasses import dataclass
 _YES = (
     "yes please|yes|yeah|yep|yup|yea|ya|y|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|absolutely|"
     "definitely|approved|approve|confirmed|confirm|confirmo|correct|right|alright|all right|fine|sounds good|go for it|"
-    "why not|agreed|i agree|by all means|"
-    "כן בבקשה|כן|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
+    "why not|no problem|no worries|agreed|i agree|by all means|"
+    "כן בבקשה|כן|נכון|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
     "sí por favor|si por favor|sí|si|claro que sí|claro que si|claro|vale|dale|de acuerdo|por supuesto|adelante|hazlo|"
     "está bien|esta bien|bueno|correcto|perfecto"
 )
 _NO = (
     "no thank you|no thanks|no way|nope|nah|no|n|not now|don't do it|do not do it|don't|do not|never mind|nevermind|"
     "stop|cancel|reject|rejected|refuse|decline|"
-    "לא תודה|ממש לא|לא|בטל|בטלי|תבטל|תבטלי|עזוב|עזבי|עצור|עצרי|"
-    "no gracias|para nada|mejor no|cancela|cancelar|cancelalo|cancélalo|detente|olvídalo|olvidalo|ni hablar"
+    "לא תודה|ממש לא|לא|ביטול|בטל|בטלי|תבטל|תבטלי|עזוב|עזבי|עצור|עצרי|"
+    "no gracias|para nada|mejor no|nada|cancela|cancelar|cancelalo|cancélalo|detente|olvídalo|olvidalo|ni hablar"
 )
 _YES_SIGNS, _NO_SIGNS = "👍👌✅☑✔🆗🙏💯", "👎❌🚫⛔✖🙅"
 _DECORATION = re.compile(
@@ -50,10 +50,11 @@ def agrees(said: str) -> Verdict | None:
         return Verdict(yes=True)
     if bare and all(sign in _NO_SIGNS for sign in bare.replace(" ", "")):
         return Verdict(yes=False)
-    for words, yes in ((_NO_WORDS, False), (_YES_WORDS, True)):
-        if found := words.match(text):
-            return Verdict(yes, _beyond(text[found.end() :], yes=yes))
-    return None
+    matches = [(found, yes) for words, yes in ((_NO_WORDS, False), (_YES_WORDS, True)) if (found := words.match(text))]
+    if not matches:
+        return None
+    found, yes = max(matches, key=lambda each: each[0].end())  # "no problem" is more than "no"
+    return Verdict(yes, _beyond(text[found.end() :], yes=yes))
 
 
 def _beyond(rest: str, *, yes: bool) -> str:
