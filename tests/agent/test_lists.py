@@ -109,8 +109,9 @@ def test_yesterday_in_a_search_is_yesterday_where_the_person_is(memory, clock):
 
 @pytest.mark.spec("U-2", "I-4")
 @pytest.mark.parametrize("remove", ["remove", "delete", "מחק", "eliminar"])
-def test_an_instruction_is_removed_by_its_number(memory, remove):
+def test_an_instruction_is_removed_by_its_number(memory, clock, remove):
     memory.command(ERIN, "/instructions Answer briefly")
+    clock.forward(minutes=1)
     memory.command(ERIN, "/instructions Call me Erin")
 
     assert "Answer briefly" in memory.command(ERIN, f"/instructions {remove} 1")
