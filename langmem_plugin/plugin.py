@@ -316,7 +316,7 @@ class PhoneMemory:
             image=image,
             message_id=message_id,
             sent_at=sent_at,
-            sender=self._written(sender),
+            sender=self._written(sender or None),
             sender_name=sender_name,
             automated=automated,
         )
@@ -345,7 +345,7 @@ class PhoneMemory:
             image=image,
             message_id=message_id,
             sent_at=sent_at,
-            sender=self._written(sender),
+            sender=self._written(sender or None),
             sender_name=sender_name,
             automated=automated,
         )

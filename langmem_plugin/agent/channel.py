@@ -62,6 +62,13 @@ class _Task:
     replies: Replies
 
 
+class _NotSent(Exception):
+    """The channel's own function raised."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+
 class Channel:
     """Answers messages with a graph, in turns, or with what a person can be told instead."""
 
@@ -92,27 +99,30 @@ class Channel:
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.text))
             try:
                 answer = yield from self._answered(task)
+            except _NotSent as failed:
+                # Whoever sends by itself must know, and nothing else can be said that way.
+                raise failed.error from None
             except Exception as error:
                 if manner.raise_errors:
                     raise
                 answer = Reply(self._told_instead(error, task.replies, message.owner))
                 self._keep_told(error, message, answer)
-                if manner.send is not None:
-                    yield Send(manner.send, answer)
-                return answer
+                return (
+                    yield from self._out(task, answer, None if isinstance(error, TurnTimeout) else message.claim_id)
+                )
         return Reply(f"{answer}\n\n{task.replies.without_memory}", repeated=answer.repeated) if missing else answer
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
         if message.is_empty:
-            return (yield from self._out(task, task.replies.empty_message))
+            return (yield from self._told_once(task, HumanMessage(""), task.replies.empty_message))
         try:
             said = message.said
         except InvalidInput:
             if task.manner.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
-            return (yield from self._out(task, task.replies.picture_unreadable))
+            return (yield from self._told_once(task, HumanMessage(message.text), task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
@@ -135,20 +145,52 @@ class Channel:
         owner = task.message.owner
         result = yield Run(task.graph, {"messages": [said]}, without_trace(owner))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
-        return (yield from self._out(task, text))
+        claim_id = None if task.message.automated else task.message.claim_id
+        if claim_id is not None and self._settings.enable_memory_system:
+            # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
+            with contextlib.suppress(StoreUnavailable):
+                self._claims.claim_without_turn(owner, said, claim_id)
+                self._claims.answered(owner, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
+
+    def _told_once(self, task: _Task, said: HumanMessage, text: str) -> Steps[Reply]:
+        """What no graph is asked about; told also when the database cannot be reached."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        if claim_id is not None and self._settings.enable_memory_system:
+            with contextlib.suppress(StoreUnavailable):
+                answer = yield from self._answered_elsewhere(task, said)
+                if answer is not None:
+                    return (yield from self._again(task, answer))
+                self._claims.answered(thread, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
 
     def _command(self, task: _Task) -> Steps[Reply]:
         """It is not kept waiting by a turn that hangs: /reset must work then."""
         thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.said, claim_id):
-            for _ in range(_COMMAND_POLLS):
-                if (answer := self._claims.answer_to(thread, claim_id)) is not None:
-                    return (yield from self._again(task, answer))
-                yield Pause(_POLL_SECONDS)
+        answer = yield from self._answered_elsewhere(task, task.message.said)
+        if answer is not None:
+            return (yield from self._again(task, answer))
         text = self._commands.answer(thread, task.message.text) or ""
         if claim_id is not None:
             self._claims.answered(thread, [claim_id], text)
         return (yield from self._out(task, text, claim_id))
+
+    def _answered_elsewhere(self, task: _Task, said: HumanMessage) -> Steps[Answer | None]:
+        """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        if claim_id is None or self._claims.claim_without_turn(thread, said, claim_id):
+            return None
+        return (yield from self._awaited(task, thread, claim_id))
+
+    def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
+        """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
+        answer = None
+        for _ in range(_COMMAND_POLLS):
+            answer = self._claims.answer_to(thread, claim_id)
+            if answer is not None and (answer.sent or task.manner.send is None):
+                break
+            yield Pause(_POLL_SECONDS)
+        return answer
 
     def _only_recorded(self, message: IncomingMessage) -> Reply:
         """What a channel synchronises from long ago is kept, once, and not answered."""
@@ -198,11 +240,19 @@ class Channel:
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
         if claim.answer is not None:
             return (yield from self._again(task, claim.answer))
+        if claim.without_turn:
+            thread = str(config["configurable"]["thread_id"])
+            answer = yield from self._awaited(task, thread, claim.message_id or "")
+            if answer is not None:
+                return (yield from self._again(task, answer))
+        texts = []
         for waiting in claim.before:
-            yield from self._answer(task, [waiting], config, asked=asked)
+            texts.append((yield from self._answer(task, [waiting], config, asked=asked)))
             asked = True  # the run before may have asked: it is looked up
         yield from self._gather(task.message, claim, config)
-        return Reply((yield from self._answer(task, claim.together, config, asked=asked)))
+        texts.append((yield from self._answer(task, claim.together, config, asked=asked)))
+        # What was not sent by itself goes out with this reply: nobody else may ever ask for it.
+        return Reply(texts[-1] if task.manner.send is not None else "\n\n".join(filter(None, texts)))
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
@@ -227,19 +277,12 @@ class Channel:
             text = self._told_instead(error, task.replies, thread)
         if ids:
             self._claims.answered(thread, ids, text, config)
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if ids:
-                self._claims.confirm(thread, ids)
+        yield from self._send(task, text, thread, ids)
         return text
 
     def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
-        thread = str(config["configurable"]["thread_id"])
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             return task.replies.failed
-        cut_short = together[0] if len(together) == 1 and together[0].attempts else None
-        if cut_short and (answer := self._commands.answer(thread, cut_short.message.text)) is not None:
-            return answer
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked)
         if plan.text is not None:
             return plan.text
@@ -254,11 +297,22 @@ class Channel:
     # What goes out
 
     def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
-        if task.manner.send is not None and text:
-            yield Send(task.manner.send, text)
-            if claim_id is not None:
-                self._claims.confirm(task.message.owner, [claim_id])
+        yield from self._send(task, text, task.message.owner, [] if claim_id is None else [claim_id])
         return Reply(text)
+
+    def _send(self, task: _Task, text: str, thread: str, ids: Sequence[str]) -> Steps[None]:
+        """Once it is out, it is out: that this could not be noted is nothing to tell the person."""
+        if task.manner.send is None or not text:
+            return
+        try:
+            yield Send(task.manner.send, text)
+        except Exception as error:  # whatever it is, it is the channel's own
+            raise _NotSent(error) from error
+        if ids:
+            try:
+                self._claims.confirm(thread, ids)
+            except StoreUnavailable:
+                log.warning("reply.not_confirmed", exc_info=True, extra={"phone": masked(thread)})
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""

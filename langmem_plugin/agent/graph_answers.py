@@ -77,7 +77,7 @@ class GraphAnswers:
         said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
         interrupts = _interrupts_in(result)
         if interrupts:
-            return "\n\n".join(filter(None, [said, asked_by(interrupts[0]).questions[0].words(replies)]))
+            return "\n\n".join(filter(None, [said, _worded(interrupts[0], replies)]))
         if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
             log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
             return said or replies.stopped
@@ -89,7 +89,7 @@ class GraphAnswers:
         plan = Plan(own=frozenset(each.id for each in own), seen=len(own))
         interrupts = _interrupts_in(result)
         if interrupts:
-            return asked_by(interrupts[0]).questions[0].words(replies)
+            return _worded(interrupts[0], replies)
         return self._said(messages, plan, owner, recalled_of(result), sources=sources) or replies.nothing_said
 
     def _said(self, messages: Sequence[BaseMessage], plan: Plan, owner: str, recalled: Any, *, sources: bool) -> str:
@@ -111,7 +111,7 @@ class GraphAnswers:
     ) -> Plan:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
         if state.interrupts:
-            return Plan(text=asked_by(state.interrupts[0]).questions[0].words(replies))
+            return Plan(text=_worded(state.interrupts[0], replies))
         if state.next:
             return Plan(given=None, own=own, seen=seen)
         return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
@@ -140,10 +140,10 @@ class GraphAnswers:
                 answers[one.interrupt_id].append(_answer(question, said, is_last=before.asked_again == place))
             except NotUnderstood:
                 self._decisions.keep(config, dataclasses.replace(before, asked_again=place))
-                return Plan(text=replies.ask_again.format(question=question.words(replies)))
+                return Plan(text=clean(replies.ask_again.format(question=question.words(replies))))
             if (following := _first_open(asked, answers)) is not None:
                 self._decisions.keep(config, Decided(answers))
-                return Plan(text=following[1].words(replies))
+                return Plan(text=clean(following[1].words(replies)))
         if by or before != Decided():
             self._decisions.keep(config, Decided(answers, by=by, seen=seen, asked=_values_of(interrupts)))
         values = {each.interrupt_id: each.resume(answers[each.interrupt_id]) for each in asked}
@@ -160,6 +160,11 @@ class GraphAnswers:
 
 def _uncited(text: str) -> str:
     return clean(with_sources(text, ()) if cites(text) else text)
+
+
+def _worded(interrupt: Interrupt, replies: Replies) -> str:
+    """What it asks first; one that asks nothing has stopped all the same."""
+    return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
 
 
 def _answer(question: Question, said: str, *, is_last: bool) -> Any:

@@ -72,7 +72,7 @@ class IncomingMessage:
         return HumanMessage(content=[*words, image_block(self.image)], **given)
 
     def is_older_than(self, age: timedelta, now: datetime) -> bool:
-        return self.sent_at is not None and as_utc(self.sent_at) + age < now
+        return self.sent_at is not None and now - as_utc(self.sent_at) > age
 
 
 def incoming_message(
@@ -94,12 +94,17 @@ def incoming_message(
         source,
         clean(str(text or "")),
         image=image,
-        message_id=None if message_id is None else str(message_id),
+        message_id=_named(message_id),
         sent_at=sent_at,
         sender=sender if in_group else None,
         sender_name=shown_name(sender_name, sender) if in_group else None,
         automated=automated,
     )
+
+
+def _named(message_id: str | int | None) -> str | None:
+    """A blank id names nothing: it is what a channel's form gives where it has none."""
+    return None if message_id is None or not str(message_id).strip() else str(message_id)
 
 
 def clean(text: str) -> str:

@@ -183,7 +183,7 @@ def test_what_was_cut_short_is_answered_by_itself_and_first_when_another_message
     take_places_away(memory)
     echo = Echo(memory)
 
-    assert memory.reply(echo.graph, ERIN, "two", message_id="m2") == "heard two"
+    assert memory.reply(echo.graph, ERIN, "two", message_id="m2") == "heard one\n\nheard two"
     late = memory.reply(echo.graph, ERIN, "one", message_id="m1")
 
     assert (late, late.repeated) == ("heard one", True)

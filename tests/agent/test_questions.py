@@ -309,3 +309,34 @@ def test_whatever_a_graph_asks_can_be_worded_and_answered(value, said):
             question.answer(said)
         except NotUnderstood:
             question.rejection(said)
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"action_requests": [{}], "review_configs": [{}]},
+        {"action_requests": ["pay"], "review_configs": []},
+        {"action_requests": [{"name": "pay", "args": "all"}], "review_configs": []},
+        {"action_requests": [{"name": "pay"}], "review_configs": [{"action_name": "pay", "allowed_decisions": None}]},
+        {"type": "tool_approval", "name": "pay", "args": {1: 2}},
+    ],
+)
+def test_what_only_looks_like_a_request_is_asked_and_answered_all_the_same(memory, value):
+    graph = asking(memory, value)
+    said = [memory.reply(graph, ERIN, text) for text in ("go", "maybe", "no")]
+    assert ENGLISH.failed not in said
+    assert any("was given" in each for each in said)
+
+
+@pytest.mark.spec("C-21")
+def test_an_action_that_may_only_be_changed_goes_on_with_yes(memory):
+    config = {"action_name": "pay", "allowed_decisions": ["edit"]}
+    request = {"action_requests": [{"name": "pay", "args": {"amount": 1}}], "review_configs": [config]}
+    assert "'args': {'amount': 1}" in given_to(memory, request, "yes")
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(("value", "asked"), [("Pay\x00 it\ud800?", "Pay it??"), ("", ENGLISH.stopped)])
+def test_a_question_goes_out_cleaned_and_is_never_nothing(memory, value, asked):
+    assert memory.reply(asking(memory, value), ERIN, "go") == asked
