@@ -54,12 +54,17 @@ class Manner:
 
 @dataclass(frozen=True)
 class _Task:
-    """A message to be answered, by which graph, how, and in whose words."""
+    """A message to be answered, by which graph, how, in whose words, and what had to be missing in the answer."""
 
     graph: Graph
     message: IncomingMessage
     manner: Manner
     replies: Replies
+    missing: Sequence[str]
+
+    def noticed(self, text: str) -> str:
+        """With a sentence about it."""
+        return f"{text}\n\n{self.replies.without_memory}" if text and self.missing else text
 
 
 class _NotSent(Exception):
@@ -79,7 +84,7 @@ class Channel:
         answers: GraphAnswers,
         commands: Commands,
         sessions: SessionManager,
-        turn: Callable[[str, Arrival], Turn],
+        turn: Callable[[str, str, Arrival], Turn],
         replies_for: Callable[[str, str], Replies],
         settings: Settings,
         now: Callable[[], datetime],
@@ -96,7 +101,7 @@ class Channel:
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with waiting_once(), outage_note.watched() as missing:
-            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text))
+            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
             try:
                 answer = yield from self._answered(task)
             except _NotSent as failed:
@@ -110,7 +115,7 @@ class Channel:
                 return (
                     yield from self._out(task, answer, None if isinstance(error, TurnTimeout) else message.claim_id)
                 )
-        return Reply(f"{answer}\n\n{task.replies.without_memory}", repeated=answer.repeated) if missing else answer
+        return Reply(task.noticed(answer), repeated=answer.repeated)
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
@@ -129,7 +134,7 @@ class Channel:
         if self._commands.takes(message.owner, message.text):
             return (yield from self._command(task))
         if message.is_older_than(self._settings.answer_within, self._now()):
-            return self._only_recorded(message)
+            return self._only_recorded(task)
         for attempt in range(_TRIES):
             try:
                 return (yield from self._in_turn(task))
@@ -192,13 +197,18 @@ class Channel:
             yield Pause(_POLL_SECONDS)
         return answer
 
-    def _only_recorded(self, message: IncomingMessage) -> Reply:
+    def _only_recorded(self, task: _Task) -> Reply:
         """What a channel synchronises from long ago is kept, once, and not answered."""
-        thread, claim_id = message.owner, message.claim_id
-        if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
-            self._sessions.record(thread, message.said)
-            if claim_id is not None:
-                self._claims.answered(thread, [claim_id], "")
+        message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
+        try:
+            if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
+                self._sessions.record(thread, message.said)
+                if claim_id is not None:
+                    self._claims.answered(thread, [claim_id], "")
+        except (StoreUnavailable, TurnTimeout) as error:
+            if task.manner.raise_errors:
+                raise
+            self._told_instead(error, task.replies, thread)  # the log alone: nobody waits for an answer
         return Reply("", repeated=True)
 
     # What is answered in a turn
@@ -208,7 +218,7 @@ class Channel:
         thread = task.message.owner
         claim = self._claim(task.message)
         try:
-            turn = self._turn(thread, claim)
+            turn = self._turn(task.message.source, thread, claim)
             config = yield Begin(turn)
         except StorageFull:
             raise
@@ -245,14 +255,14 @@ class Channel:
             answer = yield from self._awaited(task, thread, claim.message_id or "")
             if answer is not None:
                 return (yield from self._again(task, answer))
-        texts = []
+        texts, unseen = [], claim.waited
         for waiting in claim.before:
-            texts.append((yield from self._answer(task, [waiting], config, asked=asked)))
-            asked = True  # the run before may have asked: it is looked up
+            texts.append((yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)))
+            asked = unseen = True  # the run before may have asked: it is looked up
         yield from self._gather(task.message, claim, config)
-        texts.append((yield from self._answer(task, claim.together, config, asked=asked)))
+        texts.append((yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)))
         # What was not sent by itself goes out with this reply: nobody else may ever ask for it.
-        return Reply(texts[-1] if task.manner.send is not None else "\n\n".join(filter(None, texts)))
+        return Reply(texts[-1] if task.manner.send is not None else "\n\n".join(dict.fromkeys(filter(None, texts))))
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
@@ -263,12 +273,14 @@ class Channel:
             if not self._claims.join(config, claim) or ends_sentence(claim.together[-1].message.text):
                 return
 
-    def _answer(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
+    def _answer(
+        self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
+    ) -> Steps[str]:
         """One run for these messages, or what is known to be its answer already; kept before it is sent."""
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         try:
-            text = yield from self._worded(task, together, config, asked=asked)
+            text = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
         except (TurnLost, UnknownSession, StoreUnavailable):
             raise
         except Exception as error:
@@ -280,10 +292,12 @@ class Channel:
         yield from self._send(task, text, thread, ids)
         return text
 
-    def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
+    def _worded(
+        self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
+    ) -> Steps[str]:
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             return task.replies.failed
-        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked)
+        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
             return plan.text
         result = yield Run(task.graph, plan.given, config)
@@ -305,7 +319,7 @@ class Channel:
         if task.manner.send is None or not text:
             return
         try:
-            yield Send(task.manner.send, text)
+            yield Send(task.manner.send, task.noticed(text))
         except Exception as error:  # whatever it is, it is the channel's own
             raise _NotSent(error) from error
         if ids:

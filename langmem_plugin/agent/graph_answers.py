@@ -45,9 +45,18 @@ class GraphAnswers:
         self._shown = shown
 
     def plan(
-        self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies, *, asked: bool
+        self,
+        graph: Graph,
+        together: Sequence[Waiting],
+        config: RunnableConfig,
+        replies: Replies,
+        *,
+        asked: bool,
+        unseen: bool,
     ) -> Plan:
-        """`asked` says that the conversation may wait for an answer: these messages are it, then."""
+        """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
+        written before it was asked (`unseen`): "yes" to something else approves nothing.
+        """
         own = frozenset(each.message.id for each in together)
         fresh = Plan(given={"messages": [each.message for each in together]}, own=own)
         begun_before = any(each.attempts for each in together)
@@ -60,6 +69,8 @@ class GraphAnswers:
             return self._gone_on(state, messages, last + 1, own, replies)
         if begun_before and decided.by in own and not _same_question(decided, state.interrupts):
             return self._gone_on(state, messages, decided.seen, frozenset(), replies)
+        if state.interrupts and unseen:
+            return Plan(text=self._still_asked(state.interrupts, decided, replies))
         if state.interrupts:
             said = "\n".join(self._words(each, config) for each in together)
             by = together[-1].message_id or ""
@@ -115,6 +126,12 @@ class GraphAnswers:
         if state.next:
             return Plan(given=None, own=own, seen=seen)
         return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
+
+    def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
+        answers = decided.answers if decided.by is None else {}
+        asked = [asked_by(each) for each in interrupts]
+        opened = _first_open(asked, {each.interrupt_id: answers.get(each.interrupt_id, ()) for each in asked})
+        return _worded(interrupts[0], replies) if opened is None else clean(opened[1].words(replies)).strip()
 
     def _decide(
         self,

@@ -54,7 +54,7 @@ class Claim:
     are messages whose turns were cut short, each to be answered first and by itself, and `together` those to be
     answered in one run, in their order: what was refused as busy, the message itself, and with `joins` what came after
     it and waits for a turn of its own. `without_turn` says that an earlier delivery was to be answered at once, and
-    that its answer is not there yet.
+    that its answer is not there yet; `waited`, that other turns came between it and its own.
     """
 
     _claims: "MessageClaims"
@@ -63,17 +63,20 @@ class Claim:
     joins: bool = False
     answer: Answer | None = None
     without_turn: bool = False
+    waited: bool = False
     before: list[Waiting] = field(default_factory=list)
     together: list[Waiting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._payload = self._claims.packed(self.message) if self.message_id else None
         self._waits_in: str | None = None
+        self._drawn_with: Connection | None = None
         self.position = 0
         """In the order in which messages came in: the ticket of its first delivery."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         self.position = ticket
+        self._drawn_with = connection
         if self.message_id is not None:
             if self._waits_in not in {None, thread}:  # whoever waited is known as another person by now
                 self._claims.follow(connection, str(self._waits_in), thread, self.message_id)
@@ -81,6 +84,7 @@ class Claim:
             self._claims.note(connection, thread, self.message_id, self._payload, ticket)
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
+        self.waited = connection is not self._drawn_with
         rows = _OPEN.all(connection, {"of_thread": thread})
         own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
         if self.message_id and own is None:
