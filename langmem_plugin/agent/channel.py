@@ -255,14 +255,21 @@ class Channel:
             answer = yield from self._awaited(task, thread, claim.message_id or "")
             if answer is not None:
                 return (yield from self._again(task, answer))
-        texts, unseen = [], claim.waited
+        texts: dict[str, str] = {}
+        unseen = claim.waited
         for waiting in claim.before:
-            texts.append((yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)))
-            asked = unseen = True  # the run before may have asked: it is looked up
-        yield from self._gather(task.message, claim, config)
-        texts.append((yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)))
+            if waiting.message_id not in texts:
+                texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
+                asked = unseen = True  # the run before may have asked: it is looked up
+        if claim.message_id in texts:  # it was begun together with one of those
+            own = texts[claim.message_id]
+        else:
+            yield from self._gather(task.message, claim, config)
+            told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
+            texts |= told
+            own = next(iter(told.values()))
         # What was not sent by itself goes out with this reply: nobody else may ever ask for it.
-        return Reply(texts[-1] if task.manner.send is not None else "\n\n".join(dict.fromkeys(filter(None, texts))))
+        return Reply(own if task.manner.send is not None else "\n\n".join(dict.fromkeys(filter(None, texts.values()))))
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
@@ -275,12 +282,15 @@ class Channel:
 
     def _answer(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
-    ) -> Steps[str]:
-        """One run for these messages, or what is known to be its answer already; kept before it is sent."""
+    ) -> Steps[dict[str, str]]:
+        """One run for these messages, or what is known to be its answer already; kept before it is sent. The text by
+        the ids of all messages that it answers ("" for one without an id).
+        """
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         try:
-            text = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+            text, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+            ids += [each for each in others if each not in ids]
         except (TurnLost, UnknownSession, StoreUnavailable):
             raise
         except Exception as error:
@@ -290,18 +300,20 @@ class Channel:
         if ids:
             self._claims.answered(thread, ids, text, config)
         yield from self._send(task, text, thread, ids)
-        return text
+        return dict.fromkeys(ids or [""], text)
 
     def _worded(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
-    ) -> Steps[str]:
+    ) -> Steps[tuple[str, Sequence[str]]]:
+        """The text, and the ids of other messages that it answers."""
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
-            return task.replies.failed
+            return task.replies.failed, ()
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
-            return plan.text
+            return plan.text, plan.others
         result = yield Run(task.graph, plan.given, config)
-        return self._answers.worded(task.graph, result, plan, config, sources=task.manner.sources, replies=task.replies)
+        sources, replies = task.manner.sources, task.replies
+        return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
 
     def _claim(self, message: IncomingMessage) -> Claim:
         joins = self._settings.burst is not None

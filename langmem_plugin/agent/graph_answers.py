@@ -3,9 +3,10 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot
 
@@ -29,13 +30,15 @@ log = event_log(__name__)
 class Plan:
     """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
 
-    Its answer is among the messages after those of `own`, or after the first `seen` where it adds none.
+    Its answer is among the messages after those of `own`, or after the first `seen` where it adds none. It answers the
+    messages with the ids `others` too, which an earlier run was given with these.
     """
 
     text: str | None = None
     given: Any = None
     own: frozenset[str | None] = frozenset()
     seen: int = 0
+    others: Sequence[str] = ()
 
 
 class GraphAnswers:
@@ -87,6 +90,8 @@ class GraphAnswers:
             messages = _messages_in(graph.get_state(config).values) or []
         said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
         interrupts = _interrupts_in(result)
+        if len(interrupts) > 1:  # in the order in which they will be answered, whichever was done first
+            interrupts = graph.get_state(config).interrupts or interrupts
         if interrupts:
             return "\n\n".join(filter(None, [said, _worded(interrupts[0], replies)]))
         if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
@@ -121,11 +126,12 @@ class GraphAnswers:
         replies: Replies,
     ) -> Plan:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
+        others = _given_together(messages, seen) if own else ()
         if state.interrupts:
-            return Plan(text=_worded(state.interrupts[0], replies))
+            return Plan(text=_worded(state.interrupts[0], replies), others=others)
         if state.next:
-            return Plan(given=None, own=own, seen=seen)
-        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
+            return Plan(given=None, own=own, seen=seen, others=others)
+        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said, others=others)
 
     def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
         answers = decided.answers if decided.by is None else {}
@@ -213,6 +219,14 @@ def _values_of(interrupts: Sequence[Interrupt]) -> str:
 def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> int | None:
     """Of the last of one's own messages."""
     return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].id in own and messages[at].id), None)
+
+
+def _given_together(messages: Sequence[BaseMessage], end: int) -> list[str]:
+    """The ids of the messages of people that stand together, the first `end` and what follows."""
+    first = end
+    while first and isinstance(messages[first - 1], HumanMessage):
+        first -= 1
+    return [each.id for each in takewhile(lambda each: isinstance(each, HumanMessage), messages[first:]) if each.id]
 
 
 def _last_said(messages: Sequence[BaseMessage]) -> str:

@@ -93,17 +93,19 @@ class Claim:
         self.without_turn = own is not None and own[2] == _NO_TURN
         waiting = line(connection, thread) if rows else set()
         position = own[1] if own and not self.without_turn else self.position
+        # What was begun with goes on as it was: nothing that came later may pass for a part of it.
+        begun = own is not None and own[3] > 0
         before, together = [], []
         for row in rows:
             message_id, at, of_ticket, attempts, _ = row
             if row is own or of_ticket == _NO_TURN:  # whoever answers those does so just now
                 continue
-            if of_ticket is None:
+            if of_ticket is None and not attempts and not begun:
                 together.append(row)
             elif of_ticket not in waiting:
                 if at < position and attempts < MOST_ATTEMPTS:
                     before.append(row)
-            elif self.joins and message_id != self.message_id and at > position:
+            elif self.joins and not begun and not attempts and message_id != self.message_id and at > position:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
@@ -115,9 +117,11 @@ class Claim:
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
         """Takes what has come since the turn began, with `joins`; whether anything had."""
         taken = {each.message_id for each in (*self.before, *self.together)}
-        rows = _OPEN.all(connection, {"of_thread": thread})
+        if any(each.attempts for each in self.together):  # as when the turn began
+            return False
+        rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = [self._claims.unpacked(row) for row in rows if row[0] not in taken and row[2] in waiting]
+        new = [self._claims.unpacked(row) for row in rows if row[2] in waiting]
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
