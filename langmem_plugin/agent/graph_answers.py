@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot
 
@@ -236,7 +236,8 @@ def _last_said(messages: Sequence[BaseMessage]) -> str:
 
 def _messages_in(values: Any) -> list[BaseMessage] | None:
     found = values.get("messages") if isinstance(values, Mapping) else getattr(values, "messages", None)
-    return found if isinstance(found, list) else None
+    # A state without a reducer may hold them as dicts.
+    return convert_to_messages(found) if isinstance(found, list) else None
 
 
 def _interrupts_in(result: Any) -> Sequence[Interrupt]:
