@@ -58,7 +58,17 @@ class Place:
         return await self._to_its_end(asyncio.get_running_loop().run_in_executor(self.executor, run))
 
     async def in_task(self, awaitable: Awaitable[_Result]) -> _Result:
-        return await self._task(awaitable)
+        """What it gives, also to a task that was cancelled in the very moment in which it was done: a turn that has
+        begun must be given back, and what was sent must be known to be.
+        """
+        task = self._task(awaitable)
+        try:
+            return await task
+        except asyncio.CancelledError as error:
+            if not task.done() or task.cancelled() or task.exception() is not None:
+                raise
+            self.cancelled = error
+            return task.result()
 
     async def in_task_to_its_end(self, awaitable: Awaitable[_Result]) -> _Result:
         return await self._to_its_end(self._task(awaitable))

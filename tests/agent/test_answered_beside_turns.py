@@ -11,6 +11,7 @@ import pytest
 from langmem_plugin import PhoneMemory, StoreUnavailable
 from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
+from langmem_plugin.conversation.turns.turns import Turn
 from tests.agent.test_exactly_once import Echo, history
 from tests.log_events import events
 
@@ -228,3 +229,25 @@ def test_a_reply_that_is_cancelled_again_and_again_gives_its_turn_back(memory):
     asyncio.run(conversation())
     assert memory.saver._turns._places == {}
     assert len(sent) == 20
+
+
+@pytest.mark.spec("C-21", "C-9")
+def test_a_reply_that_is_cancelled_in_the_moment_its_turn_begins_gives_it_back(memory, monkeypatch):
+    begin = Turn.__aenter__
+
+    async def conversation():
+        async def begun(turn):
+            config = await begin(turn)
+            asyncio.get_running_loop().call_soon(asked.cancel)
+            return config
+
+        echo = Echo(memory)
+        with monkeypatch.context() as moment:
+            moment.setattr(Turn, "__aenter__", begun)
+            asked = asyncio.create_task(memory.areply(echo.graph, ERIN, "slow"))
+            with pytest.raises(asyncio.CancelledError):
+                await asked
+        assert memory.saver._turns._places == {}
+        assert await memory.areply(echo.graph, ERIN, "quick") == "heard quick"
+
+    asyncio.run(conversation())
