@@ -26,7 +26,7 @@ _ADVICE = {
     "reply.turn_lost": "another turn of the conversation began meanwhile: this process may have stood still",
     "reply.not_serializable": "a node returned what cannot be stored: name its class in allowed_types",
     "reply.storage_full": "free some space where the database lies",
-    "reply.unconfirmed": "the database failed after an answer was sent: delivered again, the message gets it again",
+    "reply.not_confirmed": "it was sent, and may be sent again if the channel delivers the message again",
     "reply.not_kept": "the database failed in the middle of a turn: the person was asked to send the message again",
     "embedding.retry": "the embedding model failed and is asked again",
     "config.missing": "the file does not say it: its default is used",

@@ -358,7 +358,7 @@ class PhoneMemory:
             answers=GraphAnswers(self.saver.run_writes, decisions, self._context.shown),
             commands=self._commands,
             sessions=self.sessions,
-            turn=self._turns.turn,
+            turn=lambda source, person, arrival: self._turns.turn(source, arrival, person=person),
             replies_for=self._languages.language_for,
             settings=self.settings,
             now=now,

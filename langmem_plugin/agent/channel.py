@@ -59,7 +59,7 @@ class Manner:
 
 @dataclass(frozen=True)
 class _Task:
-    """A message to be answered, by which graph, how, and in whose words; `missing` fills with what could not be had."""
+    """A message to be answered, by which graph, how, in whose words, and what had to be missing in the answer."""
 
     graph: Graph
     message: IncomingMessage
@@ -68,12 +68,12 @@ class _Task:
     missing: Sequence[str]
 
     def noticed(self, text: str) -> str:
-        """With a sentence about the memory where that could not be reached."""
-        return f"{text}\n\n{self.replies.without_memory}" if self.missing else text
+        """With a sentence about it."""
+        return f"{text}\n\n{self.replies.without_memory}" if text and self.missing else text
 
 
 class _NotSent(Exception):
-    """The channel's own function has raised; the answer is kept, and goes out when the message is delivered again."""
+    """The channel's own function raised."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
@@ -89,7 +89,7 @@ class Channel:
         answers: GraphAnswers,
         commands: Commands,
         sessions: SessionManager,
-        turn: Callable[[str, Arrival], Turn],
+        turn: Callable[[str, str, Arrival], Turn],
         replies_for: Callable[[str, str], Replies],
         settings: Settings,
         now: Callable[[], datetime],
@@ -108,36 +108,38 @@ class Channel:
         with waiting_once(), outage_note.watched() as missing:
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
             try:
-                return (yield from self._answered(task))
-            except _NotSent as unsent:
-                raise unsent.error from None
+                answer = yield from self._answered(task)
+            except _NotSent as failed:
+                # Whoever sends by itself must know, and nothing else can be said that way.
+                raise failed.error from None
             except Exception as error:
                 if manner.raise_errors:
                     raise
-                text = self._told_instead(error, task.replies, message.owner)
-                self._keep_told(error, message, text)
-                if manner.send is not None:
-                    yield Send(manner.send, text)
-                return Reply(text)
+                answer = Reply(self._told_instead(error, task.replies, message.owner))
+                self._keep_told(error, message, answer)
+                return (
+                    yield from self._out(task, answer, None if isinstance(error, TurnTimeout) else message.claim_id)
+                )
+        return Reply(task.noticed(answer), repeated=answer.repeated)
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
         if message.is_empty:
-            return (yield from self._at_once(task, lambda: task.replies.empty_message))
+            return (yield from self._told_once(task, message.words, task.replies.empty_message))
         try:
             said = message.said
         except InvalidInput:
             if task.manner.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
-            return (yield from self._at_once(task, lambda: task.replies.picture_unreadable))
+            return (yield from self._told_once(task, message.words, task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
         if self._commands.takes(message.owner, message.text):
-            return (yield from self._at_once(task, lambda: self._commands.answer(message.owner, message.text) or ""))
+            return (yield from self._command(task))
         if message.is_older_than(self._settings.answer_within, self._now()):
-            return self._only_recorded(message)
+            return self._only_recorded(task)
         for attempt in range(_TRIES):
             try:
                 return (yield from self._in_turn(task))
@@ -153,33 +155,65 @@ class Channel:
         owner = task.message.owner
         result = yield Run(task.graph, {"messages": [said]}, without_trace(owner))
         text = self._answers.text(result, [said], owner, task.replies, sources=task.manner.sources)
-        return (yield from self._out(task, task.noticed(text)))
+        claim_id = None if task.message.automated else task.message.claim_id
+        if claim_id is not None and self._settings.enable_memory_system:
+            # While the database cannot be reached nothing is kept; where it can again, nothing is answered twice.
+            with contextlib.suppress(StoreUnavailable):
+                self._claims.claim_without_turn(owner, said, claim_id)
+                self._claims.answered(owner, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
 
-    def _at_once(self, task: _Task, answer: Callable[[], str]) -> Steps[Reply]:
-        """A command is not kept waiting by a turn that hangs: /reset must work then."""
-        thread = task.message.owner
-        kept = self._settings.enable_memory_system and not task.message.automated
-        claim_id = task.message.claim_id if kept else None
-        if claim_id is not None and not self._claims.claim_without_turn(thread, task.message.words, claim_id):
-            for _ in range(_COMMAND_POLLS):
-                answered = self._claims.answer_to(thread, claim_id)
-                if answered is not None and (answered.sent or task.manner.send is None):
-                    break
-                yield Pause(_POLL_SECONDS)
-            if answered is not None:  # not sent by now: whoever was about to send it is gone
-                return (yield from self._again(task, answered))
-        said = answer()
+    def _told_once(self, task: _Task, said: HumanMessage, text: str) -> Steps[Reply]:
+        """What no graph is asked about; told also when the database cannot be reached."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        if claim_id is not None and self._settings.enable_memory_system:
+            with contextlib.suppress(StoreUnavailable):
+                answer = yield from self._answered_elsewhere(task, said)
+                if answer is not None:
+                    return (yield from self._again(task, answer))
+                self._claims.answered(thread, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
+
+    def _command(self, task: _Task) -> Steps[Reply]:
+        """It is not kept waiting by a turn that hangs: /reset must work then."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        answer = yield from self._answered_elsewhere(task, task.message.said)
+        if answer is not None:
+            return (yield from self._again(task, answer))
+        text = self._commands.answer(thread, task.message.text) or ""
         if claim_id is not None:
-            self._claims.answered(thread, [claim_id], said)
-        return (yield from self._out(task, said, claim_id))
+            self._claims.answered(thread, [claim_id], text)
+        return (yield from self._out(task, text, claim_id))
 
-    def _only_recorded(self, message: IncomingMessage) -> Reply:
+    def _answered_elsewhere(self, task: _Task, said: HumanMessage) -> Steps[Answer | None]:
+        """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
+        thread, claim_id = task.message.owner, task.message.claim_id
+        if claim_id is None or self._claims.claim_without_turn(thread, said, claim_id):
+            return None
+        return (yield from self._awaited(task, thread, claim_id))
+
+    def _awaited(self, task: _Task, thread: str, claim_id: str) -> Steps[Answer | None]:
+        """The answer that another delivery is just giving, once it has been sent; None if nothing comes of it."""
+        answer = None
+        for _ in range(_COMMAND_POLLS):
+            answer = self._claims.answer_to(thread, claim_id)
+            if answer is not None and (answer.sent or task.manner.send is None):
+                break
+            yield Pause(_POLL_SECONDS)
+        return answer
+
+    def _only_recorded(self, task: _Task) -> Reply:
         """What a channel synchronises from long ago is kept, once, and not answered."""
-        thread, claim_id = message.owner, message.claim_id
-        if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
-            self._sessions.record(thread, message.said)
-            if claim_id is not None:
-                self._claims.answered(thread, [claim_id], "")
+        message, thread, claim_id = task.message, task.message.owner, task.message.claim_id
+        try:
+            if claim_id is None or self._claims.claim_without_turn(thread, message.said, claim_id):
+                self._sessions.record(thread, message.said)
+                if claim_id is not None:
+                    self._claims.answered(thread, [claim_id], "")
+        except (StoreUnavailable, TurnTimeout) as error:
+            if task.manner.raise_errors:
+                raise
+            self._told_instead(error, task.replies, thread)  # the log alone: nobody waits for an answer
         return Reply("", repeated=True)
 
     # What is answered in a turn
@@ -189,7 +223,7 @@ class Channel:
         thread = task.message.owner
         claim = self._claim(task.message)
         try:
-            turn = self._turn(thread, claim)
+            turn = self._turn(task.message.source, thread, claim)
             config = yield Begin(turn)
         except StorageFull:
             raise
@@ -221,11 +255,24 @@ class Channel:
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
         if claim.answer is not None:
             return (yield from self._again(task, claim.answer))
+        if claim.without_turn:
+            thread = str(config["configurable"]["thread_id"])
+            answer = yield from self._awaited(task, thread, claim.message_id or "")
+            if answer is not None:
+                return (yield from self._again(task, answer))
+        texts: dict[str, str] = {}
+        unseen = claim.waited
         for waiting in claim.before:
-            yield from self._answer(task, [waiting], config, asked=asked)
-            asked = True  # the run before may have asked: it is looked up
-        yield from self._gather(task.message, claim, config)
-        return Reply((yield from self._answer(task, claim.together, config, asked=asked)))
+            if waiting.message_id not in texts:
+                texts |= yield from self._answer(task, [waiting], config, asked=asked, unseen=unseen)
+                asked = unseen = True  # the run before may have asked: it is looked up
+        if claim.message_id in texts:  # it was begun together with one of those
+            own = texts[claim.message_id]
+        else:
+            yield from self._gather(task.message, claim, config)
+            told = yield from self._answer(task, claim.together, config, asked=asked, unseen=unseen)
+            own = next(iter(told.values()))
+        return Reply(own)
 
     def _gather(self, message: IncomingMessage, claim: Claim, config: RunnableConfig) -> Steps[None]:
         """With `burst`, waits until nothing more has come for so long, or what came ends a sentence."""
@@ -236,39 +283,41 @@ class Channel:
             if not self._claims.join(config, claim) or ends_sentence(claim.together[-1].message.text):
                 return
 
-    def _answer(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
-        """One run for these messages, or what is known to be its answer already; kept before it is sent."""
+    def _answer(
+        self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
+    ) -> Steps[dict[str, str]]:
+        """One run for these messages, or what is known to be its answer already; kept before it is sent. The text by
+        the ids of all messages that it answers ("" for one without an id).
+        """
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         try:
-            text = yield from self._worded(task, together, config, asked=asked)
+            text, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+            ids += [each for each in others if each not in ids]
         except (TurnLost, UnknownSession, StoreUnavailable):
             raise
         except Exception as error:
             if task.manner.raise_errors:
                 raise
             text = self._told_instead(error, task.replies, thread)
-        text = task.noticed(text)
         if ids:
             self._claims.answered(thread, ids, text, config)
         yield from self._send(task, text, thread, ids)
-        return text
+        return dict.fromkeys(ids or [""], text)
 
-    def _worded(self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool) -> Steps[str]:
-        thread = str(config["configurable"]["thread_id"])
+    def _worded(
+        self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
+    ) -> Steps[tuple[str, Sequence[str]]]:
+        """The text, and the ids of other messages that it answers."""
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
-            log.error("reply.given_up", extra={"phone": masked(thread), "attempts": MOST_ATTEMPTS})
-            return task.replies.failed
-        if not together[-1].message.content:  # of one whose process ended before it was told so
-            return task.replies.empty_message
-        cut_short = together[0] if len(together) == 1 and together[0].attempts else None
-        if cut_short and (answer := self._commands.answer(thread, cut_short.message.text)) is not None:
-            return answer
-        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked)
+            log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
+            return task.replies.failed, ()
+        plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
-            return plan.text
+            return plan.text, plan.others
         result = yield Run(task.graph, plan.given, config)
-        return self._answers.worded(task.graph, result, plan, config, sources=task.manner.sources, replies=task.replies)
+        sources, replies = task.manner.sources, task.replies
+        return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
 
     def _claim(self, message: IncomingMessage) -> Claim:
         joins = self._settings.burst is not None
@@ -278,22 +327,22 @@ class Channel:
     # What goes out
 
     def _out(self, task: _Task, text: str, claim_id: str | None = None) -> Steps[Reply]:
-        yield from self._send(task, text, task.message.owner, [claim_id] if claim_id is not None else [])
+        yield from self._send(task, text, task.message.owner, [] if claim_id is None else [claim_id])
         return Reply(text)
 
     def _send(self, task: _Task, text: str, thread: str, ids: Sequence[str]) -> Steps[None]:
+        """Once it is out, it is out: that this could not be noted is nothing to tell the person."""
         if task.manner.send is None or not text:
             return
         try:
-            yield Send(task.manner.send, text)
-        except Exception as error:  # its own, and the caller's to know: nothing else would bring the message again
+            yield Send(task.manner.send, task.noticed(text))
+        except Exception as error:  # whatever it is, it is the channel's own
             raise _NotSent(error) from error
         if ids:
             try:
                 self._claims.confirm(thread, ids)
             except StoreUnavailable:
-                # The person has the answer; what went wrong is nothing to tell them on top of it.
-                log.warning("reply.unconfirmed", exc_info=True, extra={"phone": masked(thread)})
+                log.warning("reply.not_confirmed", exc_info=True, extra={"phone": masked(thread)})
 
     def _again(self, task: _Task, answer: Answer) -> Steps[Reply]:
         """The kept answer; sent only if that was never confirmed."""

@@ -3,9 +3,10 @@
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
 from langgraph.types import Command, Interrupt, StateSnapshot
 
@@ -30,13 +31,14 @@ class Plan:
     """Either the answer itself, known without a run, or what to run the graph with (None: it goes on by itself).
 
     The answer is the last words of the assistant after the messages with the ids in `own`; without any, after the first
-    `seen` messages.
+    `seen` messages. It answers the messages with the ids `others` too, which an earlier run was given with these.
     """
 
     text: str | None = None
     given: Any = None
     own: frozenset[str | None] = frozenset()
     seen: int = 0
+    others: Sequence[str] = ()
 
 
 class GraphAnswers:
@@ -48,9 +50,18 @@ class GraphAnswers:
         self._shown = shown
 
     def plan(
-        self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies, *, asked: bool
+        self,
+        graph: Graph,
+        together: Sequence[Waiting],
+        config: RunnableConfig,
+        replies: Replies,
+        *,
+        asked: bool,
+        unseen: bool,
     ) -> Plan:
-        """`asked` says that the conversation may wait for an answer: these messages are it, then."""
+        """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
+        written before it was asked (`unseen`): "yes" to something else approves nothing.
+        """
         own = frozenset(each.message.id for each in together)
         fresh = Plan(given={"messages": [each.message for each in together]}, own=own)
         begun_before = any(each.attempts for each in together)
@@ -63,6 +74,8 @@ class GraphAnswers:
             return self._gone_on(state, messages, last + 1, own, replies)
         if begun_before and decided.by in own and not _same_question(decided, state.interrupts):
             return self._gone_on(state, messages, decided.seen, frozenset(), replies)
+        if state.interrupts and unseen:
+            return Plan(text=self._still_asked(state.interrupts, decided, replies))
         if state.interrupts:
             said = "\n".join(self._words(each, config) for each in together)
             by = together[-1].message_id or ""
@@ -78,10 +91,11 @@ class GraphAnswers:
         if messages is None:  # of another output schema
             messages = _messages_in(graph.get_state(config).values) or []
         said = self._said(messages, plan, thread, recalled_of(result), sources=sources)
-        if _interrupts_in(result):
-            # As the state has them: those of a result come in the order in which tasks ended.
-            first = graph.get_state(config).interrupts[0]
-            return "\n\n".join(filter(None, [said, asked_by(first).questions[0].words(replies)]))
+        interrupts = _interrupts_in(result)
+        if len(interrupts) > 1:  # in the order in which they will be answered, whichever was done first
+            interrupts = graph.get_state(config).interrupts or interrupts
+        if interrupts:
+            return "\n\n".join(filter(None, [said, _worded(interrupts[0], replies)]))
         if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
             log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
             return said or replies.stopped
@@ -93,7 +107,7 @@ class GraphAnswers:
         plan = Plan(own=frozenset(each.id for each in own), seen=len(own))
         interrupts = _interrupts_in(result)
         if interrupts:
-            return asked_by(interrupts[0]).questions[0].words(replies)
+            return _worded(interrupts[0], replies)
         return self._said(messages, plan, owner, recalled_of(result), sources=sources) or replies.nothing_said
 
     def _said(self, messages: Sequence[BaseMessage], plan: Plan, owner: str, recalled: Any, *, sources: bool) -> str:
@@ -114,11 +128,18 @@ class GraphAnswers:
         replies: Replies,
     ) -> Plan:
         """A run that was cut short: it goes on where it stopped; one that had ended has its answer."""
+        others = _given_together(messages, seen) if own else ()
         if state.interrupts:
-            return Plan(text=asked_by(state.interrupts[0]).questions[0].words(replies))
+            return Plan(text=_worded(state.interrupts[0], replies), others=others)
         if state.tasks:  # `next` leaves out those whose results are stored, and whose checkpoint is not
-            return Plan(given=None, own=own, seen=seen)
-        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said)
+            return Plan(given=None, own=own, seen=seen, others=others)
+        return Plan(text=_uncited(_last_said(messages[seen:])) or replies.nothing_said, others=others)
+
+    def _still_asked(self, interrupts: Sequence[Interrupt], decided: Decided, replies: Replies) -> str:
+        answers = decided.answers if decided.by is None else {}
+        asked = [asked_by(each) for each in interrupts]
+        opened = _first_open(asked, {each.interrupt_id: answers.get(each.interrupt_id, ()) for each in asked})
+        return _worded(interrupts[0], replies) if opened is None else clean(opened[1].words(replies)).strip()
 
     def _decide(
         self,
@@ -144,10 +165,10 @@ class GraphAnswers:
                 answers[one.interrupt_id].append(_answer(question, said, is_last=before.asked_again == place))
             except NotUnderstood:
                 self._decisions.keep(config, dataclasses.replace(before, asked_again=place))
-                return Plan(text=replies.ask_again.format(question=question.words(replies)))
+                return Plan(text=clean(replies.ask_again.format(question=question.words(replies))))
             if (following := _first_open(asked, answers)) is not None:
                 self._decisions.keep(config, Decided(answers))
-                return Plan(text=following[1].words(replies))
+                return Plan(text=clean(following[1].words(replies)))
         if by or before != Decided():
             self._decisions.keep(config, Decided(answers, by=by, seen=seen, asked=_values_of(interrupts)))
         values = {each.interrupt_id: each.resume(answers[each.interrupt_id]) for each in asked}
@@ -164,6 +185,11 @@ class GraphAnswers:
 
 def _uncited(text: str) -> str:
     return clean(with_sources(text, ()) if cites(text) else text)
+
+
+def _worded(interrupt: Interrupt, replies: Replies) -> str:
+    """What it asks first; one that asks nothing has stopped all the same."""
+    return clean(asked_by(interrupt).questions[0].words(replies)).strip() or replies.stopped
 
 
 def _answer(question: Question, said: str, *, is_last: bool) -> Any:
@@ -197,6 +223,14 @@ def _place_of(own: frozenset[str | None], messages: Sequence[BaseMessage]) -> in
     return next((at for at in range(len(messages) - 1, -1, -1) if messages[at].id in own and messages[at].id), None)
 
 
+def _given_together(messages: Sequence[BaseMessage], end: int) -> list[str]:
+    """The ids of the messages of people that stand together, the first `end` and what follows."""
+    first = end
+    while first and isinstance(messages[first - 1], HumanMessage):
+        first -= 1
+    return [each.id for each in takewhile(lambda each: isinstance(each, HumanMessage), messages[first:]) if each.id]
+
+
 def _last_said(messages: Sequence[BaseMessage]) -> str:
     said = (message.text for message in reversed(messages) if isinstance(message, AIMessage))
     return next((str(text) for text in said if text), "")
@@ -204,7 +238,8 @@ def _last_said(messages: Sequence[BaseMessage]) -> str:
 
 def _messages_in(values: Any) -> list[BaseMessage] | None:
     found = values.get("messages") if isinstance(values, Mapping) else getattr(values, "messages", None)
-    return found if isinstance(found, list) else None
+    # A state without a reducer may hold them as dicts.
+    return convert_to_messages(found) if isinstance(found, list) else None
 
 
 def _interrupts_in(result: Any) -> Sequence[Interrupt]:

@@ -92,7 +92,7 @@ class IncomingMessage:
         return HumanMessage(self.text, **given)
 
     def is_older_than(self, age: timedelta, now: datetime) -> bool:
-        return self.sent_at is not None and as_utc(self.sent_at) + age < now
+        return self.sent_at is not None and now - as_utc(self.sent_at) > age
 
 
 def incoming_message(
@@ -117,12 +117,17 @@ def incoming_message(
         source,
         clean(str(text or "")),
         image=image,
-        message_id=str(message_id) if message_id is not None and str(message_id).strip() else None,
+        message_id=_named(message_id),
         sent_at=sent_at,
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),
     )
+
+
+def _named(message_id: str | int | None) -> str | None:
+    """A blank id names nothing: it is what a channel's form gives where it has none."""
+    return None if message_id is None or not str(message_id).strip() else str(message_id)
 
 
 def clean(text: str) -> str:

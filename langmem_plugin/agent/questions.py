@@ -82,6 +82,13 @@ class Asked:
 
 def asked_by(interrupt: Interrupt) -> Asked:
     """The questions of an interrupt, whatever its value is."""
+    try:
+        return _of_known_shape(interrupt)
+    except (KeyError, TypeError, AttributeError):  # it only looks like a request of LangChain's
+        return Asked(interrupt.id, [Open(_as_json(interrupt.value))])
+
+
+def _of_known_shape(interrupt: Interrupt) -> Asked:
     value = interrupt.value
     match value:
         case {"action_requests": [_, *_] as actions, "review_configs": list(configs)} if all(map(_is_action, actions)):
@@ -126,7 +133,8 @@ class Approval:
     def of(cls, action: Mapping[str, Any], allowed: Sequence[str] | None) -> "Approval":
         described = str(action.get("description") or "")
         description = "" if described.startswith(_GENERATED) else described
-        return cls(str(action["name"]), action.get("args") or {}, description, allowed or _USUAL_DECISIONS)
+        arguments = {str(name): given for name, given in (action.get("args") or {}).items()}
+        return cls(str(action["name"]), arguments, description, allowed or _USUAL_DECISIONS)
 
     def words(self, replies: Replies) -> str:
         if "approve" not in self.allowed and "respond" in self.allowed:
@@ -141,14 +149,14 @@ class Approval:
         verdict = agrees(said)
         if verdict is None and (changed := self._changed(said)) and "edit" in self.allowed:
             return self._edited(changed)
-        if verdict is not None and verdict.yes and "approve" in self.allowed:
+        if verdict is not None and verdict.yes and ("approve" in self.allowed or "edit" in self.allowed):
             if (changed := self._changed(verdict.rest)) and "edit" in self.allowed:
                 return self._edited(changed)
             if _CONDITION.search(verdict.rest):
                 return self._with_reason(said)  # "yes, but for tomorrow" is no approval of this call
             if not self._says_it_again(verdict.rest):
                 raise NotUnderstood  # nor is "ok, wait", "right now? how much is it"
-            return {"type": "approve"}
+            return {"type": "approve"} if "approve" in self.allowed else self._edited({})
         if verdict is not None and not verdict.yes:
             return self._with_reason(said if verdict.rest else "")
         if "approve" not in self.allowed and "respond" in self.allowed:

@@ -39,22 +39,53 @@ class Step(Protocol):
 Steps = Generator[Step, Any, _Result]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Place:
-    """Where an asynchronous answer runs: its threads, and the context variables that all of its steps share."""
+    """Where an asynchronous answer runs: its threads, and the context variables that all of its steps share.
+
+    `cancelled` is set where the task was cancelled while it waited for what cannot be stopped.
+    """
 
     executor: Executor
     context: Context
+    cancelled: asyncio.CancelledError | None = None
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
-        run = partial(self.context.run, function, *arguments)
-        return await asyncio.get_running_loop().run_in_executor(self.executor, run)
+        """Until it has ended, whoever cancels meanwhile and however often: a thread cannot be stopped, and two must
+        not be in one context.
+        """
+        run = partial(self.context.run, _without_stop_iteration, function, *arguments)
+        return await self._to_its_end(asyncio.get_running_loop().run_in_executor(self.executor, run))
 
-    def task(self, awaitable: Awaitable[_Result]) -> "asyncio.Task[_Result]":
+    async def in_task(self, awaitable: Awaitable[_Result]) -> _Result:
+        """What it gives, also to a task that was cancelled in the very moment in which it was done: a turn that has
+        begun must be given back, and what was sent must be known to be.
+        """
+        task = self._task(awaitable)
+        try:
+            return await task
+        except asyncio.CancelledError as error:
+            if not task.done() or task.cancelled() or task.exception() is not None:
+                raise
+            self.cancelled = error
+            return task.result()
+
+    async def in_task_to_its_end(self, awaitable: Awaitable[_Result]) -> _Result:
+        return await self._to_its_end(self._task(awaitable))
+
+    def _task(self, awaitable: Awaitable[_Result]) -> asyncio.Task[_Result]:
         async def run() -> _Result:
             return await awaitable
 
         return asyncio.get_running_loop().create_task(run(), context=self.context)
+
+    async def _to_its_end(self, future: asyncio.Future[_Result]) -> _Result:
+        while not future.done():
+            try:
+                await asyncio.wait([future])
+            except asyncio.CancelledError as error:
+                self.cancelled = error
+        return future.result()
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +98,7 @@ class Begin:
         return self.turn.__enter__()
 
     async def awaited(self, place: Place) -> RunnableConfig:
-        beginning = place.task(self.turn.__aenter__())
-        try:
-            return await asyncio.shield(beginning)
-        except asyncio.CancelledError:
-            beginning.cancel()
-            await asyncio.wait([beginning])
-            if not beginning.cancelled() and beginning.exception() is None:  # it had begun in the same moment
-                await place.task(self.turn.__aexit__(None, None, None))
-            raise
+        return await place.in_task(self.turn.__aenter__())
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +112,7 @@ class End:
         self.turn.__exit__(self.error and type(self.error), self.error, None)
 
     async def awaited(self, place: Place) -> None:
-        await place.task(self.turn.__aexit__(self.error and type(self.error), self.error, None))
+        await place.in_task_to_its_end(self.turn.__aexit__(self.error and type(self.error), self.error, None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +127,7 @@ class Run:
         return self.graph.invoke(self.given, self.config)
 
     async def awaited(self, place: Place) -> Any:
-        return await place.task(self.graph.ainvoke(self.given, self.config))
+        return await place.in_task(self.graph.ainvoke(self.given, self.config))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +156,9 @@ class Send:
 
     async def awaited(self, place: Place) -> None:
         if inspect.iscoroutinefunction(self.send):
-            await place.task(self.send(self.text))
+            await place.in_task(self.send(self.text))
         elif inspect.isawaitable(sent := await place.in_thread(self.send, self.text)):
-            await place.task(sent)
+            await place.in_task(sent)
 
 
 def perform(steps: Steps[_Result]) -> _Result:
@@ -150,33 +173,34 @@ def perform(steps: Steps[_Result]) -> _Result:
         try:
             proceed = partial(steps.send, step.here())
         except BaseException as error:  # noqa: BLE001 - whatever it is belongs to who asked
-            proceed = partial(steps.throw, error)
+            proceed = partial(steps.throw, _throwable(error))
 
 
 async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
-    """The same for an event loop. A cancelled task still gives its turn back."""
+    """The same for an event loop. A cancelled task still gives its turn back, however often it is cancelled."""
     place = Place(executor, copy_context())
     proceed: Callable[[], Step] = partial(next, steps)
     while True:
-        between = asyncio.ensure_future(place.in_thread(_unless_ended, proceed))
-        cancelled: asyncio.CancelledError | None = None
         try:
-            try:
-                step = await asyncio.shield(between)
-            except asyncio.CancelledError as error:
-                cancelled, step = error, await between  # a thread cannot be stopped
+            step = await place.in_thread(_unless_ended, proceed)
         except _Ended as end:
-            if cancelled is not None:
-                raise cancelled from None
+            if place.cancelled is not None:
+                raise place.cancelled from None
             result: _Result = end.value
             return result
-        if cancelled is not None and not isinstance(step, End):
-            proceed = partial(steps.throw, cancelled)
+        if place.cancelled is not None and not isinstance(step, End):
+            proceed = partial(steps.throw, place.cancelled)
+            place.cancelled = None
             continue
         try:
             proceed = partial(steps.send, await step.awaited(place))
         except BaseException as error:  # noqa: BLE001 - as above
-            proceed = partial(steps.throw, error)
+            proceed = partial(steps.throw, _throwable(error))
+
+
+def _throwable(error: BaseException) -> BaseException:
+    """To a generator this one means that nobody goes on with it, and the turn would never be given back."""
+    return RuntimeError("a GeneratorExit was raised") if isinstance(error, GeneratorExit) else error
 
 
 class _Ended(Exception):
@@ -189,3 +213,11 @@ def _unless_ended(proceed: Callable[[], Step]) -> Step:
         return proceed()
     except StopIteration as end:  # a future cannot hold one
         raise _Ended(end.value) from None
+
+
+def _without_stop_iteration(function: Callable[..., _Result], *arguments: Any) -> _Result:
+    """A future cannot hold that error: whoever waited for it would wait for ever."""
+    try:
+        return function(*arguments)
+    except StopIteration as error:
+        raise RuntimeError("a StopIteration was raised") from error

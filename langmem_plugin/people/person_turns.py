@@ -20,16 +20,17 @@ class _Moved(Exception):
 
 
 class _OfPerson:
-    """Opens a conversation only under the key of a person, asked in the transaction that opens it."""
+    """Opens a conversation only if it is that of whoever has the identifier, asked in the transaction that opens it."""
 
-    def __init__(self, conversations: Conversations) -> None:
+    def __init__(self, conversations: Conversations, identifier: str) -> None:
         self._conversations = conversations
+        self._identifier = identifier
 
     def look(self, thread: str) -> Session | None:
         return self._conversations.look(thread)
 
     def open(self, connection: Connection, thread: str, ticket: int, seen: Session | None) -> Opened:
-        person = links.person_of(connection, thread)
+        person = links.person_of(connection, self._identifier)
         if person != thread:
             raise _Moved(person)
         return self._conversations.open(connection, thread, ticket, seen)
@@ -38,31 +39,31 @@ class _OfPerson:
 class PersonTurns:
     def __init__(self, saver: ConversationSaver) -> None:
         self._saver = saver
-        self._opening = _OfPerson(saver.sessions)
 
-    def turn(self, key: str, arrival: Arrival | None = None) -> Turn:
-        """Of the person or group with this identifier; see ConversationSaver.turn."""
-        return Turn(self._hold(key, arrival), self._ahold(key, arrival))
+    def turn(self, identifier: str, arrival: Arrival | None = None, *, person: str | None = None) -> Turn:
+        """Of the person or group with this identifier, whose key is probably `person`; see ConversationSaver.turn."""
+        first = person or identifier
+        return Turn(self._hold(identifier, first, arrival), self._ahold(identifier, first, arrival))
 
     @contextmanager
-    def _hold(self, key: str, arrival: Arrival | None) -> Iterator[Opened]:
+    def _hold(self, identifier: str, person: str, arrival: Arrival | None) -> Iterator[Opened]:
         with ExitStack() as held:
-            turn, person = None, key  # whose it is is asked where it is opened
+            turn, opening = None, _OfPerson(self._saver.sessions, identifier)
             while turn is None:
                 try:
-                    turn = self._saver.turn(person, arrival, self._opening)
+                    turn = self._saver.turn(person, arrival, opening)
                     config = held.enter_context(turn)
                 except _Moved as moved:
                     turn, person = None, moved.person
             yield Opened(config, turn.awaits_answer)
 
     @asynccontextmanager
-    async def _ahold(self, key: str, arrival: Arrival | None) -> AsyncIterator[Opened]:
+    async def _ahold(self, identifier: str, person: str, arrival: Arrival | None) -> AsyncIterator[Opened]:
         async with AsyncExitStack() as held:
-            turn, person = None, key
+            turn, opening = None, _OfPerson(self._saver.sessions, identifier)
             while turn is None:
                 try:
-                    turn = self._saver.turn(person, arrival, self._opening)
+                    turn = self._saver.turn(person, arrival, opening)
                     config = await held.enter_async_context(turn)
                 except _Moved as moved:
                     turn, person = None, moved.person

@@ -184,4 +184,4 @@ def test_a_person_who_has_the_answer_is_not_told_that_noting_it_failed(
     answer = memory.reply(graph, ERIN, text, message_id="1", send=sent.append)
 
     assert sent == [answer]
-    assert "reply.unconfirmed" in events(caplog)
+    assert "reply.not_confirmed" in events(caplog)

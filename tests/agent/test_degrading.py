@@ -57,18 +57,22 @@ class _Closed:
 
 @pytest.mark.spec("M-14", "C-14")
 def test_when_the_database_is_away_the_reply_goes_out_with_a_notice_and_later_all_is_as_before(
-    memory, outage, graph_of, scripted, caplog
+    memory, clock, outage, graph_of, scripted, caplog
 ):
     memory.service.remember(ERIN, "TestCorp owes me ₪5000")
     graph = graph_of(scripted())
     memory.reply(graph, ERIN, "hello")
+    sent = []
 
     with outage:
-        answer = memory.reply(graph, ERIN, QUESTION)
+        answer = memory.reply(graph, ERIN, QUESTION, send=sent.append)
+        old = memory.reply(graph, ERIN, "old news", sent_at=clock() - timedelta(days=3), send=sent.append)
         listed = memory.reply(graph, ERIN, "/memories")
         remembered = memory.reply(graph, ERIN, "/remember I like tea")
 
     assert answer == f"heard 2\n\n{ENGLISH.without_memory}"
+    assert sent == [answer]
+    assert old == ""
     assert listed == "⚠️ Memory system temporarily unavailable. Please try again."
     assert remembered == "❌ Failed to store memory. Please try again."
     assert "recall.skipped" in events(caplog)

@@ -319,3 +319,40 @@ def test_what_is_kept_of_messages_goes_through_the_serializer_and_holds_no_phone
 def _rows(memory):
     with memory.database.read() as connection:
         return connection.execute(select(incoming)).all()
+
+
+@pytest.mark.spec("C-21", "C-5")
+def test_a_burst_that_was_cut_short_is_answered_once_and_swallows_nothing_that_came_later(database_url, offline_model):
+    settings = Settings(burst=timedelta(milliseconds=300))
+
+    def burst():
+        with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as dying:
+            graph = Echo(dying, die).graph
+            with ThreadPoolExecutor(2) as pool:
+                pool.submit(dying.reply, graph, ERIN, "one", message_id="m1")
+                until(lambda: len(_rows(dying)) == 1)
+                pool.submit(dying.reply, graph, ERIN, "two", message_id="m2").result()
+
+    PhoneMemory(database_url, embeddings=offline_model).close()
+    killed(burst)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model) as memory:
+        take_places_away(memory)
+        echo, sent = Echo(memory), []
+        with ThreadPoolExecutor(3) as pool:
+            with memory.turn(ERIN):
+                asked = []
+                for number, text in ((2, "two"), (3, "three"), (1, "one")):
+                    asked.append(
+                        pool.submit(memory.reply, echo.graph, ERIN, text, message_id=f"m{number}", send=sent.append)
+                    )
+                    until(lambda: _in_line(memory) == len(asked) + 1)
+            replies = [each.result() for each in asked]
+
+        assert replies == ["heard two", "heard three", "heard two"]
+        assert sent == ["heard two", "heard three"]
+        assert history(memory, echo.graph) == ["one", "two", "heard two", "three", "heard three"]
+
+
+def _in_line(memory):
+    with memory.database.read() as connection:
+        return len(connection.execute(select(turn)).all())

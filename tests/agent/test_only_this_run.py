@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 import time
+from typing import Any, TypedDict
 
 import pytest
 from langchain_core.messages import AIMessage, RemoveMessage
@@ -294,3 +295,15 @@ def test_a_reply_takes_no_longer_for_a_loop_that_is_busy_elsewhere(memory):
     assert other == "heard hello"
     assert sorted(rest) == sorted(f"heard {n}" for n in range(40))
     assert begun
+
+
+@pytest.mark.spec("C-21")
+def test_an_answer_that_is_no_message_object_is_heard(memory):
+    class Plain(TypedDict):
+        messages: list[Any]
+
+    def agent(_state):
+        return {"messages": [{"role": "assistant", "content": "a plain dict"}]}
+
+    graph = StateGraph(Plain).add_node(agent).add_edge(START, "agent").compile(checkpointer=memory.saver)
+    assert memory.reply(graph, ERIN, "hello") == "a plain dict"

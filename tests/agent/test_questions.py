@@ -1,5 +1,8 @@
 """What a run stops to ask is asked in words, and the person's words are given to the graph as its answer."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,11 +11,13 @@ from langchain.agents.middleware import HumanInTheLoopMiddleware
 from langchain_core.messages import AIMessage
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import Interrupt, interrupt
+from sqlalchemy import select
 
 from langmem_plugin.agent.questions import NotUnderstood, asked_by
 from langmem_plugin.agent.replies import ENGLISH
+from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.references.said.yes_or_no import agrees
-from tests.agent.test_exactly_once import die, killed, take_places_away
+from tests.agent.test_exactly_once import die, killed, take_places_away, until
 
 ERIN = "+972501234567"
 
@@ -338,3 +343,62 @@ def test_whatever_a_graph_asks_can_be_worded_and_answered(value, said):
             question.answer(said)
         except NotUnderstood:
             question.rejection(said)
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"action_requests": [{}], "review_configs": [{}]},
+        {"action_requests": ["pay"], "review_configs": []},
+        {"action_requests": [{"name": "pay", "args": "all"}], "review_configs": []},
+        {"action_requests": [{"name": "pay"}], "review_configs": [{"action_name": "pay", "allowed_decisions": None}]},
+        {"type": "tool_approval", "name": "pay", "args": {1: 2}},
+    ],
+)
+def test_what_only_looks_like_a_request_is_asked_and_answered_all_the_same(memory, value):
+    graph = asking(memory, value)
+    said = [memory.reply(graph, ERIN, text) for text in ("go", "maybe", "no")]
+    assert ENGLISH.failed not in said
+    assert any("was given" in each for each in said)
+
+
+@pytest.mark.spec("C-21")
+def test_an_action_that_may_only_be_changed_goes_on_with_yes(memory):
+    config = {"action_name": "pay", "allowed_decisions": ["edit"]}
+    request = {"action_requests": [{"name": "pay", "args": {"amount": 1}}], "review_configs": [config]}
+    assert "'args': {'amount': 1}" in given_to(memory, request, "yes")
+
+
+@pytest.mark.spec("C-21")
+@pytest.mark.parametrize(("value", "asked"), [("Pay\x00 it\ud800?", "Pay it??"), ("", ENGLISH.stopped)])
+def test_a_question_goes_out_cleaned_and_is_never_nothing(memory, value, asked):
+    assert memory.reply(asking(memory, value), ERIN, "go") == asked
+
+
+@pytest.mark.spec("C-21", "C-9")
+def test_what_was_written_before_a_question_does_not_answer_it(memory):
+    running, goes_on, paid = threading.Event(), threading.Event(), []
+
+    def pay(state):
+        running.set()
+        goes_on.wait(30)
+        paid.append(interrupt("Pay 20? (yes/no)"))
+        return {"messages": AIMessage(f"You said {paid[-1]}")}
+
+    graph = StateGraph(MessagesState).add_node(pay).add_edge(START, "pay").compile(checkpointer=memory.saver)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(memory.reply, graph, ERIN, "pay", message_id="1")
+        running.wait(30)
+        second = pool.submit(memory.reply, graph, ERIN, "yes", message_id="2")
+        until(lambda: _waiting(memory) == 2)
+        goes_on.set()
+        assert first.result() == second.result() == "Pay 20? (yes/no)"
+
+    assert paid == []
+    assert memory.reply(graph, ERIN, "no", message_id="3") == "You said no"
+
+
+def _waiting(memory):
+    with memory.database.read() as connection:
+        return len(connection.execute(select(turn)).all())

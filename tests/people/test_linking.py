@@ -1,12 +1,16 @@
 """One person, several identifiers: linked, noted, listed and unlinked."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from sqlalchemy import func, select
 
 from langmem_plugin import PhoneMemory
+from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.database.people_tables import identifier, merge
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import Person
+from tests.agent.test_exactly_once import Echo, history, until
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
 
 LID = "123456789012345@lid"
@@ -154,3 +158,25 @@ def test_whoever_is_forgotten_leaves_no_link_no_merge_and_no_code(memory):
     assert memory.people.list() == [Person(BEN, (BEN, "user:7"))]
     assert (_rows(memory, merge), memory.people.redeem("user:8", code)) == (0, False)
     assert memory.people.redeem("user:8", bens)
+
+
+@pytest.mark.spec("C-20", "C-1")
+def test_who_waits_while_they_are_unlinked_is_not_answered_in_the_others_conversation(memory):
+    echo = Echo(memory)
+    memory.reply(echo.graph, ANNA, "my secret")
+    memory.people.link(ANNA, 4242)
+
+    with ThreadPoolExecutor() as pool:
+        with memory.turn(ANNA):
+            waiting = pool.submit(memory.reply, echo.graph, 4242, "hello", message_id="1")
+            until(lambda: _in_line(memory) == 2)
+            memory.people.unlink(4242)
+        assert waiting.result(timeout=60) == "heard hello"
+
+    assert history(memory, echo.graph, ANNA) == ["my secret", "heard my secret"]
+    assert history(memory, echo.graph, ANNAS_TELEGRAM) == ["hello", "heard hello"]
+
+
+def _in_line(memory):
+    with memory.database.read() as connection:
+        return len(connection.execute(select(turn)).all())

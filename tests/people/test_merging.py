@@ -20,6 +20,8 @@ from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.errors import InvalidInput, UnknownSession
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
+from tests.agent.test_exactly_once import Echo, die, killed, take_places_away
+from tests.chat_graph import chat_graph
 from tests.people.conftest import ANNA, ANNAS_TELEGRAM, BEN
 
 pytestmark = pytest.mark.slow
@@ -337,6 +339,60 @@ def test_who_waits_while_their_identifier_is_linked_goes_on_in_the_persons_conve
 def _waiting(memory):
     with memory.database.read() as connection:
         return connection.execute(select(func.count()).select_from(turn)).scalar_one()
+
+
+@pytest.mark.spec("C-20", "C-21")
+def test_a_message_that_waited_for_a_merge_is_answered_once_also_after_it_is_undone(memory):
+    echo = Echo(memory)
+    memory.reply(echo.graph, ANNA, "one", message_id="1")
+    with ThreadPoolExecutor() as pool:
+        with memory.turn(4242):
+            merging = pool.submit(memory.people.merge, ANNA, 4242)
+            while _waiting(memory) < 2:
+                time.sleep(0.01)
+            waiting = pool.submit(memory.reply, echo.graph, 4242, "two", message_id="2")
+            while _waiting(memory) < 3:
+                time.sleep(0.01)
+        assert waiting.result(timeout=60) == "heard two"
+    memory.people.undo(merging.result(timeout=60))
+
+    assert memory.reply(echo.graph, 4242, "three", message_id="3") == "heard three"
+    assert echo.heard == ["one", "two", "three"]
+
+
+@pytest.mark.spec("C-20", "C-21", "C-5")
+def test_a_message_that_was_cut_short_before_a_merge_is_answered_once_after_it(memory, clock, tmp_path):
+    done, sent = tmp_path / "done", []
+
+    def order(what: str) -> str:
+        """Order it."""
+        done.write_text(done.read_text() + what if done.exists() else what)
+        return "ordered"
+
+    def graph(dies):
+        def agent(state):
+            last = state["messages"][-1]
+            if last.type == "human" and last.text == "order":
+                return {"messages": AIMessage("", tool_calls=[{"name": "order", "args": {"what": "x"}, "id": "1"}])}
+            if dies:
+                time.sleep(0.3)  # until the tool's result is on disk
+                die()
+            return {"messages": AIMessage(f"heard {last.text}")}
+
+        return chat_graph(memory, agent, [order])
+
+    memory.reply(graph(dies=False), ANNA, "hello", message_id="1")
+    clock.forward(minutes=1)
+    killed(lambda: memory.reply(graph(dies=True), 4242, "order", message_id="2"))
+    take_places_away(memory)
+    merge = memory.people.merge(ANNA, 4242)
+
+    assert memory.reply(graph(dies=False), 4242, "order", message_id="2", send=sent.append) == "heard ordered"
+    assert memory.reply(graph(dies=False), 4242, "order", message_id="2", send=sent.append).repeated
+    memory.people.undo(merge)
+    memory.reply(graph(dies=False), 4242, "bye", message_id="3", send=sent.append)
+    assert sent == ["heard ordered", "heard bye"]
+    assert done.read_text() == "x"
 
 
 @pytest.mark.spec("C-20")

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, literal, select, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, insert, literal, or_, select, update
 
 from langmem_plugin.conversation.config_keys import TURN
 from langmem_plugin.conversation.media.session_files import hold_files
@@ -25,6 +25,7 @@ from langmem_plugin.database.conversation_tables import (
     searchable,
     session,
     thread_owner,
+    turn,
     value,
 )
 from langmem_plugin.database.memory_tables import history_message
@@ -95,13 +96,17 @@ def move_claims(connection: Connection, source: str, target: str, only: Collecti
 
 
 def move_incoming(connection: Connection, source: str, target: str, only: Collection[str] | None = None) -> list[str]:
-    """The messages that were answered, so that none is answered again; one that waits is answered where it came in."""
+    """The messages that were answered, so that none is answered again, and those whose turns were cut short; one that
+    still waits for its turn draws another, and goes along with it.
+    """
     there = incoming.alias()
     known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == incoming.c.message_id)
-    answered = [incoming.c.thread == source, incoming.c.reply.is_not(None), ~known.exists()]
+    in_line = select(turn.c.ticket).where(turn.c.thread == source, turn.c.ticket == incoming.c.ticket)
+    over = or_(incoming.c.reply.is_not(None), ~in_line.exists())
+    moving = [incoming.c.thread == source, over, ~known.exists()]
     if only is not None:
-        answered.append(incoming.c.message_id.in_(only))
-    moved = connection.execute(update(incoming).where(*answered).values(thread=target).returning(incoming.c.message_id))
+        moving.append(incoming.c.message_id.in_(only))
+    moved = connection.execute(update(incoming).where(*moving).values(thread=target).returning(incoming.c.message_id))
     return list(moved.scalars())
 
 

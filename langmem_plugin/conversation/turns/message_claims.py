@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import Connection, bindparam, null, select, update
+from sqlalchemy import Connection, bindparam, delete, null, or_, select, update
 
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions.session_store import SessionStore
@@ -54,7 +54,8 @@ class Claim:
     Once its turn has begun, `answer` is what was answered already, to an earlier delivery. If nothing was, `before`
     are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
     `together` those to be answered in one run, in their order: what was refused as busy, the message itself, and with
-    `joins` what came after it and waits for a turn of its own.
+    `joins` what came after it and waits for a turn of its own. `without_turn` says that an earlier delivery was to be
+    answered at once, and that its answer is not there yet; `waited`, that other turns came between it and its own.
     """
 
     _claims: "MessageClaims"
@@ -62,39 +63,51 @@ class Claim:
     message_id: str | None
     joins: bool = False
     answer: Answer | None = None
+    without_turn: bool = False
+    waited: bool = False
     before: list[Waiting] = field(default_factory=list)
     together: list[Waiting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._payload = self._claims.packed(self.message) if self.message_id else None
+        self._waits_in: str | None = None
+        self._drawn_with: Connection | None = None
         self.position = 0
         """In the order in which messages came in: the ticket of its first delivery."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
         self.position = ticket
+        self._drawn_with = connection
         if self.message_id is not None:
+            if self._waits_in not in {None, thread}:  # whoever waited is known as another person by now
+                self._claims.follow(connection, str(self._waits_in), thread, self.message_id)
+            self._waits_in = thread
             self._claims.note(connection, thread, self.message_id, self._payload, ticket)
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
+        self.waited = connection is not self._drawn_with
         rows = _OPEN.all(connection, {"of_thread": thread})
         own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
         if self.message_id and own is None:
             self.answer = self._claims.answer_in(connection, thread, self.message_id)
             return
+        self.without_turn = own is not None and own[2] == _NO_TURN
         waiting = line(connection, thread) if rows else set()
-        position = own[1] if own else self.position
+        position = own[1] if own and not self.without_turn else self.position
+        # What was begun with goes on as it was: nothing that came later may pass for a part of it.
+        begun = own is not None and own[3] > 0
         before, together = [], []
         for row in rows:
-            message_id, at, of_ticket, attempts, _ = row
-            if row is own or of_ticket == _NO_TURN:  # is being answered at once, or by its next delivery
+            _, at, of_ticket, attempts, _ = row
+            if row is own or of_ticket == _NO_TURN:  # whoever answers those does so just now
                 continue
-            if of_ticket is None:
+            if of_ticket is None and not attempts and not begun:
                 together.append(row)
             elif at < position:
                 # Also where another delivery of it still waits in the line: that one comes too late for the order.
                 if attempts < MOST_ATTEMPTS:
                     before.append(row)
-            elif self.joins and of_ticket in waiting and message_id != self.message_id and at > position:
+            elif self.joins and of_ticket in waiting and not begun and not attempts and at > position:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
@@ -106,9 +119,11 @@ class Claim:
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
         """Takes what has come since the turn began, with `joins`; whether anything had."""
         taken = {each.message_id for each in (*self.before, *self.together)}
-        rows = _OPEN.all(connection, {"of_thread": thread})
+        if any(each.attempts for each in self.together):  # as when the turn began
+            return False
+        rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = [self._claims.unpacked(row) for row in rows if row[0] not in taken and row[2] in waiting]
+        new = [self._claims.unpacked(row) for row in rows if row[2] in waiting]
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
@@ -187,6 +202,14 @@ class MessageClaims:
             _WAIT_AGAIN.run(connection, row)
         return False
 
+    def follow(self, connection: Connection, source: str, target: str, message_id: str) -> None:
+        """A message that waited goes to another conversation, unless it is there already."""
+        there = incoming.alias()
+        known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == message_id)
+        mine = (incoming.c.thread == source, incoming.c.message_id == message_id, _UNANSWERED)
+        connection.execute(update(incoming).where(*mine, ~known.exists()).values(thread=target))
+        connection.execute(delete(incoming).where(*mine))
+
     def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
         """The turn of this ticket answers them."""
         rows = [
@@ -221,7 +244,8 @@ _NOTE = Prepared(
         for dialect, insert in insert_unless_there(incoming).items()
     }
 )
-_WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=bindparam("of_ticket")))
+_IN_TURN = or_(incoming.c.ticket.is_(None), incoming.c.ticket != _NO_TURN)
+_WAIT_AGAIN = Prepared(update(incoming).where(*_MINE, _UNANSWERED, _IN_TURN).values(ticket=bindparam("of_ticket")))
 _REFUSE = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(ticket=null()))
 _TAKE = Prepared(update(incoming).where(*_MINE).values(ticket=bindparam("of_ticket"), attempts=incoming.c.attempts + 1))
 _ANSWERED = Prepared(update(incoming).where(*_MINE, _UNANSWERED).values(reply=bindparam("answer"), payload=null()))
