@@ -200,7 +200,7 @@ async def aperform(steps: Steps[_Result], executor: Executor) -> _Result:
 
 def _throwable(error: BaseException) -> BaseException:
     """To a generator this one means that nobody goes on with it, and the turn would never be given back."""
-    return RuntimeError("a GeneratorExit was raised") if isinstance(error, GeneratorExit) else error
+    return RuntimeError(repr(error)) if isinstance(error, GeneratorExit) else error
 
 
 class _Ended(Exception):
