@@ -124,6 +124,7 @@ class PhoneMemory:
             self._commands = Commands(
                 self.service,
                 self._end_session,
+                people=self.people,
                 person_settings=self._person_settings,
                 languages=self._languages,
                 role_of=self._role_of,

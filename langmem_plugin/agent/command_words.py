@@ -10,7 +10,9 @@ from rapidfuzz.distance import OSA
 
 from langmem_plugin.memory.models import storable
 
-CommandName = Literal["remember", "memories", "search", "forget", "undo", "instructions", "timezone", "reset", "help"]
+CommandName = Literal[
+    "remember", "memories", "search", "forget", "undo", "instructions", "timezone", "link", "reset", "help"
+]
 
 # The first word is the one that help lists.
 _WORDS: Mapping[str, Mapping[CommandName, str]] = {
@@ -22,6 +24,7 @@ _WORDS: Mapping[str, Mapping[CommandName, str]] = {
         "undo": "undo",
         "instructions": "instructions instruction",
         "timezone": "timezone time_zone",
+        "link": "link",
         "reset": "reset",
         "help": "help",
     },
@@ -33,6 +36,7 @@ _WORDS: Mapping[str, Mapping[CommandName, str]] = {
         "undo": "בטל בטלי ביטול",
         "instructions": "הוראות הוראה",
         "timezone": "אזור_זמן אזורזמן",
+        "link": "קישור קשר",
         "reset": "איפוס אפס אפסי",
         "help": "עזרה",
     },
@@ -44,6 +48,7 @@ _WORDS: Mapping[str, Mapping[CommandName, str]] = {
         "undo": "deshacer",
         "instructions": "instrucciones instrucción instruccion",
         "timezone": "zona_horaria zonahoraria",
+        "link": "vincular",
         "reset": "reiniciar",
         "help": "ayuda",
     },

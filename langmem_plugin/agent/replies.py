@@ -98,6 +98,10 @@ class Replies:
     time_zone: str
     time_zone_set: str
     time_zone_unknown: str
+    link_code: str
+    linked: str
+    link_wrong: str
+    link_not_here: str
     conversation_cleared: str
 
     # Below a reply that cites.
@@ -132,6 +136,7 @@ ENGLISH = Replies(
         "/undo": "/undo - I take the last forgetting back, within ten minutes",
         "/instructions": "/instructions <text> - I do so from now on; without a text, what I do so far",
         "/timezone": "/timezone <city> - your time zone",
+        "/link": "/link - write me from another channel too, as the same person",
         "/reset": "/reset - start this conversation afresh",
         "/help": "/help - this list",
     },
@@ -189,6 +194,10 @@ ENGLISH = Replies(
     time_zone_set="✅ Your time zone is {zone}, where it is {time}.",
     time_zone_unknown="I know no time zone “{name}”. Send a city or a name, such as /timezone Jerusalem or"
     " /timezone Europe/Madrid. An offset such as +2 would be wrong in summer or in winter.",
+    link_code="Write me this from the other channel within ten minutes: /link {code}",
+    linked="✅ Both channels are yours: what I know in one I know in the other.",
+    link_wrong="This code is wrong, or its ten minutes are over. /link in the other channel gives a new one.",
+    link_not_here="Channels are linked in a chat with me alone, not in a group.",
     conversation_cleared="🔄 Conversation history cleared. Starting fresh!",
     source_of_session="{source} of session {session}",
     source_on_page="{source}, page {page}",

@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import select
 
 from langmem_plugin import Settings
+from langmem_plugin.agent.replies import ENGLISH
 from langmem_plugin.database.people_tables import link_attempt, link_code
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
@@ -95,3 +96,15 @@ def test_people_can_be_used_alone(memory, clock):
     )
     assert alone.redeem(4242, alone.link_code("050-123-4567"))
     assert alone.resolve(4242) == ANNA
+
+
+@pytest.mark.spec("C-20", "U-2")
+def test_a_person_links_two_channels_by_texting_the_code_of_one_in_the_other(memory):
+    memory.command(ANNA, "/remember I like chicken soup")
+    given = memory.command(ANNA, "/link").rpartition("/link ")[2]
+
+    assert memory.command("telegram:4242", "/link wrong") == ENGLISH.link_wrong
+    assert memory.command("telegram:4242", f"/link {given}") == ENGLISH.linked
+    assert "chicken soup" in memory.command("telegram:4242", "/memories")
+    assert memory.command("telegram:7", f"/link {given}") == ENGLISH.link_wrong
+    assert memory.command("120363040000000000@g.us", "/link") == ENGLISH.link_not_here

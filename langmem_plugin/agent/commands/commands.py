@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
+from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.plain_words import Said, said
 from langmem_plugin.agent.languages import Languages
@@ -14,6 +15,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StorageFul
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 
@@ -32,6 +34,7 @@ class Commands:
         service: MemoryService,
         reset: Callable[[str], None],
         *,
+        people: People,
         person_settings: PersonSettings,
         languages: Languages,
         role_of: Callable[[str], Role],
@@ -53,6 +56,7 @@ class Commands:
             "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
             "instructions": instructions.answer,
             "timezone": self._time_zone,
+            "link": Linking(people).answer,
             "reset": self._start_afresh,
             "help": self._help,
         }
