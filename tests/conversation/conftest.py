@@ -37,13 +37,6 @@ settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")
-def migrated_file(tmp_path_factory):
-    path = tmp_path_factory.mktemp("migrated") / "langmem.db"
-    Database(f"sqlite:///{path}").close()
-    return path
-
-
-@pytest.fixture(scope="session")
 def shared_postgresql(postgresql_server):
     """One database for all: to create one takes longer than most tests here."""
     postgresql_server.psql("CREATE DATABASE conversations TEMPLATE migrated;")
