@@ -61,7 +61,10 @@ def test_a_tenants_tables_lie_in_a_schema_or_a_file_of_its_own(database_url, tmp
     with PhoneMemory(database_url, tenant="acme", embeddings=offline_model) as acme:
         acme.service.remember(ANNA, "Anna has a boat")
     if database_url.startswith("sqlite"):
-        assert {each.name for each in tmp_path.glob("*.db")} == {"langmem.acme.db"}
+        own = f"sqlite:///{tmp_path}/langmem.acme.db"
+        for url, many in ((own, 1), (database_url, 0)):
+            with Database(url) as one, one.read() as connection:
+                assert connection.execute(text("SELECT count(*) FROM langmem_memory")).scalar() == many
         return
     with Database(database_url) as whole, whole.read() as connection:
         assert "langmem_acme" in inspect(connection).get_schema_names()
