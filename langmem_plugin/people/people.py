@@ -109,10 +109,6 @@ class People:
         with self._database.read() as connection:
             return links.identifiers_of(connection, links.person_of(connection, key))
 
-    def all_keys(self, who: str | int) -> _Identifiers:
-        """Every key under which something of the person may be stored, for whoever erases it."""
-        return self.identifiers(who)
-
     def link(self, person: str | int, identifier: str | int) -> str | None:
         """From now on the identifier is this person. The id of the merge if it had anything of its own, else None.
 

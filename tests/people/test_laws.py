@@ -55,7 +55,7 @@ def test_merges_lose_nothing_and_undo_is_exact(told, links, offline_model, clock
         before, live = _held(service), {owner: _live(service, owner) for owner in OWNERS}
         merges = [merge_id for pair in links if (merge_id := people.link(*pair))]
         for owner in OWNERS:
-            all_theirs = set().union(*(live[each] for each in people.all_keys(owner)))
+            all_theirs = set().union(*(live[each] for each in people.identifiers(owner)))
             assert _live(service, people.resolve(owner)) == all_theirs
         for merge_id in reversed(merges):
             people.undo(merge_id)

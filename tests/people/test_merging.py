@@ -270,7 +270,7 @@ def test_erasure_by_either_identifier_leaves_nothing_of_the_person(memory, texts
         _talk(memory, who, "hello")
     memory.service.remember(BEN, "Ben sails")
     memory.people.merge(ANNA, 4242)
-    for key in memory.people.all_keys("tg:4242"):
+    for key in memory.people.identifiers("tg:4242"):
         memory.service.erase(key)
         memory.saver.delete_thread(key)
     memory.people.forget("tg:4242")
