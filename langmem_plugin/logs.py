@@ -17,6 +17,7 @@ _ADVICE = {
     "merge.not_restored": "a memory was changed or damaged since: it stays as it is",
     "turn.store_unavailable": "the database could not be reached: the reply goes out without memory",
     "recall.skipped": "nothing was recalled for this reply: see the error before",
+    "message.unreadable": "a message that waited for its answer is damaged in the database: it is passed over",
     "reply.failed": "a node raised: see the error; a graph with nodes or tools that can only be awaited needs areply",
     "reply.given_up": "every process that began with this message ended in the middle: look for what ends it",
     "reply.picture_unreadable": "the channel gave what is no picture, or no file: check what it passes as image",

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from langchain_core.messages import AIMessage
-from sqlalchemy import delete, select
+from sqlalchemy import delete, select, update
 
 from langmem_plugin import ConfigurationError, InvalidInput, PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
@@ -220,6 +220,19 @@ def test_a_message_that_ends_every_process_does_not_end_those_after_it(memory):
     assert memory.reply(echo.graph, ERIN, "hello", message_id="m2") == "heard hello"
     assert memory.reply(echo.graph, ERIN, "poison", message_id="m1") == ENGLISH.failed
     assert echo.heard == ["hello"]
+
+
+@pytest.mark.spec("C-21", "C-15")
+def test_a_waiting_message_that_is_damaged_silences_nobody(memory, caplog):
+    killed(lambda: memory.reply(Echo(memory, die).graph, ERIN, "one", message_id="m1"))
+    take_places_away(memory)
+    with memory.database.write() as connection:
+        connection.execute(update(incoming).values(payload=b"damaged"))
+    echo = Echo(memory)
+
+    assert memory.reply(echo.graph, ERIN, "two", message_id="m2") == "heard two"
+    assert "message.unreadable" in caplog.text
+    assert memory.reply(echo.graph, ERIN, "one", message_id="m1") == "heard two"  # the graph was shown both
 
 
 @pytest.mark.spec("C-21", "C-9")

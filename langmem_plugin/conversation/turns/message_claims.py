@@ -23,6 +23,10 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
+from langmem_plugin.errors import DamagedSession
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 MOST_ATTEMPTS = 3
 """How often a message is begun with: one that ends the process each time must not end all that come after it."""
@@ -111,9 +115,9 @@ class Claim:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
-        self.before = [self._claims.unpacked(row) for row in before]
-        mine = [self._claims.unpacked(own)] if own else [Waiting(None, self.message)]
-        self.together = [*map(self._claims.unpacked, refused), *mine, *map(self._claims.unpacked, later)]
+        self.before = self._claims.unpacked(before)
+        mine = Waiting(self.message_id, self.message, own[3] if own else 0)
+        self.together = [*self._claims.unpacked(refused), mine, *self._claims.unpacked(later)]
         self._claims.take(connection, thread, ticket, [*self.before, *self.together])
 
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
@@ -123,7 +127,7 @@ class Claim:
             return False
         rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = [self._claims.unpacked(row) for row in rows if row[2] in waiting]
+        new = self._claims.unpacked([row for row in rows if row[2] in waiting])
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
@@ -221,9 +225,15 @@ class MessageClaims:
     def packed(self, message: HumanMessage) -> bytes:
         return compress(*dump(self._serde(), message))
 
-    def unpacked(self, row: tuple[str, int, int | None, int, bytes]) -> Waiting:
-        message_id, _, _, attempts, payload = row
-        return Waiting(message_id, load(self._serde(), decompress(payload)), attempts)
+    def unpacked(self, rows: Sequence[tuple[str, int, int | None, int, bytes]]) -> list[Waiting]:
+        """One that cannot be read is left out, with an ERROR: it must not silence its person."""
+        found = []
+        for message_id, _, _, attempts, payload in rows:
+            try:
+                found.append(Waiting(message_id, load(self._serde(), decompress(payload)), attempts))
+            except DamagedSession:
+                log.exception("message.unreadable")
+        return found
 
 
 _OF_THREAD = incoming.c.thread == bindparam("of_thread")
