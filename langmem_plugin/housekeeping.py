@@ -220,18 +220,15 @@ class Housekeeping:
         """Sweeps if it is time; how many seconds until it looks again."""
         every = self._every.total_seconds() if self._every else _LONGEST_WAIT_SECONDS
         try:
-            left = self._seconds_left()
-            if left <= 0:
-                self.sweep()
-                left = every
+            if (left := self._seconds_left()) > 0:
+                return left
+            self.sweep()
         except (LangMemError, OSError):
             log.warning("sweep.failed", exc_info=True)
-            left = every
         except Exception:
             # A mistake in one sweep must not end all the others: without them nothing is ever deleted.
             log.exception("sweep.failed")
-            left = every
-        return left
+        return every
 
 
 def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:

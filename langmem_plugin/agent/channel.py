@@ -23,7 +23,6 @@ from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.message_claims import MOST_ATTEMPTS, Answer, Claim, MessageClaims, Waiting
 from langmem_plugin.conversation.turns.turns import Arrival, Turn
-from langmem_plugin.database import waiting_once
 from langmem_plugin.errors import (
     InvalidInput,
     NotSerializable,
@@ -105,7 +104,7 @@ class Channel:
 
     def reply(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
         """See PhoneMemory.reply."""
-        with waiting_once(), outage_note.watched() as missing:
+        with outage_note.watched() as missing:
             task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
             try:
                 answer = yield from self._answered(task)
@@ -115,24 +114,26 @@ class Channel:
             except Exception as error:
                 if manner.raise_errors:
                     raise
-                answer = Reply(self._told_instead(error, task.replies, message.owner))
-                self._keep_told(error, message, answer)
-                return (
-                    yield from self._out(task, answer, None if isinstance(error, TurnTimeout) else message.claim_id)
-                )
+                text = self._told_instead(error, task.replies, message.owner)
+                # Whoever delivers it again is told the same; one refused as busy is still to be answered.
+                claim_id = None if isinstance(error, TurnTimeout) else message.claim_id
+                if claim_id is not None:
+                    with contextlib.suppress(StoreUnavailable):
+                        self._claims.answered(message.owner, [claim_id], text)
+                return (yield from self._out(task, text, claim_id))
         return Reply(task.noticed(answer), repeated=answer.repeated)
 
     def _answered(self, task: _Task) -> Steps[Reply]:
         message = task.message
         if message.is_empty:
-            return (yield from self._told_once(task, message.words, task.replies.empty_message))
+            return (yield from self._told_once(task, task.replies.empty_message))
         try:
             said = message.said
         except InvalidInput:
             if task.manner.raise_errors:
                 raise
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
-            return (yield from self._told_once(task, message.words, task.replies.picture_unreadable))
+            return (yield from self._told_once(task, task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._commands.answer(message.owner, message.text)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
@@ -163,12 +164,12 @@ class Channel:
                 self._claims.answered(owner, [claim_id], text)
         return (yield from self._out(task, text, claim_id))
 
-    def _told_once(self, task: _Task, said: HumanMessage, text: str) -> Steps[Reply]:
+    def _told_once(self, task: _Task, text: str) -> Steps[Reply]:
         """What no graph is asked about; told also when the database cannot be reached."""
         thread, claim_id = task.message.owner, task.message.claim_id
         if claim_id is not None and self._settings.enable_memory_system:
             with contextlib.suppress(StoreUnavailable):
-                answer = yield from self._answered_elsewhere(task, said)
+                answer = yield from self._answered_elsewhere(task)
                 if answer is not None:
                     return (yield from self._again(task, answer))
                 self._claims.answered(thread, [claim_id], text)
@@ -177,7 +178,7 @@ class Channel:
     def _command(self, task: _Task) -> Steps[Reply]:
         """It is not kept waiting by a turn that hangs: /reset must work then."""
         thread, claim_id = task.message.owner, task.message.claim_id
-        answer = yield from self._answered_elsewhere(task, task.message.said)
+        answer = yield from self._answered_elsewhere(task)
         if answer is not None:
             return (yield from self._again(task, answer))
         text = self._commands.answer(thread, task.message.text) or ""
@@ -185,10 +186,10 @@ class Channel:
             self._claims.answered(thread, [claim_id], text)
         return (yield from self._out(task, text, claim_id))
 
-    def _answered_elsewhere(self, task: _Task, said: HumanMessage) -> Steps[Answer | None]:
+    def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
         """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
         thread, claim_id = task.message.owner, task.message.claim_id
-        if claim_id is None or self._claims.claim_without_turn(thread, said, claim_id):
+        if claim_id is None or self._claims.claim_without_turn(thread, task.message.words, claim_id):
             return None
         return (yield from self._awaited(task, thread, claim_id))
 
@@ -230,9 +231,8 @@ class Channel:
         except TurnTimeout:
             self._claims.refuse(thread, claim)
             raise
-        except StoreUnavailable:
-            log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(thread)})
-            outage_note.note("conversation")
+        except StoreUnavailable as unavailable:
+            _note_outage(thread, unavailable)
             return (yield from self._without_memory(task, claim.message))
         reply: Reply | None = None
         error: BaseException | None = None
@@ -244,12 +244,11 @@ class Channel:
         finally:
             try:
                 yield End(turn, error)
-            except StoreUnavailable:
+            except StoreUnavailable as unavailable:
                 # With a reply all is kept; only the turn's place could not be given back, and others take it away.
                 if reply is None:
                     raise
-                log.warning("turn.store_unavailable", exc_info=True, extra={"phone": masked(thread)})
-                outage_note.note("conversation")
+                _note_outage(thread, unavailable)
         return reply
 
     def _while_held(self, task: _Task, claim: Claim, config: RunnableConfig, *, asked: bool) -> Steps[Reply]:
@@ -350,13 +349,6 @@ class Channel:
             yield from self._out(task, answer.text, task.message.claim_id)
         return Reply(answer.text, repeated=True)
 
-    def _keep_told(self, error: Exception, message: IncomingMessage, text: str) -> None:
-        """Whoever delivers the message again is told the same; one refused as busy is still to be answered."""
-        if message.claim_id is None or isinstance(error, TurnTimeout):
-            return
-        with contextlib.suppress(StoreUnavailable):
-            self._claims.answered(message.owner, [message.claim_id], text)
-
     def _told_instead(self, error: Exception, replies: Replies, thread: str) -> str:
         """What the person is told; the log has the details."""
         said_by = {"phone": masked(thread)}
@@ -374,3 +366,8 @@ class Channel:
                 log.log(level, event, exc_info=error, extra=said_by)
                 return text
         raise AssertionError  # every error is an Exception
+
+
+def _note_outage(thread: str, error: StoreUnavailable) -> None:
+    log.warning("turn.store_unavailable", exc_info=error, extra={"phone": masked(thread)})
+    outage_note.note("conversation")

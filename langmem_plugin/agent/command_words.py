@@ -126,7 +126,10 @@ def language_of_command(text: str) -> Literal["he", "es"] | None:
     """The language of a command's word; None for the English ones, which all people use."""
     found = typed(cleaned(text[:200]))
     language = _LANGUAGE_OF.get(found.word) if found else None
-    return language if language in ("he", "es") else None  # type: ignore[return-value]  # narrowed by the condition
+    match language:
+        case "he" | "es" as known:
+            return known
+    return None
 
 
 def _is_unseen(letter: str) -> bool:

@@ -1,6 +1,8 @@
 """Which identifiers are one person's. One that is linked to nobody is its own person's key and costs no row."""
 
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
 
 from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text, update
 
@@ -13,13 +15,16 @@ from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.prepared import Prepared
 
 
-def one_at_a_time(connection: Connection) -> None:
-    """Until the transaction ends nobody else links, merges or unlinks; SQLite has one writer anyway."""
-    if connection.dialect.name == "postgresql":
-        # Of the schema: two tenants of one database do not wait for each other.
-        connection.execute(
-            text("SELECT pg_advisory_xact_lock(hashtextextended('langmem people ' || current_schema(), 0))")
-        )
+@contextmanager
+def alone(database: Database, *, patience: timedelta | None = None) -> Iterator[Connection]:
+    """A transaction in which nobody else links, merges or unlinks; SQLite has one writer anyway."""
+    with database.write(patience=patience) as connection:
+        if not database.is_sqlite:
+            # Of the schema: two tenants of one database do not wait for each other.
+            connection.execute(
+                text("SELECT pg_advisory_xact_lock(hashtextextended('langmem people ' || current_schema(), 0))")
+            )
+        yield connection
 
 
 def person_of(connection: Connection, identifier: str) -> str:

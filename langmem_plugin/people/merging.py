@@ -43,7 +43,11 @@ class Merging:
         unindexed: AbstractContextManager[None] = (
             nullcontext() if self._index is None else self._index.collections.erasing(other)
         )
-        with self._standing_still(person, other), unindexed, self._people_alone() as connection:
+        with (
+            self._standing_still(person, other),
+            unindexed,
+            links.alone(self._database, patience=BULK_WORK) as connection,
+        ):
             if not still(connection):
                 return None
             now = self._now()
@@ -69,7 +73,11 @@ class Merging:
             unindexed: AbstractContextManager[None] = (
                 nullcontext() if self._index is None else self._index.removing(found.person, found.moved["memories"])
             )
-            with self._standing_still(found.person, back_to), unindexed, self._people_alone() as connection:
+            with (
+                self._standing_still(found.person, back_to),
+                unindexed,
+                links.alone(self._database, patience=BULK_WORK) as connection,
+            ):
                 again = _row(connection, merge_id)
                 if (again.person, _whose_now(connection, again.person, again.other)) != (found.person, back_to):
                     continue  # merged with somebody else meanwhile
@@ -113,12 +121,6 @@ class Merging:
             for thread in sorted(set(threads)):  # in one order, whoever merges whom
                 held.enter_context(self._saver.stand_still(thread))
             yield
-
-    @contextmanager
-    def _people_alone(self) -> Iterator[Connection]:
-        with self._database.write(patience=BULK_WORK) as connection:
-            links.one_at_a_time(connection)
-            yield connection
 
 
 def merge_of(connection: Connection, person: str, other: str) -> str | None:

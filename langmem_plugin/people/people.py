@@ -1,7 +1,6 @@
 """Who is who: one person may have several identifiers, and every verb takes any of them."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -16,14 +15,13 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import link_codes, links
-from langmem_plugin.people.merging import Merging, merge_of
+from langmem_plugin.people.merging import Check, Merging, merge_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
 
 _LAST_BYTES, _BYTES_BESIDE = 500_000, 200
 _Identifiers = list[str]
-_Condition = Callable[[Connection], bool]
 
 
 @dataclass(frozen=True)
@@ -123,7 +121,7 @@ class People:
         person with other identifiers: unlink those.
         """
         key = self._linkable(identifier)
-        with self._alone() as connection:
+        with links.alone(self._database) as connection:
             person = links.person_of(connection, key)
             if person == key:
                 if len(links.identifiers_of(connection, key)) > 1:
@@ -172,7 +170,7 @@ class People:
         It is valid for ten minutes and once. A new one replaces the one before.
         """
         key = self._linkable(who)
-        with self._alone() as connection:
+        with links.alone(self._database) as connection:
             return link_codes.new_code(connection, links.person_of(connection, key), self._now())
 
     def redeem(self, who: str | int, code: str) -> bool:
@@ -199,7 +197,7 @@ class People:
 
     def forget(self, who: str | int) -> None:
         """Deletes the links, merges and codes of the person; what is remembered and said is others' to erase."""
-        with self._alone() as connection:
+        with links.alone(self._database) as connection:
             links.forget(connection, links.person_of(connection, normalised(who, self._region)))
 
     def list(self) -> "_People":
@@ -208,8 +206,8 @@ class People:
             found = links.all_linked(connection)
         return [Person(key, tuple(identifiers)) for key, identifiers in found.items()]
 
-    def _link(self, person: str, identifier: str, condition: _Condition = lambda _: True) -> str | None:
-        with self._alone() as connection:
+    def _link(self, person: str, identifier: str, condition: Check = lambda _: True) -> str | None:
+        with links.alone(self._database) as connection:
             one, other = links.person_of(connection, person), links.person_of(connection, identifier)
             if one == other:
                 condition(connection)
@@ -220,7 +218,7 @@ class People:
                 return None
         return self._merged(person, identifier, condition)
 
-    def _merged(self, person: str, other: str, condition: _Condition = lambda _: True) -> str | None:
+    def _merged(self, person: str, other: str, condition: Check = lambda _: True) -> str | None:
         """The merge's id; None if they are one person already, or the condition does not hold."""
         while True:
             with self._database.read() as connection:
@@ -239,17 +237,11 @@ class People:
             raise InvalidInput(f"{masked(key)} is a group, which is nobody: link what its members write from")
         return key
 
-    @contextmanager
-    def _alone(self) -> Iterator[Connection]:
-        with self._database.write() as connection:
-            links.one_at_a_time(connection)
-            yield connection
-
 
 class _Attempt:
     """Of a merge of two people: they may be merged with others before its transaction begins."""
 
-    def __init__(self, person: str, other: str, pair: tuple[str, str], condition: _Condition) -> None:
+    def __init__(self, person: str, other: str, pair: tuple[str, str], condition: Check) -> None:
         self._identifiers = person, other
         self._pair = pair
         self._condition = condition
