@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import socket
 
+import httpx
 import pytest
 
 from tests.examples.fakes import Outside
@@ -18,6 +19,8 @@ SETTINGS = {
     "telegram": {"TELEGRAM_TOKEN": "12:bot", "TELEGRAM_SECRET": "hook-secret"},
     "twilio": {"TWILIO_AUTH_TOKEN": "12345", "TWILIO_WEBHOOK_URL": "https://mycompany.com/myapp.php?foo=1&bar=2"},
 }
+http = httpx.Client(timeout=90)
+"""As patient as a provider; a worker on a busy machine takes its time to load its models."""
 PRELOADED = ["uvicorn", "fastapi", "httpx", "langchain_openai", "examples.assistant"]
 
 
@@ -53,7 +56,7 @@ class Worker:
 
     def end(self):
         self._process.terminate()
-        self._process.join(20)
+        self._process.join(60)
         assert self._process.exitcode is not None, "the worker did not end"
 
 
@@ -107,5 +110,6 @@ def workers(outside, database_url):
         return started[-len(names) :]
 
     yield start
+    outside.held.clear()  # a worker ends when what it was asked is answered
     for worker in started:
         worker.end()

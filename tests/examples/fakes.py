@@ -110,7 +110,7 @@ def _named(message):
     return _NAMED.findall(" ".join(texts)) if message["role"] == "user" else []
 
 
-def until(condition, seconds=30):
+def until(condition, seconds=120):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline, "it never came true"

@@ -64,7 +64,7 @@ class Delivering:
     async def play(self):
         """All text; one worker is killed in the middle of its runs; what failed is delivered again."""
         outside = self._outside
-        async with httpx.AsyncClient(timeout=60, limits=httpx.Limits(max_connections=None)) as self._client:
+        async with httpx.AsyncClient(timeout=240, limits=httpx.Limits(max_connections=None)) as self._client:
             watching = asyncio.create_task(self._watch())
             outside.pause = 0.02
             texting = asyncio.gather(*(self._text(person) for person in range(PEOPLE)))
@@ -118,7 +118,7 @@ class Delivering:
         return confirmed == len(self._outside.sent)
 
 
-async def true(condition, seconds=30):
+async def true(condition, seconds=180):
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - other threads and processes make it true
             await asyncio.sleep(0.02)

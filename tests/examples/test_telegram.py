@@ -2,10 +2,10 @@
 
 import json
 
-import httpx
 import pytest
 
 from examples.assistant import CANNOT_OPEN
+from tests.examples.conftest import http
 from tests.examples.payloads import telegram, telegram_update
 
 pytestmark = pytest.mark.slow
@@ -24,7 +24,7 @@ def test_an_update_without_the_secret_is_refused(url, outside, secret):
     update = telegram(ERIN, 1, text="<forged>")
     headers = {} if secret is None else {"x-telegram-bot-api-secret-token": secret.encode("latin-1") + b"x"}
 
-    assert httpx.post(url, json=update["json"], headers=headers).status_code == 403
+    assert http.post(url, json=update["json"], headers=headers).status_code == 403
 
     assert outside.asked["<forged>"] == 0
 
@@ -34,7 +34,7 @@ def test_an_update_without_the_secret_is_refused(url, outside, secret):
 def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, content):
     update = telegram(ERIN, 100 + len(content), **content)
 
-    assert [httpx.post(url, **update).status_code for _ in range(3)] == [200] * 3
+    assert [http.post(url, **update).status_code for _ in range(3)] == [200] * 3
 
     assert outside.sent == [(ERIN, "You said <hello>")]
     assert outside.asked["<hello>"] == 1
@@ -44,7 +44,7 @@ def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, 
 @pytest.mark.spec("C-21", "C-1", "U-1")
 def test_the_same_message_id_in_another_chat_is_another_message(url, outside):
     for chat in (ERIN, ERIN + 1, FAMILY):
-        httpx.post(url, **telegram(chat, 200, text=f"<{chat}>"))
+        http.post(url, **telegram(chat, 200, text=f"<{chat}>"))
 
     assert outside.sent == [(chat, f"You said <{chat}>") for chat in (ERIN, ERIN + 1, FAMILY)]
 
@@ -53,8 +53,8 @@ def test_the_same_message_id_in_another_chat_is_another_message(url, outside):
 def test_a_group_is_answered_in_the_group_and_its_commands_may_name_the_bot(url, outside):
     jason = {"id": 7_002, "is_bot": False, "first_name": "Jason", "last_name": "Levi", "username": "jason"}
 
-    httpx.post(url, **telegram(FAMILY, 300, sender=jason, text="/remember@family_bot We eat at eight"))
-    httpx.post(url, **telegram(FAMILY, 301, sender=jason, text="<when do we eat?>"))
+    http.post(url, **telegram(FAMILY, 300, sender=jason, text="/remember@family_bot We eat at eight"))
+    http.post(url, **telegram(FAMILY, 301, sender=jason, text="<when do we eat?>"))
 
     assert outside.sent == [
         (FAMILY, "✅ Remembered: We eat at eight"),
@@ -66,8 +66,8 @@ def test_a_group_is_answered_in_the_group_and_its_commands_may_name_the_bot(url,
 @pytest.mark.spec("U-1", "C-21")
 def test_a_voice_message_is_said_to_be_unreadable_once_and_a_sticker_in_a_group_is_let_be(url, outside):
     for _ in range(2):
-        httpx.post(url, **telegram(ERIN, 400, voice={"file_id": "1", "duration": 3}))
-    httpx.post(url, **telegram(FAMILY, 401, sticker={"file_id": "1"}))
+        http.post(url, **telegram(ERIN, 400, voice={"file_id": "1", "duration": 3}))
+    http.post(url, **telegram(FAMILY, 401, sticker={"file_id": "1"}))
 
     assert outside.sent == [(ERIN, CANNOT_OPEN)]
 
@@ -85,7 +85,7 @@ def test_a_voice_message_is_said_to_be_unreadable_once_and_a_sticker_in_a_group_
     ],
 )
 def test_what_is_no_new_message_is_ignored(url, outside, update):
-    assert httpx.post(url, **telegram_update(update)).status_code == 200
+    assert http.post(url, **telegram_update(update)).status_code == 200
 
     assert outside.sent == []
 
@@ -95,12 +95,12 @@ def test_what_is_no_new_message_is_ignored(url, outside, update):
 def test_a_payload_that_is_none_is_a_bad_request(url, body):
     headers = telegram_update({})["headers"]
 
-    assert httpx.post(url, content=body, headers=headers).status_code == 400
+    assert http.post(url, content=body, headers=headers).status_code == 400
 
 
 @pytest.mark.spec("U-1")
 def test_a_new_chat_begins_with_what_can_be_asked(url, outside):
-    httpx.post(url, **telegram(ERIN, 600, text="/start"))
+    http.post(url, **telegram(ERIN, 600, text="/start"))
 
     assert "/remember" in outside.texts(ERIN)[0]
 
@@ -109,7 +109,7 @@ def test_a_new_chat_begins_with_what_can_be_asked(url, outside):
 def test_a_long_answer_goes_out_in_several_messages_and_loses_nothing(url, outside):
     long = " ".join(f"word{number}" for number in range(1_000))
 
-    httpx.post(url, **telegram(ERIN, 700, text=f"<{long}>"))
+    http.post(url, **telegram(ERIN, 700, text=f"<{long}>"))
 
     texts = outside.texts(ERIN)
     assert len(texts) == 4

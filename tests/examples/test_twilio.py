@@ -3,11 +3,10 @@
 from concurrent.futures import ThreadPoolExecutor
 from xml.etree import ElementTree as ET
 
-import httpx
 import pytest
 
 from examples.assistant import CANNOT_OPEN
-from tests.examples.conftest import SETTINGS
+from tests.examples.conftest import SETTINGS, http
 from tests.examples.payloads import signed_by_twilio, twilio
 
 pytestmark = pytest.mark.slow
@@ -38,9 +37,9 @@ def test_the_signature_is_that_of_twilios_documentation(url):
     form = {"content-type": "application/x-www-form-urlencoded"}
 
     # Neither is a message, and that is all that is wrong with them.
-    assert httpx.post(url, data=DOCUMENTED, headers=headers).status_code == 400
+    assert http.post(url, data=DOCUMENTED, headers=headers).status_code == 400
     assert (
-        httpx.post(url, content=REPEATED, headers={"x-twilio-signature": REPEATED_SIGNATURE, **form}).status_code == 400
+        http.post(url, content=REPEATED, headers={"x-twilio-signature": REPEATED_SIGNATURE, **form}).status_code == 400
     )
     assert SETTINGS["twilio"]["TWILIO_AUTH_TOKEN"] == "12345"
 
@@ -52,10 +51,10 @@ def test_a_form_that_twilio_did_not_sign_is_refused(url, outside):
 
     for wrong in ("", signature[:-1], signature.lower(), "é"):
         headers = {"x-twilio-signature": wrong.encode("latin-1")}
-        assert httpx.post(url, data=right["data"], headers=headers).status_code == 403
-    assert httpx.post(url, data=right["data"]).status_code == 403
-    assert httpx.post(url, data={**right["data"], "Body": "<other>"}, headers=right["headers"]).status_code == 403
-    assert httpx.post(url, files={"Body": b"<file>"}, headers=right["headers"]).status_code == 403
+        assert http.post(url, data=right["data"], headers=headers).status_code == 403
+    assert http.post(url, data=right["data"]).status_code == 403
+    assert http.post(url, data={**right["data"], "Body": "<other>"}, headers=right["headers"]).status_code == 403
+    assert http.post(url, files={"Body": b"<file>"}, headers=right["headers"]).status_code == 403
     assert outside.asked["<forged>"] == 0
 
 
@@ -65,8 +64,8 @@ def test_every_delivery_of_a_message_gets_the_same_text(url, outside):
     message = twilio(ERIN, "SM2", "<hello & goodbye>")
 
     with ThreadPoolExecutor(5) as pool:
-        at_once = [pool.submit(httpx.post, url, timeout=30, **message) for _ in range(5)]
-    later = httpx.post(url, **message)
+        at_once = [pool.submit(http.post, url, **message) for _ in range(5)]
+    later = http.post(url, **message)
 
     assert [said(each.result()) for each in at_once] + [said(later)] == [["You said <hello & goodbye>"]] * 6
     assert outside.asked["<hello & goodbye>"] == 1
@@ -74,9 +73,9 @@ def test_every_delivery_of_a_message_gets_the_same_text(url, outside):
 
 @pytest.mark.spec("C-21", "U-1")
 def test_sms_and_whatsapp_of_one_number_are_one_conversation(url, outside):
-    httpx.post(url, **twilio(ERIN, "SM3", "/remember I like tea"))
+    http.post(url, **twilio(ERIN, "SM3", "/remember I like tea"))
 
-    listed = said(httpx.post(url, **twilio(f"whatsapp:{ERIN}", "SM4", "/memories")))
+    listed = said(http.post(url, **twilio(f"whatsapp:{ERIN}", "SM4", "/memories")))
 
     assert "I like tea" in listed[0]
 
@@ -85,7 +84,7 @@ def test_sms_and_whatsapp_of_one_number_are_one_conversation(url, outside):
 def test_a_picture_is_fetched_and_shown_to_the_model(url, outside):
     media = {"NumMedia": "1", "MediaContentType0": "image/png", "MediaUrl0": f"{outside.url}/file/twilio"}
 
-    httpx.post(url, **twilio(ERIN, "MM5", "<what is this?>", **media))
+    http.post(url, **twilio(ERIN, "MM5", "<what is this?>", **media))
 
     [(path, authorization)] = outside.requests
     assert path == "/file/twilio"
@@ -97,7 +96,7 @@ def test_a_picture_is_fetched_and_shown_to_the_model(url, outside):
 def test_what_cannot_be_opened_is_said_so(url, outside):
     media = {"NumMedia": "1", "MediaContentType0": "audio/ogg", "MediaUrl0": f"{outside.url}/file/voice"}
 
-    assert said(httpx.post(url, **twilio(ERIN, "MM6", "", **media))) == [CANNOT_OPEN]
+    assert said(http.post(url, **twilio(ERIN, "MM6", "", **media))) == [CANNOT_OPEN]
 
     assert outside.requests == []
 
@@ -108,14 +107,14 @@ def test_a_form_that_is_no_message_is_a_bad_request(url, missing):
     form = twilio(ERIN, "SM7", "<hello>")["data"]
     del form[missing]
 
-    assert httpx.post(url, **signed_by_twilio(form)).status_code == 400
+    assert http.post(url, **signed_by_twilio(form)).status_code == 400
 
 
 @pytest.mark.spec("U-1")
 def test_a_long_answer_is_several_messages(url, outside):
     long = " ".join(f"word{number}" for number in range(500))
 
-    messages = said(httpx.post(url, **twilio(ERIN, "SM8", f"<{long}>")))
+    messages = said(http.post(url, **twilio(ERIN, "SM8", f"<{long}>")))
 
     assert len(messages) == 3
     assert "".join(messages) == f"You said <{long}>"

@@ -2,10 +2,10 @@
 
 import json
 
-import httpx
 import pytest
 
 from examples.assistant import CANNOT_OPEN
+from tests.examples.conftest import http
 from tests.examples.payloads import NUMBER_ID, signed_by_meta, whatsapp, whatsapp_message
 
 pytestmark = pytest.mark.slow
@@ -22,11 +22,11 @@ def url(one_worker):
 def test_the_webhook_is_verified_by_its_token_alone(url):
     asked = {"hub.mode": "subscribe", "hub.challenge": "1158201444", "hub.verify_token": "verify-me"}
 
-    verified = httpx.get(url, params=asked)
+    verified = http.get(url, params=asked)
 
     assert (verified.status_code, verified.text) == (200, "1158201444")
-    assert httpx.get(url, params={**asked, "hub.verify_token": "é"}).status_code == 403
-    assert httpx.get(url).status_code == 403
+    assert http.get(url, params={**asked, "hub.verify_token": "é"}).status_code == 403
+    assert http.get(url).status_code == 403
 
 
 @pytest.mark.spec("U-1")
@@ -36,9 +36,9 @@ def test_a_webhook_that_meta_did_not_sign_is_refused(url, outside):
 
     for wrong in ("", "sha256=", signature[:-1], signature.upper(), signature.removeprefix("sha256="), "sha256=é"):
         headers = {"x-hub-signature-256": wrong.encode("latin-1")}
-        assert httpx.post(url, content=right["content"], headers=headers).status_code == 403
-    assert httpx.post(url, content=right["content"]).status_code == 403
-    assert httpx.post(url, content=right["content"] + b" ", headers=right["headers"]).status_code == 403
+        assert http.post(url, content=right["content"], headers=headers).status_code == 403
+    assert http.post(url, content=right["content"]).status_code == 403
+    assert http.post(url, content=right["content"] + b" ", headers=right["headers"]).status_code == 403
     assert outside.asked["<forged>"] == 0
 
 
@@ -59,7 +59,7 @@ def test_a_webhook_that_meta_did_not_sign_is_refused(url, outside):
 def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, name, content):
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{name}", **content))
 
-    assert [httpx.post(url, **webhook).status_code for _ in range(3)] == [200] * 3
+    assert [http.post(url, **webhook).status_code for _ in range(3)] == [200] * 3
 
     assert outside.texts(ERIN) == ["You said <hello>"]
     assert outside.asked["<hello>"] == 1
@@ -68,7 +68,7 @@ def test_a_message_is_answered_once_however_often_it_is_delivered(url, outside, 
 
 @pytest.mark.spec("U-1")
 def test_a_picture_is_fetched_with_the_token_and_shown_to_the_model(url, outside):
-    httpx.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.seen", image={"id": "media-2", "mime_type": "image/png"})))
+    http.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.seen", image={"id": "media-2", "mime_type": "image/png"})))
 
     assert [each for each in outside.requests if "media-2" in each[0]] == [
         ("/graph/media-2", "Bearer cloud-token"),
@@ -84,7 +84,7 @@ def test_what_cannot_be_opened_is_said_so_once_and_without_the_model(url, outsid
     )
 
     for _ in range(2):
-        assert httpx.post(url, **webhook).status_code == 200
+        assert http.post(url, **webhook).status_code == 200
 
     assert outside.texts(ERIN) == [CANNOT_OPEN]
     assert outside.prompts == []
@@ -95,8 +95,8 @@ def test_what_is_no_message_is_ignored(url, outside):
     status = {"id": "wamid.out", "status": "delivered", "timestamp": "1739321024", "recipient_id": ERIN}
     reaction = whatsapp_message(ERIN, "wamid.like", reaction={"message_id": "wamid.out", "emoji": "👍"})
 
-    assert httpx.post(url, **whatsapp(statuses=[status])).status_code == 200
-    assert httpx.post(url, **whatsapp(reaction)).status_code == 200
+    assert http.post(url, **whatsapp(statuses=[status])).status_code == 200
+    assert http.post(url, **whatsapp(reaction)).status_code == 200
 
     assert outside.sent == []
 
@@ -118,7 +118,7 @@ def test_what_is_no_message_is_ignored(url, outside):
     ],
 )
 def test_a_payload_that_is_none_is_a_bad_request(url, body):
-    assert httpx.post(url, **signed_by_meta(body)).status_code == 400
+    assert http.post(url, **signed_by_meta(body)).status_code == 400
 
 
 @pytest.mark.spec("C-21", "C-5")
@@ -127,7 +127,7 @@ def test_an_answer_that_could_not_be_sent_is_sent_when_the_webhook_comes_again(u
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.unsent{status}", text={"body": "<unsent>"}))
     outside.failing = [status]
 
-    assert [httpx.post(url, **webhook).status_code for _ in range(3)] == [500, 200, 200]
+    assert [http.post(url, **webhook).status_code for _ in range(3)] == [500, 200, 200]
 
     assert outside.texts(ERIN) == ["You said <unsent>"]
     assert outside.asked["<unsent>"] == 1
@@ -137,7 +137,7 @@ def test_an_answer_that_could_not_be_sent_is_sent_when_the_webhook_comes_again(u
 def test_an_answer_that_will_never_be_taken_is_not_tried_for_days(url, outside):
     outside.failing = [400]
 
-    assert httpx.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.no", text={"body": "<no>"}))).status_code == 200
+    assert http.post(url, **whatsapp(whatsapp_message(ERIN, "wamid.no", text={"body": "<no>"}))).status_code == 200
 
     assert outside.sent == []
 
@@ -147,7 +147,7 @@ def test_an_answer_that_will_never_be_taken_is_not_tried_for_days(url, outside):
 def test_whatever_is_texted_is_answered(url, outside, text):
     webhook = whatsapp(whatsapp_message(ERIN, f"wamid.{hash(text)}", text={"body": text}))
 
-    assert httpx.post(url, **webhook).status_code == 200
+    assert http.post(url, **webhook).status_code == 200
 
     assert len(outside.texts(ERIN)) == 1
 
@@ -156,6 +156,6 @@ def test_whatever_is_texted_is_answered(url, outside, text):
 def test_several_messages_of_one_webhook_are_answered_in_their_order(url, outside):
     messages = [whatsapp_message(ERIN, f"wamid.many{n}", text={"body": f"<many {n}>"}) for n in range(3)]
 
-    assert httpx.post(url, **whatsapp(*messages)).status_code == 200
+    assert http.post(url, **whatsapp(*messages)).status_code == 200
 
     assert outside.texts(ERIN) == [f"You said <many {n}>" for n in range(3)]

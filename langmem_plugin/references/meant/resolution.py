@@ -6,6 +6,9 @@ from typing import Any
 
 from langmem_plugin.references.text.tokens import stem, words_of
 
+SURE = 0.98
+"""From this confidence on, a reference is acted on without asking."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -29,6 +32,11 @@ class Reference:
     kinds: frozenset[str] = frozenset()
     """Type nouns of the items, in singular: recipe, flight."""
 
+    @property
+    def sure(self) -> bool:
+        """Whether evidence like this was right at least 98 times in 100 on domains left out when it was fitted."""
+        return self.confidence >= SURE
+
 
 @dataclass(frozen=True)
 class PreviousCall:
@@ -44,14 +52,22 @@ class Resolution:
 
     references: tuple[Reference, ...] = ()
     question: str | None = None
-    """Set, with no references, when several items are equally meant: ask it."""
+    """Set when several items are equally meant, or words point at nothing: ask it."""
     candidates: tuple[dict[str, Any], ...] = ()
-    """The items the question is about."""
+    """The items the question is about; of many, all that fit what was said."""
+    unresolved: tuple[str, ...] = ()
+    """Words that point at something shown where nothing shown fits them: "number 9" of a list of five."""
     previous_call: PreviousCall | None = None
     """Set when the utterance revises or changes something and there was a call."""
 
     def __bool__(self) -> bool:
-        return bool(self.references)
+        """Whether something is known of what is meant, be it only that the person is to be asked."""
+        return bool(self.references or self.question)
+
+    @property
+    def sure(self) -> bool:
+        """Whether something is meant, and each of it sure."""
+        return bool(self.references) and all(reference.sure for reference in self.references)
 
     def __iter__(self) -> Iterator[Reference]:
         return iter(self.references)
