@@ -74,7 +74,7 @@ def settings(example, outside, database_url, name="one"):
 @pytest.fixture(scope="session")
 def fakes():
     multiprocessing.get_context("forkserver").set_forkserver_preload(PRELOADED)
-    with Outside() as opened:
+    with Outside() as opened, http:
         yield opened
 
 

@@ -3,9 +3,11 @@
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks_detail, asks_what_else, offers
+from langmem_plugin.references.said.segments import heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.text.tokens import is_stop
 from langmem_plugin.references.words import phrases
 
 _PRAISE = frozenset(
@@ -17,9 +19,11 @@ _PRAISE = frozenset(
 _YES = frozenset(
     phrases("yes|yeah|yep|yup|sure|si|claro|definitely|absolutely|ok|okay|please|exactly|correct|right|כן|בטח")
 )
+_THANKS = frozenset(phrases("thanks|thank you|thx|ty|gracias|תודה"))
 _TURNS = 3  # an offer is taken up within
 _WORDS = 8  # of praise, at most
 _OPENING = 5  # words that praise stands among
+_BESIDE_PRAISE = 2  # words of another matter
 _END = 80  # letters
 
 
@@ -29,6 +33,8 @@ def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
         return None
     last, entry = ledger.shown_lists[-1], ledger.focus[-1]
     words = [word for mark in utterance.wanted_marks for word in mark.text.split()]
+    if heads(utterance.marks):
+        return None
     takes_up = words[:1] and words[0] in _YES and offers(ledger.reply)
     reason = ""
     if takes_up and ledger.chosen[-1:] == [entry]:
@@ -47,6 +53,9 @@ def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
             ledger.turn - last.turn <= 1
             and len(content) <= _WORDS
             and set(content[:_OPENING]) & _PRAISE
+            and not utterance.marks[0].has("question")
+            and (_THANKS.isdisjoint(words) or "?" in ledger.reply[-_END:])
+            and sum(not is_stop(word) and word not in _PRAISE for word in content) <= _BESIDE_PRAISE
             and not asks_what_else(ledger.reply[-_END:])
         ):
             reason = "agrees to the one just shown"

@@ -1,35 +1,87 @@
 """Items at an end of a scale: "the cheapest", "the two longest", "the second earliest"."""
 
 import math
-import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.measured_values import measure
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.text.tokens import normal, stem
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison
+from langmem_plugin.references.words.states import PROPERTIES
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DURATION, PRICE
 
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """In the first of the last three lists that has a field to compare by."""
+    """In the first of the last three lists that has a field to compare by, and the noun that follows names it first."""
     if phrase.comparison is None:
         return None
+    named = replace(phrase.comparison, fields=()) if phrase.nouns else None
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
         if len(listed.entries) < 2:
             continue
-        found = extreme(listed.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0)
+        found = None
+        if named is not None:
+            fields = _named_fields(listed.entries, phrase.nouns, utterance.atoms)
+            found = _extreme(listed.entries, fields, phrase)
+        found = found or extreme(
+            listed.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0
+        )
         if found is not None:
             entries, field = found
             reason = f"by {field} among the {len(listed.entries)} last shown"
             return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
     return None
+
+
+def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: frozenset[str]) -> list[str]:
+    """Fields that the nouns behind a superlative name: "the highest copay", "the most spots left"."""
+    wanted = [
+        {stem(noun), *word_atoms(noun)} | frozenset().union(*(PROPERTIES.get(each, frozenset()) for each in (noun, stem(noun))))
+        for noun in nouns
+    ]
+    names: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        names.update(entry.fields)
+    ranked = []
+    for name, words in names.items():
+        stems = {stem(word) for word in words}
+        hits = sum(bool(each & stems) for each in wanted)
+        if hits:
+            ranked.append((-hits - len(stems & said), len(words), name))
+    return [name for _, _, name in sorted(ranked)]
+
+
+def beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utterance: Utterance) -> list[ItemEntry]:
+    """Those with more, or less, than a known one has of what a phrase compares; none where no field tells."""
+    comparison = phrase.comparison
+    if comparison is None:
+        return []
+    fields = [*_named_fields(entries, phrase.nouns, utterance.atoms), *_fields(entries, comparison), *_typed_fields(entries, comparison)]
+    for name in fields:
+        values = _measured(entries, name)
+        own = next(value for value, entry in zip(values, entries, strict=True) if entry is known)
+        if own is not None and sum(value is not None for value in values) > 1:
+            return [
+                entry
+                for value, entry in zip(values, entries, strict=True)
+                if value is not None and (value - own) * comparison.direction > 0
+            ]
+    return []
+
+
+def _extreme(entries: Sequence[ItemEntry], fields: Sequence[str], phrase: Phrase) -> tuple[list[ItemEntry], str] | None:
+    comparison = phrase.comparison
+    if comparison is None:
+        return None
+    return _at_end(entries, fields, comparison.direction, phrase.count, phrase.numbers[0] if phrase.numbers else 0)
 
 
 def extreme(
@@ -38,12 +90,21 @@ def extreme(
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
     compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end.
     """
-    for name in (*_fields(entries, comparison), *_typed_fields(entries, comparison)):
-        values = [(measure(entry.field_value(name)), entry) for entry in entries]
+    fields = (*_fields(entries, comparison), *_typed_fields(entries, comparison))
+    return _at_end(entries, fields, comparison.direction, count, rank)
+
+
+def _at_end(
+    entries: Sequence[ItemEntry], fields: Sequence[str], direction: int, count: int, rank: int
+) -> tuple[list[ItemEntry], str] | None:
+    for name in fields:
+        values = zip(_measured(entries, name), entries, strict=True)
         known = [(value, entry) for value, entry in values if value is not None and math.isfinite(value)]
         if len(known) < max(2, (len(entries) + 1) // 2) or len({value for value, _ in known}) < 2:
             continue
-        known.sort(key=lambda pair: -comparison.direction * pair[0])
+        if sum(value < 0 for value, _ in known) * 2 > len(known):  # spendings: the biggest is the farthest from 0
+            known = [(-value, entry) for value, entry in known]
+        known.sort(key=lambda pair: -direction * pair[0])
         if rank:
             same = sum(value == known[rank - 1][0] for value, _ in known) if rank <= len(known) else 0
             return ([known[rank - 1][1]], name) if same == 1 else None
@@ -53,29 +114,26 @@ def extreme(
     return None
 
 
-_SHAPES = (
-    (PRICE, re.compile(r"^\D{0,4}[$€₪£]|[$€₪£]\s*$|\b(?:usd|eur|ils|nis|gbp)\b")),
-    (DURATION, re.compile(r"^\s*\d+(?:[.,]\d+)?\s*(?:min|minutes?|h|hr|hours?|m|דקות|minutos|horas)\b|^pt?\d")),
-    (CLOCK, re.compile(r"^\d{4}-\d\d?-\d\d?|^\d\d?:\d\d")),
-    (AGE, re.compile(r"^\d{4}-\d\d?-\d\d?")),
-)
+def _measured(entries: Sequence[ItemEntry], name: str) -> list[float | None]:
+    """A field of the entries as numbers that can be ordered; what holds several things counts them."""
+    values = [entry.field_value(name) for entry in entries]
+    if any(isinstance(value, (list, tuple)) for value in values):
+        return [float(len(value)) if isinstance(value, (list, tuple)) else None for value in values]
+    return comparable([entry.values.get(name, []) for entry in entries])
+
+
+_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), AGE: ("date",)}
+"""What a comparison looks at, whatever the field is called."""
 
 
 def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
-    """Fields whose values look like what is compared, whatever they are called: `$12`, `25 min`,
-    `2026-05-01`.
-    """
-    for fields, shape in _SHAPES:
-        if fields is comparison.fields:
-            return [
-                name
-                for name in entries[0].fields
-                if all(
-                    isinstance(entry.field_value(name), str) and shape.search(normal(str(entry.field_value(name))))
-                    for entry in entries
-                )
-            ]
-    return []
+    """Fields whose values are of the kind that is compared."""
+    kinds = _KINDS.get(comparison.fields, ())
+    return [
+        name
+        for name in entries[0].values
+        if sum(any(value.kind in kinds for value in entry.values.get(name, ())) for entry in entries) * 2 > len(entries)
+    ]
 
 
 def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:

@@ -35,10 +35,24 @@ def by_question(utterance: Utterance, ledger: Ledger) -> Finding | None:
         return None
     for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1]:
         field = _asked_field(utterance, entry)
-        if field is not None:
+        if field is not None and not _of_another(utterance, entry, field):
             reason = f"asks for its {field.replace('_', ' ')}"
             return Finding([entry], utterance.text.strip(), reason, "asked", list_with(entry, ledger), field)
     return None
+
+
+def _of_another(utterance: Utterance, entry: ItemEntry, field: str) -> bool:
+    """As "bohemian rhapsody" in "how long is bohemian rhapsody" of another song: two words that nothing of it explains."""
+    known = entry.atoms | entry.kind_words | {stem(word) for word in entry.fields.get(field, ())}
+    strange = [
+        mark.text
+        for mark in utterance.wanted_marks
+        if mark.text[:1].isalpha()
+        and not is_stop(mark.text)
+        and not mark.kinds
+        and not ({stem(mark.text), *word_atoms(mark.text)} & known)
+    ]
+    return len(strange) > 1
 
 
 def part_of(entry: ItemEntry, nouns: Sequence[str]) -> str | None:

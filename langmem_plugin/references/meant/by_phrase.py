@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 from langmem_plugin.references.meant.by_comparison import by_comparison
-from langmem_plugin.references.meant.by_description import described
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
 from langmem_plugin.references.meant.by_position import by_first, by_last, by_numbers, by_previous
+from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, without
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
@@ -24,20 +25,32 @@ def by_phrase(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding |
 
 
 def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """What the words before "except" fit, all of a list where there are none, without what those behind it mean."""
+    inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
+    turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
+    group = Segment(inside[:turn], phrase.start, phrase.end)
     listed = best_list(utterance, ledger)
     if listed is None:
         return None
+    among = listed.entries
+    if inside[:turn]:
+        for candidate in reversed(ledger.shown_lists):
+            fitting = described(group, utterance, candidate)
+            if len(fitting.entries) > 1:
+                listed, among = candidate, fitting.entries
+                break
+    behind = Segment(inside[turn + 1 :], phrase.start, phrase.end)
     left_out: list[ItemEntry] = []
     for inner in phrase.inner:
         finding = by_phrase(inner, utterance, ledger)
         if finding is not None:
             left_out.extend(finding.entries)
-    if not phrase.inner:
-        left_out, _ = described(" ".join(phrase.nouns), listed)
-    rest = without(listed.entries, left_out)
-    if not left_out or len(rest) == len(listed.entries):
+    if not left_out and behind.marks:
+        left_out = described(behind, utterance, listed).entries
+    rest = without(among, left_out)
+    if not left_out or len(rest) == len(among):
         return None
-    reason = f"the {len(listed.entries)} last shown without {len(left_out)}"
+    reason = f"the {len(among)} last shown without {len(left_out)}"
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
 
 

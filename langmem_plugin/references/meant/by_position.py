@@ -21,6 +21,8 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
     lists = candidate_lists(utterance, ledger, phrase.nouns)
     if not lists or _foreign(phrase.nouns, ledger):
         return None
+    if phrase.lettered:
+        lists = [listed for listed in lists if listed.lettered] or lists
     printed = utterance.has("label", "digit", "marker")
     listed = next((listed for listed in lists if not printed or listed.starts_by(min(phrase.numbers))), lists[0])
     listed = listed if printed else of_type(listed, phrase.nouns)

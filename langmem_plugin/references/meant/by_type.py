@@ -13,7 +13,7 @@ from langmem_plugin.references.shown.tool_results import reads
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
-from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE, PLACE
+from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE, PLACE, THING
 
 _PLACE_FIELDS = frozenset(
     phrases("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
@@ -36,10 +36,17 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
     acting = any(mark.text in _ACTIONS or mark.has("return") for mark in marks)
     for nouns in utterance.definite_nouns:
         entry = _last_of_type(nouns, ledger, acting=acting)
-        if entry is not None:
+        if entry is not None and not _tells_of_another(nouns, entry):
             reason = "the last spoken of that type"
             return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger))
     return None
+
+
+def _tells_of_another(nouns: Sequence[str], entry: ItemEntry) -> bool:
+    """As "dog" and "bite" do in "the dog bite claim" of a claim about a wrist."""
+    known = entry.atoms | entry.kind_words | NO_TYPE | GROUPS.keys() | THING
+    strange = [noun for noun in nouns if not ({stem(noun), noun, *word_atoms(noun)} & known)]
+    return len(strange) > 1
 
 
 def by_action(utterance: Utterance, ledger: Ledger) -> Finding | None:

@@ -1,22 +1,61 @@
-"""How sure each sort of evidence is. It is reported; by_description.py and by_pronoun.py ask back (`Unclear`)."""
+"""How sure each finding is: a logistic table, fitted by `benchmarks/fit_confidence.py` and stored as data."""
 
-CONFIDENCE = {
-    "number": 0.95,
-    "ordinal": 0.97,
-    "exclusion": 0.95,
-    "group": 0.9,
-    "comparison": 0.92,
-    "name": 0.97,
-    "part of name": 0.85,
-    "value": 0.85,
-    "type": 0.9,
-    "pointing": 0.92,
-    "part": 0.9,
-    "other": 0.85,
-    "asked": 0.9,
-    "agreed": 0.88,
-    "chosen": 0.9,
-    "perhaps chosen": 0.75,
-    "older": 0.7,
+import json
+from collections.abc import Mapping
+from importlib.resources import files
+from math import exp
+from typing import Any
+
+GROUPS = {
+    "number": "counted",
+    "ordinal": "counted",
+    "exclusion": "counted",
+    "group": "counted",
+    "comparison": "counted",
+    "neighbour": "counted",
+    "other": "counted",
+    "offered": "offered",
+    "name": "described",
+    "part of name": "described",
+    "description": "described",
+    "type": "pointed",
+    "pointing": "pointed",
+    "part": "pointed",
+    "asked": "pointed",
+    "older": "pointed",
+    "agreed": "pointed",
+    "chosen": "chosen",
+    "perhaps chosen": "chosen",
 }
-"""Share of right answers by sort of evidence, as `benchmarks/references.py` measures it (rounded down)."""
+"""Which findings are weighed alike, by their sort."""
+_TABLE: Mapping[str, Any] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
+
+
+def confidence(sort: str, evidence: Mapping[str, float]) -> float:
+    """The chance that a finding is right, in [0, 1]."""
+    weights = _TABLE[group_of(sort, evidence)]
+    total = weights["bias"] + weights.get(f"sort {sort}", 0.0)
+    total += sum(weights.get(name, 0.0) * value for name, value in evidence.items())
+    return 1 / (1 + exp(-max(min(total, 30.0), -30.0)))
+
+
+def group_of(sort: str, evidence: Mapping[str, float]) -> str:
+    """What stands in a list of its own is weighed apart."""
+    return GROUPS[sort] + (" alone" if evidence.get("alone") and GROUPS[sort] in ("described", "pointed") else "")
+
+
+CLAIMED: Mapping[str, float] = {
+    "counted": 0.8,
+    "described": 0.7,
+    "described alone": 0.7,
+    "pointed": 0.65,
+    "pointed alone": 0.6,
+    "chosen": 0.5,
+    "offered": 0.8,
+}
+"""From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
+ASKED = 0.5
+
+
+def claimed(sort: str, evidence: Mapping[str, float]) -> bool:
+    return confidence(sort, evidence) >= CLAIMED[group_of(sort, evidence)]

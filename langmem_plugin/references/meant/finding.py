@@ -1,8 +1,9 @@
 """What some words were found to mean, by which evidence, before it is handed out as references."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.meant.confidence import CONFIDENCE
+from langmem_plugin.references.meant.confidence import claimed, confidence
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 
@@ -17,10 +18,16 @@ class Finding:
     sort: str
     listed: ShownList | None = None
     part: str | None = None
+    evidence: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def confidence(self) -> float:
-        return CONFIDENCE[self.sort]
+        return confidence(self.sort, self.evidence)
+
+    @property
+    def claimed(self) -> bool:
+        """Whether it is sure enough to be said."""
+        return claimed(self.sort, self.evidence)
 
 
 @dataclass(frozen=True, eq=False)

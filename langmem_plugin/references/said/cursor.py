@@ -52,5 +52,13 @@ def marks_before(marks: Sequence[Mark], place: int, count: int) -> Sequence[Mark
     return marks[max(following - count, 0) : following]
 
 
+_LETTERS = ("abcdefghij", "אבגדהוזחטי")
+
+
+def letter_number(mark: Mark) -> int | None:
+    """1 of "a" or "א", up to 10; None where it is no such letter."""
+    return next((each.index(mark.text) + 1 for each in _LETTERS if len(mark.text) == 1 and mark.text in each), None)
+
+
 def is_letter(mark: Mark) -> bool:
-    return len(mark.text) == 1 and "a" <= mark.text <= "j"
+    return letter_number(mark) is not None

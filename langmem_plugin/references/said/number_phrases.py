@@ -2,11 +2,13 @@
 
 from functools import cached_property
 
-from langmem_plugin.references.said.cursor import Cursor, is_letter
+from langmem_plugin.references.said.cursor import Cursor, is_letter, letter_number
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
 _DETAILS = frozenset(("recipe", "details", "info", "go"))
+_OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב", "בשעה"))
+_GOES_ON = frozenset(("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats"))
 _LONGEST_LIST = 50
 """Words of the longest list of numbers that is looked through for what follows it."""
 
@@ -34,6 +36,7 @@ class NumberPhrases:
             return self._list(start + 1, start)
         if is_letter(mark) and (
             self._letters_only()
+            or self._goes_on_in_letters(start)
             or (self._cursor.at(start - 1).has("choose") and self._cursor.skip_punctuation(start + 1).has("end"))
         ):
             return self._list(start, start)
@@ -47,6 +50,10 @@ class NumberPhrases:
             for mark in self._cursor.marks
         )
 
+    def _goes_on_in_letters(self, index: int) -> bool:
+        """As in "a to c", "B and D"."""
+        return self._cursor.at(index + 1).has("range", "and") and is_letter(self._cursor.at(index + 2))
+
     def _ends(self, index: int) -> bool:
         following = self._cursor.skip_punctuation(index)
         return following.has("end", "and", "polite", "range", "choose", "selects", "except", "question", "not", "there")
@@ -56,7 +63,7 @@ class NumberPhrases:
         "at 3".
         """
         mark, before, after = self._cursor.marks[index], self._cursor.at(index - 1), self._cursor.at(index + 1)
-        if mark.number("cardinal") > 50:
+        if mark.number("cardinal") > 50 or (self._cursor.language == "he" and mark.text[0] == "ל"):
             return False
         article = mark.has("one", "indefinite") or (mark.text in ("tree", "uno", "nueve") and index)
         joined = before.has("and") and self._cursor.at(index - 2).has("cardinal")
@@ -105,6 +112,9 @@ class NumberPhrases:
         closing = self._cursor.skip_punctuation(place)
         if closing.has("unit") and not closing.has("polite"):
             return False
+        ranged_digits = mark.has("digit") and place > index + 1 and not before.text in _OF_TIME and not closing.has("month")
+        if ranged_digits and self._cursor.at(index + 1).text != ",":
+            return True
         asked = mark.has("digit") and before.has("question") and len(self._cursor.marks) <= 6 and place == index + 1
         if (
             not asked
@@ -112,8 +122,11 @@ class NumberPhrases:
                 "end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose"
             )
             and closing.text not in ".,;!?)"
+            and not ((before.has("choose") or index == 1) and mark.has("digit") and closing.text in _GOES_ON)
         ):
             return False
+        if mark.has("digit") and index == 1 and closing.text in _GOES_ON and not before.has("preposition", "the", "indefinite"):
+            return True
         earlier = self._cursor.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
         if before.has("the", "these", "all", "last", "top", "both", "indefinite") and not mark.has("digit"):
             return False
@@ -122,7 +135,7 @@ class NumberPhrases:
         if earlier.has("end", "choose", "and", "confirm", "range") or before.text in ".,;!?(":
             return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
         ranged = after.has("range") and self._cursor.at(index + 2).has("cardinal") and len(self._cursor.marks) <= 5
-        if mark.has("digit") and ranged and before.text in ("from", "de", "del", "desde", "מ"):
+        if mark.has("digit") and ranged and before.text in ("from", "de", "del", "desde", "מ", "los", "las"):
             return True
         if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
             return True
@@ -180,7 +193,7 @@ class NumberPhrases:
             last = index + 1
             index += 1
             if (
-                (self._cursor.at(index).has("range") or self._cursor.at(index).text == "a")
+                (self._cursor.at(index).has("range") or self._cursor.at(index).text in ("a", "al"))
                 and self._cursor.at(index).text != ","
                 and self._value(self._past_marker(index + 1)) is not None
             ):
@@ -203,7 +216,9 @@ class NumberPhrases:
                 break
         self._cursor.index = last
         start, end = self._cursor.span(first, last)
-        return Phrase("numbers", start, end, tuple(dict.fromkeys(numbers)), nouns=self._cursor.nouns(last))
+        return Phrase(
+            "numbers", start, end, tuple(dict.fromkeys(numbers)), nouns=self._cursor.nouns(last), lettered=lettered
+        )
 
     def _past_marker(self, index: int) -> Mark:
         return self._cursor.at(index + 1) if self._cursor.at(index).has("marker") else self._cursor.at(index)
@@ -213,4 +228,4 @@ class NumberPhrases:
         for kind in ("label", "cardinal", "ordinal"):
             if mark.has(kind):
                 return mark.number(kind)
-        return ord(mark.text) - 96 if is_letter(mark) else None
+        return letter_number(mark)

@@ -24,3 +24,4 @@ class Phrase:
     explicit: bool = True
     negated: bool = False
     one: bool = False
+    lettered: bool = False

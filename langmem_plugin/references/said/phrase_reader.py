@@ -14,6 +14,9 @@ from langmem_plugin.references.said.pronoun_phrases import PronounPhrases
 from langmem_plugin.references.said.tagger import Mark
 
 
+_EVERY = ("rest", "resto", "anything", "cualquiera", "anyone", "everyone", "everybody", "todos", "todas")
+
+
 def read_phrases(marks: Sequence[Mark], language: str) -> list[Phrase]:
     """Referring phrases from left to right; [] when the utterance points at nothing."""
     return _read(Cursor(marks, language), exceptions=True)
@@ -71,7 +74,7 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         place
         for place, earlier in enumerate(before)
         if earlier.has("all", "both", "them", "these")
-        or earlier.text in ("rest", "resto", "anything", "cualquiera", "anyone")
+        or earlier.text in _EVERY
     ]
     if not group and any(not earlier.has("polite", "punctuation", "choose") for earlier in before):
         return None

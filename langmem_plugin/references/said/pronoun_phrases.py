@@ -4,6 +4,7 @@ from langmem_plugin.references.said.cursor import Cursor
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
+_MOST_COUNTED = 12
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
@@ -77,7 +78,7 @@ class PronounPhrases:
             and (self._cursor.language == "en" or mark.text in ("los", "las"))
             and not self._cursor.at(start - 1).has("preposition")
         ):
-            if self._cursor.at(start + 2).has("unit"):
+            if self._cursor.at(start + 2).has("unit", "one") or following.number("cardinal") > _MOST_COUNTED:
                 return None
             self._cursor.index += 2
             return Phrase(

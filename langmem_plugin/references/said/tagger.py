@@ -1,5 +1,6 @@
 """An utterance with every word marked by its grammatical kinds, from the language tables."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -11,6 +12,7 @@ from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import LANGUAGES, Language
 
 _MOST_DIGITS = 100
+_ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa]|[ao])")
 
 
 @dataclass
@@ -87,9 +89,9 @@ def _single(text: str, token: Token, language: Language, known: frozenset[str], 
     if _is_number(value):
         return Mark(value, token.start, token.end, frozenset({"cardinal", "digit"}), {"cardinal": int(value)})
     if value[:1].isdigit():
-        digits = value.rstrip("abcdefghijklmnopqrstuvwxyzºª°")
-        if _is_number(digits) and len(digits) < len(value):
-            return Mark(value, token.start, token.end, frozenset({"ordinal"}), {"ordinal": int(digits)})
+        counted = _ORDINAL.fullmatch(value)
+        if counted is not None:
+            return Mark(value, token.start, token.end, frozenset({"ordinal"}), {"ordinal": int(counted[1])})
         return Mark(value, token.start, token.end, frozenset({"value"}))
     if not token.word:
         return Mark(value, token.start, token.end, frozenset({"punctuation"}))

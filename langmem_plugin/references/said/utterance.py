@@ -7,7 +7,9 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.text.atoms import atoms, word_atoms
+from langmem_plugin.references.text.said_values import said_values
 from langmem_plugin.references.text.tokens import is_stop, stem, words_of
+from langmem_plugin.references.text.values import Value
 
 NEAR = 40
 """Letters between two words that are still quoted as one stretch."""
@@ -19,8 +21,23 @@ class Utterance:
     def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
         self.text = text
         self.marks, self.language = marked(text, known)
-        self.phrases = read_phrases(self.marks, self.language.name)
+        self.phrases = [
+            phrase for phrase in read_phrases(self.marks, self.language.name) if not self._inside_value(phrase)
+        ]
         self.atoms = atoms(text)
+
+    def _inside_value(self, phrase: Phrase) -> bool:
+        """As "cuarto" is in "las cuatro y cuarto": part of a time or an amount, and nothing that counts."""
+        if phrase.kind not in ("numbers", "these") or not any(mark.has("cardinal", "ordinal") for mark in self.marks):
+            return False
+        return any(
+            start <= phrase.start
+            and phrase.end <= end
+            and (end > phrase.end or " " in self.text[start : phrase.start].strip() or value.kind == "duration")
+            for value in self.values
+            if value.kind != "quantity"
+            for start, end in [value.span]
+        )
 
     def has(self, *kinds: str) -> bool:
         """Whether a word of one of these kinds was said."""
@@ -41,6 +58,11 @@ class Utterance:
             return self.text.strip()
         last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
         return self.text[told[0].start : last.end]
+
+    @cached_property
+    def values(self) -> list[Value]:
+        """The times, dates, durations, amounts and quantities said, with where."""
+        return said_values(self.text)
 
     @cached_property
     def wanted_marks(self) -> list[Mark]:

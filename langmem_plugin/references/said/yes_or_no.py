@@ -9,7 +9,7 @@ _YES = (
     "why not|no problem|no worries|agreed|i agree|by all means|"
     "כן בבקשה|כן|נכון|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
     "sí por favor|si por favor|sí|si|claro que sí|claro que si|claro|vale|dale|de acuerdo|por supuesto|adelante|hazlo|"
-    "está bien|esta bien|bueno|correcto|perfecto"
+    "está bien|esta bien|bueno|correcto|perfecto|venga"
 )
 _NO = (
     "no thank you|no thanks|no way|nope|nah|no|n|not now|don't do it|do not do it|don't|do not|never mind|nevermind|"
@@ -21,7 +21,7 @@ _YES_SIGNS, _NO_SIGNS = "👍👌✅☑✔🆗🙏💯", "👎❌🚫⛔✖🙅"
 _DECORATION = re.compile(
     "[\ufe0f\u200d\u200e\u200f\U0001f3fb-\U0001f3ff♂♀]"
 )  # variants, skin tones, marks of direction
-_POLITE = re.compile(r"^(?:please|pls|thanks|thank you|thx|בבקשה|תודה|por favor|gracias)\W*$", re.IGNORECASE)
+_POLITE = re.compile(r"^(?:porfa|please|pls|thanks|thank you|thx|בבקשה|תודה|por favor|gracias)\W*$", re.IGNORECASE)
 
 
 def _beginning(phrases: str) -> re.Pattern[str]:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from langmem_plugin.references.shown.field_values import field_values
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
+from langmem_plugin.references.text.values import Value
 
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
@@ -83,6 +85,12 @@ class ItemEntry:
         if self.key and not self.key.isdigit():
             found[self.key.replace("_", " ")] = None
         if not found:
+            for value in self.item.values():
+                name = value.get("name") if isinstance(value, Mapping) else None
+                if isinstance(name, str) and 0 < len(name) < 120:
+                    found[name] = None
+                    break
+        if not found:
             for key, value in self.item.items():
                 if (
                     words_by_key[key][-1:] != ("id",)
@@ -136,6 +144,11 @@ class ItemEntry:
             return ""
         words = [word for word in self.name_text[0].split() if not is_stop(word)]
         return " ".join(words) if len(words) > 1 else ""
+
+    @cached_property
+    def signature(self) -> str:
+        """Equal for items that are equal in every key and value."""
+        return repr(self.item)
 
     @cached_property
     def identity(self) -> frozenset[str]:
@@ -194,6 +207,18 @@ class ItemEntry:
             if words and words[-1] in _KIND_KEYS and isinstance(value, str):
                 found.update(words_of(value))
         return frozenset(stem(word) for word in found)
+
+    @cached_property
+    def values(self) -> Mapping[str, list[Value]]:
+        """What its fields say as times, dates, durations, money and quantities; nested one level."""
+        found: dict[str, list[Value]] = {}
+        for key, value in self.item.items():
+            if isinstance(value, Mapping):
+                for inner, part in value.items():
+                    found[f"{key}.{inner}"] = field_values(f"{key}_{inner}", part, value)
+            else:
+                found[key] = field_values(key, value, self.item)
+        return found
 
     def field_value(self, path: str) -> object:
         """The value at `name` or `name.inner`."""

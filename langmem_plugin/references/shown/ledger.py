@@ -108,9 +108,20 @@ class Ledger:
         if message.status == "error":
             return
         for result_list in result_lists(message, tool):
+            self._recognise(result_list)
             self.result_lists.append(result_list)
             if not result_list.weak:
                 self.pending.append(result_list)
+
+    def _recognise(self, result_list: ResultList) -> None:
+        """An item that was shown before, equal in all, is the same entry again."""
+        known = {
+            entry.signature: entry
+            for earlier in self.result_lists[-RECENT:]
+            for entry in earlier.entries
+            if entry.identity
+        }
+        result_list.entries = [known.get(entry.signature, entry) for entry in result_list.entries]
 
     def _show(
         self, entries: Sequence[ItemEntry], labels: Sequence[int | None], kind: str, sources: tuple[ResultList, ...]
@@ -176,7 +187,9 @@ class Ledger:
         for result_list in self.pending:
             if not any(id(entry) in shown for entry in result_list.entries):
                 self._show(result_list.entries, [None] * len(result_list.entries), "all", (result_list,))
-        self._show(entries, [line.number for line in lines], "list", used).captions = [line.text for line in lines]
+        listed = self._show(entries, [line.number for line in lines], "list", used)
+        listed.captions = [line.text for line in lines]
+        listed.lettered = any(line.lettered for line in lines)
         return True
 
     def _show_details(self, lines: list[ListLine], entry: ItemEntry, sources: tuple[ResultList, ...]) -> bool:

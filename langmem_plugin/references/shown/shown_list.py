@@ -6,6 +6,8 @@ from functools import cached_property
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
+from langmem_plugin.references.text.said_values import written_values
+from langmem_plugin.references.text.values import Value
 
 
 @dataclass(eq=False)
@@ -25,6 +27,7 @@ class ShownList:
     tool: str = ""
     collective: bool = False
     sources: tuple[ResultList, ...] = ()
+    lettered: bool = False
     captions: list[str] = field(default_factory=list)
     """What the reply called each item, where it listed them: a translation or a shorter name."""
 
@@ -36,6 +39,15 @@ class ShownList:
     @cached_property
     def caption_atoms(self) -> list[frozenset[str]]:
         return [atoms(caption) for caption in self.captions]
+
+    @cached_property
+    def caption_values(self) -> list[list[Value]]:
+        return [written_values(caption) for caption in self.captions]
+
+    def values_of(self, place: int) -> list[Value]:
+        """Of all the fields of an item and of the line that showed it."""
+        own = [value for values in self.entries[place].values.values() for value in values]
+        return own + self.caption_values[place] if self.captions else own
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

@@ -31,6 +31,7 @@ class ListLine:
     number: int | None
     text: str
     details: dict[str, str] = field(default_factory=dict)
+    lettered: bool = False
 
 
 def read_lines(text: str) -> list[ListLine]:
@@ -68,7 +69,7 @@ def read_lines(text: str) -> list[ListLine]:
             continue
         if base is None or number is not None:
             base = indent
-        current = ListLine(number, body)
+        current = ListLine(number, body, lettered=match["letter"] is not None)
         (bullets if number is None else numbered).append(current)
     if len(numbered) == 1 and numbered[0].number != 1 and len(bullets) < 2 and len(text.splitlines()) > 1:
         return numbered
@@ -140,6 +141,10 @@ def read_table(text: str) -> list[dict[str, str]]:
                     break
                 rows.append(dict(zip(header, _cells(row), strict=False)))
             return rows
+    barred = [line for line in lines if line.startswith("|") and line.count("|") > 2]
+    if len(barred) > 2:  # a table without the line under its head
+        header = _cells(barred[0])
+        return [dict(zip(header, _cells(row), strict=False)) for row in barred[1:]]
     return []
 
 

@@ -82,7 +82,7 @@ ENGLISH = Language(
             "|it is raining|this week|this weekend|this month|this year|this morning|this evening|this afternoon|this time|that time|that day|that way|this way|that much|this one time|that's right|that is right|that's correct|that is correct|is that right|other day|the other day|each other|on the other hand|other than that|both ways|round two|half past|each day|every day|every week|next one week"
             "|so that|such that|now that|in that case|in this case|at this time|at that time|for this|before that|after that|this next week|that's great|that's fine"
             "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
-            "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|day one|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
+            "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
         ),
         "unit": phrases(
             "week|weeks|day|days|hour|hours|minute|minutes|min|mins|hr|hrs|am|pm|month|months|year|years|people|persons|person|guests|adults|kids|children|dollars|bucks|euros|shekels|nis|percent|%|kg|g|grams|cups|cup|lbs|tbsp|tsp|times|oclock|o'clock|nights|night|bedroom|bedrooms|rooms|room|tickets|seats|st|nd|a.m|p.m|a.m.|p.m.|k|km|miles|degrees|stars|star|calories|ml|oz|liters|servings"
@@ -109,8 +109,8 @@ ENGLISH = Language(
             "gate|room|page|floor|size|chapter|season|episode|level|terminal|platform|route|highway|age|aged|turning|turns|turned|almost|nearly|version|grade|year|track|channel|lane|zone|apt|suite|we are|were|bus|line|volume|verse|till|step|day|week|month|plus|times|minus|quarter"
         ),
         "from_end": phrases("from the end|from last|from the last|from the bottom|to last|from the back"),
-        "most": phrases("most|maximum|greatest"),
-        "least": phrases("least|fewest|minimum"),
+        "most": phrases("most|greatest"),
+        "least": phrases("least|fewest"),
         "greeting": phrases(
             "good night|good morning|good evening|good afternoon|good luck|goodnight|gn|get back to you|let me think|think about it|thinking about it|sleep on it|haha|lol|hahaha|good day|good to know"
         ),
@@ -167,7 +167,7 @@ ENGLISH = Language(
     ),
     comparisons=comparisons(
         {
-            "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price|budget": (
+            "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price": (
                 PRICE,
                 -1,
             ),

@@ -10,13 +10,14 @@ from langmem_plugin.references.words.field_names import (
     PRICE,
     RATING,
     SIZE,
+    WEIGHT,
 )
 from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
 
 HEBREW = Language(
     name="he",
     kinds={
-        "marker": phrases("מספר|מס|מס׳|מס'|אופציה|אפשרות|תוצאה|פריט|סעיף|#"),
+        "marker": phrases("מספרים|סעיפים|פריטים|אפשרויות|אופציות|תוצאות|מספר|מס|מס׳|מס'|אופציה|אפשרות|תוצאה|פריט|סעיף|#"),
         "last": phrases("אחרון|אחרונה|אחרונים|אחרונות"),
         "penultimate": phrases("לפני אחרון|לפני האחרון|לפני אחרונה|לפני האחרונה|אחד לפני האחרון|אחת לפני האחרונה"),
         "antepenultimate": phrases("שלישי מהסוף|שלישית מהסוף"),
@@ -74,7 +75,7 @@ HEBREW = Language(
         "oldest": phrases("מהרשימה הראשונה|הרשימה הראשונה"),
         "labelled": phrases("אנחנו|שער|חדר|קומה|עמוד|בת|בן|כיתה|מידה|קו"),
         "from_end": phrases("מהסוף"),
-        "most": phrases("הכי הרבה|הרבה ביותר"),
+        "most": phrases("הכי הרבה|הכי|הרבה ביותר"),
         "least": phrases("הכי מעט|הכי פחות"),
         "greeting": phrases(
             "לילה טוב|בוקר טוב|ערב טוב|שבוע טוב|יום טוב|צהריים טובים|אחשוב על זה|נחשוב על זה|אני אחשוב על זה|חחח|חח|בהצלחה|זה היה"

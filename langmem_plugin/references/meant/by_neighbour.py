@@ -1,0 +1,42 @@
+"""An item by its place beside another: "the one after it", "not that, the one right before", "next one on the list"."""
+
+import re
+from collections.abc import Sequence
+
+from langmem_plugin.references.meant.candidate_lists import list_with
+from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.tokens import normal
+
+_ONE = r"(?:the )?(?:one|1|el|la|el de|la de|el que esta|la que esta|זה|זאת|זו|האחד|האחת|ההוא|ההיא)?\s*"
+_NEAR = r"(?:right |just |directly |immediately |justo |ש?ממש |בדיוק )?"
+_AFTER = re.compile(
+    rf"\b{_ONE}{_NEAR}(?:after|below|under|underneath|following|beneath|debajo|despues|siguiente)(?: (?:it|that|this|that one|this one|de ese|de esa|de este))?\s*\W*$"
+    rf"|\b(?:the )?next (?:one|1)\b|\b(?:el|la) (?:siguiente|de despues|de abajo)\b|(?:ש?אחריו|ש?אחריה|שאחרי|הבא בתור|הבאה בתור|ש?מתחתיו|ש?מתחתיה|הבא אחריו|הבאה אחריה)(?!\w)",
+)
+_BEFORE = re.compile(
+    rf"\b{_ONE}{_NEAR}(?:before|above|over|preceding|antes|arriba|encima)(?: (?:it|that|this|that one|this one|de ese|de esa|de este))?\s*\W*$"
+    r"|\b(?:el|la) (?:anterior|de antes|de arriba)\b|(?:ש?לפניו|ש?לפניה|שלפני|ש?מעליו|ש?מעליה|הקודם לו|הקודמת לה|שלפני זה)(?!\w)",
+)
+
+
+def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
+    """Beside what was turned down here, else beside the item in focus; None where the list ends there."""
+    said = normal(utterance.text)
+    step = 1 if _AFTER.search(said) else -1 if _BEFORE.search(said) else 0
+    anchor = turned_down[-1] if turned_down else ledger.focus[-1] if ledger.focus else None
+    if not step or anchor is None:
+        return None
+    listed = next(
+        (each for each in reversed(ledger.shown_lists) if len(each.entries) > 1 and any(entry is anchor for entry in each.entries)),
+        list_with(anchor, ledger),
+    )
+    if listed is None:
+        return None
+    place = next(place for place, entry in enumerate(listed.entries) if entry is anchor) + step
+    if not 0 <= place < len(listed.entries):
+        return None
+    beside = "after" if step > 0 else "before"
+    return Finding([listed.entries[place]], utterance.text.strip(), f"the one {beside} it in the list", "neighbour", listed)

@@ -1,0 +1,53 @@
+"""The item that the assistant just asked about, taken up by a yes: "yes but at 7" to "Should I book the 7:40?"."""
+
+import re
+
+from langmem_plugin.references.meant.by_properties import best_described
+from langmem_plugin.references.meant.candidate_lists import list_with
+from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.segments import Segment
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.name_matching import named_in
+
+_SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
+_BACK, _LISTS = 3, 4  # sentences, and lists, looked back at
+
+
+def offered(ledger: Ledger) -> ItemEntry | None:
+    """The one item that the question at the end of the last reply is about, which it or the sentence before it names."""
+    sentences = [each.strip() for each in _SENTENCE.findall(ledger.reply.rsplit("\n\n", 1)[-1]) if each.strip()]
+    if not sentences or "?" not in sentences[-1] or not ledger.shown_lists:
+        return None
+    for sentence in sentences[: -_BACK - 1 : -1]:
+        found = _told(sentence, ledger)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            return None
+    return ledger.focus[-1] if ledger.focus and len(ledger.shown_lists[-1].entries) == 1 else None
+
+
+def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:
+    """The items that a sentence of a reply names or describes."""
+    latest = [entry for listed in reversed(ledger.shown_lists[-_LISTS:]) for entry in listed.entries]
+    named = {id(mention.entry): mention.entry for mention in named_in(sentence, latest)}
+    if named:
+        return list(named.values())
+    utterance = Utterance(sentence)
+    whole = Segment(utterance.marks, 0, len(sentence))
+    found = best_described(whole, utterance, ledger)
+    telling = found is not None and any(constraint.sort != "state" for constraint in found.telling)
+    return found.entries if found is not None and telling and len(found.entries) == 1 else []
+
+
+def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
+    verdict = agrees(utterance.text)
+    if verdict is None or not verdict.yes:
+        return None
+    entry = offered(ledger)
+    if entry is None:
+        return None
+    return Finding([entry], utterance.text.strip(), "takes up what was just asked", "offered", list_with(entry, ledger))

@@ -1,0 +1,167 @@
+"""Items described, by parts of their names, by their values, by the state they are in: "the unpaid one from march"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from langmem_plugin.references.meant.constraints import Constraint, Reading, read
+from langmem_plugin.references.meant.finding import Finding, Unclear
+from langmem_plugin.references.said.segments import Segment, heads, of_oneself
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words.type_nouns import GROUPS, THING
+
+_LISTS = 6
+_WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.7, "value": 0.8, "type": 0.3}
+_PLURAL = frozenset(
+    phrases("ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo")
+)
+_INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
+_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
+_NEW = frozenset(
+    phrases("remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש")
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """The items of a list that fit a description best, and what tells how far that can be trusted."""
+
+    listed: ShownList
+    entries: list[ItemEntry]
+    reading: Reading
+    telling: list[Constraint]
+    conflicts: int
+    score: float
+
+    @property
+    def words(self) -> list[str]:
+        return [constraint.words for constraint in self.telling]
+
+
+def described(segment: Segment, utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()) -> Described:
+    """Of a list; no entries where nothing said tells its items apart."""
+    reading = read(segment, utterance, listed, taken)
+    alone = len(listed.entries) == 1
+    telling = sorted(
+        (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
+        key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
+    )
+    kept = list(range(len(listed.entries)))
+    conflicts, used = 0, []
+    for constraint in telling:
+        fitting = [place for place in kept if constraint.fits[place]]
+        if fitting:
+            kept = fitting
+            used.append(constraint)
+        else:
+            conflicts += 1
+    score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - 0.4 * conflicts
+    entries = [listed.entries[place] for place in kept] if used else []
+    return Described(listed, entries, reading, used, conflicts, score)
+
+
+def best_described(segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()) -> Described | None:
+    """In the list that the description fits best, newest first where several fit alike."""
+    best: Described | None = None
+    best_score = 0.0
+    for age, listed in enumerate(list(reversed(ledger.shown_lists))[:_LISTS]):
+        if listed.kind == "parts":
+            continue
+        found = described(segment, utterance, listed, taken)
+        score = found.score - 0.25 * age
+        if found.entries and (best is None or score > best_score):
+            best, best_score = found, score
+    return best
+
+
+def by_properties(segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()) -> Finding | Unclear | None:
+    if of_oneself(segment.marks):
+        return None
+    found = best_described(segment, utterance, ledger, taken)
+    if found is None or _is_new(segment.marks, found):
+        return None
+    several = plural(segment, found)
+    evidence = features(found, segment, utterance, ledger)
+    if len(found.entries) > 1 and not several:
+        return Unclear(found.entries)
+    reason = f"what fits {', '.join(found.words)} of those shown"
+    return Finding(found.entries, " ".join(found.words), reason, "description", found.listed, evidence=evidence)
+
+
+def _is_new(marks: Sequence[Mark], found: Described) -> bool:
+    """As in "open a new urgent one", "set an alarm at 9": something that an indefinite article brings up."""
+    first = min(constraint.places.start for constraint in found.telling)
+    hung = heads(marks)
+    until = min(hung) if hung else first
+    before = marks[:until] if hung else marks[:first]
+    articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
+    definite = [place for place, mark in enumerate(before) if mark.has("the", "this", "these") or mark.definite]
+    if not articles:
+        return False
+    return until - articles[-1] <= 3 if hung else not definite or definite[-1] < articles[-1]
+
+
+def plural(segment: Segment, found: Described) -> bool:
+    """Whether a description speaks of several."""
+    for mark in segment.marks:
+        if mark.text in _PLURAL or mark.has("all", "both", "these", "them"):
+            return True
+        noun = stem(mark.text)
+        if noun != mark.text and mark.text.endswith("s") and (noun in GROUPS or noun in THING or noun in found.listed.nouns):
+            return True
+        if noun != mark.text and mark.text.endswith("s") and mark.text in found.words and not mark.text.endswith("'s"):
+            return True
+    return False
+
+
+def features(found: Described, segment: Segment, utterance: Utterance, ledger: Ledger) -> dict[str, float]:
+    """What tells whether a description points at something shown, rather than saying something new."""
+    marks = list(segment.marks)
+    first = min(constraint.places.start for constraint in found.telling)
+    before = marks[max(first - 2, 0) : first]
+    definite = any(mark.has("the", "this", "these", "its") or mark.text in ("el", "la", "los", "las", "del", "al") for mark in before) or marks[first].definite
+    sorts = {constraint.sort for constraint in found.telling}
+    names = frozenset().union(*(words for entry in found.entries for words in entry.name_words)) or frozenset()
+    said = {stem(constraint.words) for constraint in found.telling}
+    strange = found.reading.strange
+    total = found.reading.explained + len(found.reading.unexplained)
+    return {
+        "definite word": float(definite),
+        "indefinite word": float(any(mark.has("indefinite", "cardinal", "another") or mark.text == "new" for mark in before)),
+        "coverage": found.reading.explained / max(total, 1),
+        "unexplained": min(len(found.reading.unexplained), 4) / 4,
+        "beside strange": float(
+            any(place - 1 in strange or place + 1 in strange for constraint in found.telling for place in constraint.places)
+        ),
+        "before strange": float(any(constraint.places.start - 1 in strange for constraint in found.telling)),
+        "first word": float(first == 0),
+        "opens subject": float(marks[0].text in _SUBJECTS),
+        "only state": float(sorts == {"state"}),
+        "only typed": float(sorts == {"typed"}),
+        "typed bare": float(all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)),
+        "strength": max(max(constraint.fits) for constraint in found.telling),
+        "told": min(sum(_WEIGHTS[constraint.sort] for constraint in found.telling), 3) / 3,
+        "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
+        "headed name": float(bool(heads(marks)) and bool(sorts & {"name", "nickname", "value"})),
+        "definite name": float(definite and bool(sorts & {"name", "nickname"})),
+        "alone": float(len(found.listed.entries) == 1),
+        "several constraints": float(len(found.telling) > 1),
+        "conflicts": float(found.conflicts > 0),
+        "name": float("name" in sorts),
+        "name share": len(said & names) / max(len(names), 1),
+        "nickname": float("nickname" in sorts),
+        "typed": float("typed" in sorts or "code" in sorts),
+        "state": float("state" in sorts),
+        "value only": float(sorts <= {"value"}),
+        "older": float(found.listed is not ledger.shown_lists[-1]),
+        "just shown": float(ledger.turn - found.listed.turn <= 1),
+        "short": float(total <= 3),
+        "long": float(total >= 7),
+        "list size": min(len(found.listed.entries), 10) / 10,
+        "preposition": float(bool(before) and before[-1].has("preposition")),
+    }

@@ -1,0 +1,83 @@
+"""What tells how far a finding can be trusted: its features, which the fitted table of confidence.py weighs."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.meant.last_question import asks_detail, asks_what_else, offers
+from langmem_plugin.references.said.segments import Segment, heads
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words.type_nouns import GROUPS, THING
+
+_NEW = frozenset(
+    phrases(
+        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש"
+    )
+)
+_REPLY_END = 120
+_ARTICLES = frozenset(phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את"))
+_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|we|you|he|she|they|my|there|its|it's|ive|i've|id"))
+_SELF = frozenset(phrases("i|im|i'm|ill|i'll|me|my|we|our|us|mi|yo|me|nos|אני|לי|שלי|אנחנו"))
+
+
+def with_evidence(finding: Finding, segment: Segment, utterance: Utterance, ledger: Ledger) -> Finding:
+    return replace(finding, evidence={**_common(finding, segment, utterance, ledger), **finding.evidence})
+
+
+def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Ledger) -> Mapping[str, float]:
+    marks = list(segment.marks)
+    content = [mark for mark in utterance.marks if _content(mark, utterance)]
+    here = [mark for mark in marks if _content(mark, utterance)]
+    known = ledger.shown_lists[-1].vocabulary if ledger.shown_lists else frozenset()
+    strange = [mark for mark in here if not (word_atoms(mark.text) | {stem(mark.text)}) & known]
+    listed = finding.listed
+    complement = any(
+        mark.text == "that" and following.text in _SUBJECTS
+        for mark, following in zip(utterance.marks, utterance.marks[1:], strict=False)
+    )
+    return {
+        "words": min(len(content), 8) / 8,
+        "strange": min(len(strange), 5) / 5,
+        "new": float(any(mark.text in _NEW or mark.has("search") for mark in utterance.marks)),
+        "opens new": float(any(mark.text in _NEW or mark.has("search") for mark in marks[:2])),
+        "complement": float(complement),
+        "question": float(bool(marks) and marks[0].has("question")),
+        "asks": float("?" in utterance.text),
+        "choose": float(any(mark.has("choose") for mark in marks)),
+        "one": float(any(mark.has("one") or mark.text in THING for mark in marks)),
+        "head": float(bool(heads(marks))),
+        "article": float(any(mark.has("the", "this", "these") or mark.definite or mark.text in _ARTICLES for mark in marks)),
+        "self": float(any(mark.text in _SELF for mark in marks)),
+        "indefinite": float(any(mark.text in ("a", "an", "some", "un", "una", "any") for mark in marks)),
+        "agrees": float(utterance.has("confirm")),
+        "greets": float(utterance.has("greeting", "idiom")),
+        "age": min(ledger.turn - listed.turn, 5) / 5 if listed is not None else 1.0,
+        "newest": float(listed is not None and bool(ledger.shown_lists) and listed is ledger.shown_lists[-1]),
+        "alone": float(listed is not None and len(listed.entries) == 1),
+        "several": float(len(finding.entries) > 1),
+        "size": min(len(listed.entries), 10) / 10 if listed is not None else 0.0,
+        "focus": float(bool(ledger.focus) and finding.entries[:1] == ledger.focus[-1:]),
+        "typed noun": float(any(stem(mark.text) in GROUPS for mark in here)),
+        "english": float(utterance.language.name == "en"),
+        "offered": float(offers(ledger.reply)),
+        "asked detail": float(asks_detail(ledger.reply)),
+        "asked else": float(asks_what_else(ledger.reply[-_REPLY_END:])),
+        "asked": float("?" in ledger.reply[-_REPLY_END:]),
+        "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
+        "bare": float(not here),
+        "verb": float(bool(here) and any(mark.has("choose") for mark in marks) and len(here) <= 2),
+        "joined": float(segment.joined),
+        "segments": float(len(marks) < len(utterance.marks)),
+    }
+
+
+def _content(mark: Mark, utterance: Utterance) -> bool:
+    return mark.text[:1].isalpha() and not (
+        mark.text in utterance.language.stop or mark.has("polite", "choose", "confirm", "one", "greeting")
+    )
+

@@ -1,0 +1,159 @@
+"""An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.words import phrases
+
+_BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
+_JOINS = frozenset(phrases("and|&|plus|y|e|n|as well as|along with|y el|y la|y los|y las|ו"))
+_CORRECTS = frozenset(phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|התכוונתי"))
+_CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
+"""Those that correct only where a piece begins with them, or right after a "no"."""
+_STATES = frozenset(
+    phrases(
+        "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
+    )
+)
+_PART_OF_VERB = frozenset(
+    phrases("isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none")
+)
+_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo"))
+_RELATIVE = frozenset(
+    phrases("that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה")
+)
+_ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """`joined` says that it goes on with "and" from the one before."""
+
+    marks: Sequence[Mark]
+    start: int
+    end: int
+    rejected: bool = False
+    corrected: bool = False
+    joined: bool = False
+
+    def holds(self, place: int) -> bool:
+        return self.start <= place < self.end
+
+
+def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
+    """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
+    pieces: list[Segment] = []
+    for held, joined, corrects in _pieces(marks, found):
+        if corrects:
+            pieces = [_turned_down(piece) for piece in pieces]
+        if held:
+            rejected, kept = _rejection(held, first=not pieces)
+            if kept:
+                pieces.append(
+                    Segment(kept, kept[0].start, kept[-1].end, rejected=rejected, joined=joined and bool(pieces))
+                )
+    return pieces
+
+
+def _turned_down(piece: Segment) -> Segment:
+    return Segment(piece.marks, piece.start, piece.end, rejected=True, corrected=True, joined=piece.joined)
+
+
+def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:
+    held: list[Mark] = []
+    joined = corrects = False
+    for place, mark in enumerate(marks):
+        inside = any(phrase.start < mark.start and mark.end < phrase.end for phrase in found)
+        breaks = mark.text in _BREAKS and not inside
+        of_itself = bool(held) and not inside and mark.text in _SUBJECTS and held[-1].text not in _RELATIVE
+        joins = mark.text in _JOINS and not inside
+        first = not held or held[-1].text == "no"
+        turns = not inside and place + 1 < len(marks) and (mark.text in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
+        starts_negation = bool(held) and not inside and _starts_rejection(marks, place)
+        of_itself = of_itself or (not inside and _turns_to_another(held, mark))
+        if breaks or joins or turns or starts_negation or of_itself:
+            yield held, joined, corrects
+            held, joined, corrects = [], joins, turns
+            if starts_negation or of_itself:
+                held = [mark]
+        else:
+            held.append(mark)
+    yield held, joined, corrects
+
+
+def _turns_to_another(held: Sequence[Mark], mark: Mark) -> bool:
+    """As in "not the 3rd one *the* 4th": a second thing, behind one that is turned down."""
+    return (
+        len(held) > 2
+        and held[0].text in ("not", "no", "לא")
+        and mark.has("the")
+        and any(each.has("the") for each in held)
+        and not held[-1].has("preposition", "of", "the")
+        and held[-1].text not in ("with", "w", "con", "de")
+    )
+
+
+def _starts_rejection(marks: Sequence[Mark], place: int) -> bool:
+    """As in "the 31 one not the 18 one": a "not" that stands before a thing, not in a clause about it."""
+    mark = marks[place]
+    if mark.text not in ("not", "no", "לא"):
+        return False
+    before, after = marks[place - 1], marks[place + 1] if place + 1 < len(marks) else None
+    return (
+        after is not None
+        and before.text not in _STATES
+        and after.has("the", "this", "label", "digit", "ordinal", "these", "it", "marker")
+    )
+
+
+def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
+    """Whether a piece turns something down, and its marks without the word that says so."""
+    opening = held[0]
+    if first and opening.text in ("no", "nope", "nah", "לא", "nop", "nono") and len(held) > 1:
+        second = held[1]
+        if opening.text == "לא" and (second.has("the", "this") or second.definite or second.text == "את"):
+            return True, held[1:]
+        if opening.text == "no" and second.text in ("el", "la", "los", "las", "ese", "esa", "del"):
+            return True, held[1:]
+        return (True, held[2:]) if second.text == "not" else (False, held[1:])
+    if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
+        return True, held[1:]
+    if held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it"):  # "ese no"
+        return True, held[:-1]
+    if opening.text in _ACTS:
+        return True, held[1:]
+    return False, held
+
+
+def negated(marks: Sequence[Mark], place: int) -> bool:
+    """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
+    for mark in reversed(marks[max(place - 4, 0) : place]):
+        if mark.text in _PART_OF_VERB or mark.has("not") or mark.text in ("no", "out of", "missing", "lacks", "lack", "w/o"):
+            return True
+        if mark.has("punctuation", "and"):
+            return False
+    return False
+
+
+_TAKING = frozenset(phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after"))
+_HEADS = frozenset(phrases("one|ones|everyone|everybody|everything|whoever|whichever|those|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"))
+_POINTERS = frozenset(phrases("זה|זאת|זו|אלה|אלו|מה|כל מה|מי|כל מי|אלו|את זה|את זאת"))
+
+
+def heads(marks: Sequence[Mark]) -> list[int]:
+    """Places of the words that a description hangs on: "the blue *one*", "*el de* la tarde", "*זאת* של שלישי"."""
+    found = []
+    for place, mark in enumerate(marks):
+        following = marks[place + 1].text if place + 1 < len(marks) else ""
+        if mark.text in _HEADS or (mark.has("one") and mark.text not in ("un", "una", "uno")) or f"{mark.text} {following}" in _HEADS or mark.text in _POINTERS and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following:
+            found.append(place)
+    return found
+
+
+def of_oneself(marks: Sequence[Mark]) -> bool:
+    """As in "ill be at the airport at 7": a person speaks of what they are or do, and points at nothing by that."""
+    second = marks[1].text if len(marks) > 1 else ""
+    being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
+    return being and second not in _TAKING
