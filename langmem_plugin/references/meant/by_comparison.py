@@ -46,12 +46,15 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
     wanted = [
         {stem(noun), *word_atoms(noun)} | frozenset().union(*(PROPERTIES.get(each, frozenset()) for each in (noun, stem(noun))))
         for noun in nouns
+        if not {stem(noun), *word_atoms(noun)} & entries[0].kind_words
     ]
     names: dict[str, frozenset[str]] = {}
     for entry in entries:
         names.update(entry.fields)
     ranked = []
     for name, words in names.items():
+        if words & _NAMING:
+            continue
         stems = {stem(word) for word in words}
         hits = sum(bool(each & stems) for each in wanted)
         if hits:
@@ -75,6 +78,9 @@ def beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utter
                 if value is not None and (value - own) * comparison.direction > 0
             ]
     return []
+
+
+_NAMING = frozenset(("name", "title", "id", "code", "key", "url"))
 
 
 def _extreme(entries: Sequence[ItemEntry], fields: Sequence[str], phrase: Phrase) -> tuple[list[ItemEntry], str] | None:

@@ -5,6 +5,7 @@ import re
 from langmem_plugin.references.meant.by_properties import best_described
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.meant.last_question import asks_what_else
 from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.said.yes_or_no import agrees
@@ -13,6 +14,7 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
+_END = 120
 _BACK, _LISTS = 3, 4  # sentences, and lists, looked back at
 
 
@@ -45,7 +47,7 @@ def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:
 
 def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     verdict = agrees(utterance.text)
-    if verdict is None or not verdict.yes:
+    if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply[-_END:]):
         return None
     entry = offered(ledger)
     if entry is None:

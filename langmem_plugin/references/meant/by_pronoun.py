@@ -25,8 +25,6 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
     last = ledger.shown_lists[-1]
     focus = ledger.focus[-1] if ledger.focus else None
     if len(last.entries) > 1:
-        if last.collective and (last.turn >= ledger.turn - 1 or last.kind in ("list", "all")):
-            return Finding(list(last.entries), words, "the list last shown, as one whole", "pointing", last)
         spoken_of = ledger.turn > last.turn and any(focus is entry for entry in last.entries)
         if last.kind in ("list", "all") and not spoken_of:
             return Unclear(list(last.entries))
@@ -54,7 +52,7 @@ def by_plural(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding |
     listed = best_list(utterance, ledger, phrase.nouns)
     if listed is None or (phrase.count and phrase.count != len(listed.entries)):
         return None
-    return Finding(list(listed.entries), words, "what was last shown together", "pointing", listed)
+    return Finding(list(listed.entries), words, "what was last shown together", "together", listed)
 
 
 def _thing_like(nouns: Sequence[str]) -> bool:

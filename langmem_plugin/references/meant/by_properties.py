@@ -20,6 +20,7 @@ _WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.
 _PLURAL = frozenset(
     phrases("ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo")
 )
+_IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
 _NEW = frozenset(
@@ -101,6 +102,17 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     before = marks[:until] if hung else marks[:first]
     articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
     definite = [place for place, mark in enumerate(before) if mark.has("the", "this", "these") or mark.definite]
+    typed = all(constraint.sort == "typed" for constraint in found.telling)
+    if marks[0].text in _IT_IS and typed:
+        return True
+    last = max(constraint.places.stop for constraint in found.telling)
+    kind = marks[last].text if last < len(marks) else ""
+    if stem(kind) != kind and stem(kind) in GROUPS and not hung and not definite:
+        return True  # "chicken recipes"
+    counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one")
+    sought = any(mark.has("search") for mark in marks) and not hung and not definite
+    if counted or sought:
+        return True
     if not articles:
         return False
     return until - articles[-1] <= 3 if hung else not definite or definite[-1] < articles[-1]
@@ -144,6 +156,7 @@ def features(found: Described, segment: Segment, utterance: Utterance, ledger: L
         "only state": float(sorts == {"state"}),
         "only typed": float(sorts == {"typed"}),
         "typed bare": float(all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)),
+        "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
         "strength": max(max(constraint.fits) for constraint in found.telling),
         "told": min(sum(_WEIGHTS[constraint.sort] for constraint in found.telling), 3) / 3,
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),

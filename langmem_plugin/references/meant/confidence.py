@@ -14,6 +14,7 @@ GROUPS = {
     "comparison": "counted",
     "neighbour": "counted",
     "other": "counted",
+    "together": "together",
     "offered": "offered",
     "name": "described",
     "part of name": "described",
@@ -48,10 +49,11 @@ CLAIMED: Mapping[str, float] = {
     "counted": 0.8,
     "described": 0.7,
     "described alone": 0.7,
-    "pointed": 0.65,
+    "pointed": 0.55,
     "pointed alone": 0.6,
     "chosen": 0.5,
     "offered": 0.8,
+    "together": 0.6,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
 ASKED = 0.5

@@ -18,6 +18,7 @@ from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, ST
 from langmem_plugin.references.words.type_nouns import NO_TYPE
 
 _SAID_OF = frozenset(("not", "and", "polite", "punctuation", "this", "these", "it", "them", "the", "one", "all", "both", "choose", "indefinite"))
+_SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 
@@ -68,7 +69,7 @@ def read(segment: Segment, utterance: Utterance, listed: ShownList, taken: Seque
         covered.update(constraint.places)
         explained += 1
     for place, mark in enumerate(marks):
-        if place in covered or not _content(mark, utterance):
+        if place in covered or not _content(mark, utterance, marks[place - 1] if place else None) or (mark.text[:1].isdigit() and _inside_value(mark, utterance)):
             continue
         fitting = _word(marks, place, listed)
         if fitting is None:
@@ -80,13 +81,13 @@ def read(segment: Segment, utterance: Utterance, listed: ShownList, taken: Seque
     return Reading(found, unexplained, explained, frozenset(strange))
 
 
-def _content(mark: Mark, utterance: Utterance) -> bool:
+def _content(mark: Mark, utterance: Utterance, before: Mark | None) -> bool:
     word = mark.text
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return False
     if mark.has("cardinal") and not word.isdigit():
         return False
-    return not (word in utterance.language.stop or mark.has("polite", "not", "and", "question", "confirm", "one", "greeting", "idiom") or mark.has("choose"))
+    return not (word in utterance.language.stop or mark.has("polite", "not", "and", "question", "confirm", "one", "greeting", "idiom") or (mark.has("choose") and not (before is not None and before.has("the", "this"))))
 
 
 def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
@@ -123,9 +124,19 @@ def _turned_down(marks: Sequence[Mark], place: int) -> bool:
     return any(mark.text in _DENIES for mark in marks[max(place - 2, 0) : place]) and place > 1 or negated(marks, place)
 
 
+def _inside_value(mark: Mark, utterance: Utterance) -> bool:
+    return any(
+        value.span[0] <= mark.start and mark.end <= value.span[1]
+        for value in utterance.values
+        if value.kind != "quantity" or value.unit
+    )
+
+
 def _code(mark: Mark, place: int, listed: ShownList) -> Constraint | None:
     """Digits that an id ends in, or that are a whole value: "ending in 33", "the 14s"."""
     digits = mark.text.removesuffix("s").removesuffix("'")
+    if len(digits) < _SHORTEST_CODE:
+        return None
     fits = tuple(
         float(
             any(
@@ -192,14 +203,28 @@ def _typed(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cover
         if all(value.kind == "quantity" and not value.unit for value in values) and _of_a_thing(marks, places[-1] + 1, utterance):
             continue
         fits = tuple(
-            max((_alike(value, shown) for value in values for shown in listed.values_of(index)), default=0.0)
+            max((_alike(value, shown) for value in values for shown in _compared(value, listed, index)), default=0.0)
             for index in range(len(listed.entries))
         )
         best = max(fits, default=0.0)
         if best:
             closest = tuple(fit if fit == best else 0.0 for fit in fits)
-            found.append(Constraint(utterance.text[start:end], "typed", closest, range(places[0], places[-1] + 1)))
+            words = utterance.text[start:end]
+            word = stem(normal(words))
+            named = tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries)
+            if any(named):
+                found.append(Constraint(words, "name", named, range(places[0], places[-1] + 1)))
+                continue
+            found.append(Constraint(words, "typed", closest, range(places[0], places[-1] + 1)))
     return found
+
+
+def _compared(said: Value, listed: ShownList, index: int) -> Sequence[Value]:
+    """The values of an item that one said is compared with: a part of the day with when it starts, and no more."""
+    shown = listed.values_of(index)
+    if said.until is None:
+        return [value for value in shown if value.until is None or said.kind != "time"]
+    return [value for value in shown if value.kind == "time"][:1]
 
 
 def _counts(marks: Sequence[Mark], place: int) -> bool:

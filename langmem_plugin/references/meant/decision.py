@@ -203,7 +203,7 @@ class _Deciding:
         return self._described(segment)
 
     def _phrases(self, segment: Segment) -> list[Phrase]:
-        return [phrase for phrase in self._utterance.phrases if segment.holds(phrase.start)]
+        return [phrase for phrase in self._utterance.phrases if segment.holds(phrase)]
 
     def _picked(self, segment: Segment) -> Finding | None:
         """What a number, order, group or comparison picks."""

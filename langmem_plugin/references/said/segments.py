@@ -8,7 +8,7 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import phrases
 
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
-_JOINS = frozenset(phrases("and|&|plus|y|e|n|as well as|along with|y el|y la|y los|y las|ו"))
+_JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|התכוונתי"))
 _CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -38,8 +38,8 @@ class Segment:
     corrected: bool = False
     joined: bool = False
 
-    def holds(self, place: int) -> bool:
-        return self.start <= place < self.end
+    def holds(self, phrase: Phrase) -> bool:
+        return phrase.start < self.end and self.start < phrase.end
 
 
 def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
@@ -122,8 +122,9 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
         return True, held[1:]
     if held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it"):  # "ese no"
         return True, held[:-1]
-    if opening.text in _ACTS:
-        return True, held[1:]
+    acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
+    if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":
+        return True, held[acts + 1 :]
     return False, held
 
 

@@ -1,6 +1,7 @@
 """What a person said, read once: its words with their grammatical kinds, its phrases, its words and values."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from langmem_plugin.references.said.phrase import Phrase
@@ -22,9 +23,20 @@ class Utterance:
         self.text = text
         self.marks, self.language = marked(text, known)
         self.phrases = [
-            phrase for phrase in read_phrases(self.marks, self.language.name) if not self._inside_value(phrase)
+            part
+            for phrase in read_phrases(self.marks, self.language.name)
+            if not self._inside_value(phrase)
+            for part in self._parts(phrase)
         ]
         self.atoms = atoms(text)
+
+    def _parts(self, phrase: Phrase) -> list[Phrase]:
+        """As in "not 2, 3": the first number is turned down, the others are meant instead."""
+        cut = self.text.find(",", phrase.start, phrase.end)
+        if phrase.kind != "numbers" or not phrase.negated or len(phrase.numbers) < 2 or cut < 0:
+            return [phrase]
+        first = replace(phrase, end=cut, numbers=phrase.numbers[:1])
+        return [first, replace(phrase, start=cut + 1, numbers=phrase.numbers[1:])]
 
     def _inside_value(self, phrase: Phrase) -> bool:
         """As "cuarto" is in "las cuatro y cuarto": part of a time or an amount, and nothing that counts."""
