@@ -27,6 +27,8 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
     if len(last.entries) > 1:
         spoken_of = ledger.turn > last.turn and any(focus is entry for entry in last.entries)
         if last.kind in ("list", "all") and not spoken_of:
+            if utterance.has("greeting", "search"):
+                return None
             return Unclear(list(last.entries))
     if focus is not None and (phrase.explicit or _thing_like(phrase.nouns)):
         return Finding([focus], words, "the one last spoken of", "pointing", list_with(focus, ledger))

@@ -89,7 +89,8 @@ def by_properties(segment: Segment, utterance: Utterance, ledger: Ledger, taken:
     several = plural(segment, found)
     evidence = features(found, segment, utterance, ledger)
     if len(found.entries) > 1 and not several:
-        return Unclear(found.entries)
+        pointing = heads(segment.marks) or evidence["definite word"]
+        return Unclear(found.entries) if pointing and not utterance.has("search") else None
     reason = f"what fits {', '.join(found.words)} of those shown"
     return Finding(found.entries, " ".join(found.words), reason, "description", found.listed, evidence=evidence)
 

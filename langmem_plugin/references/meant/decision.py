@@ -41,11 +41,33 @@ _CLAUSE = frozenset(("i", "im", "i'm", "ill", "i'll", "ive", "i've", "we", "you"
 
 def decide(text: str, ledger: Ledger, closeness: Closeness | None = None) -> Decision:
     """What a text points at in the ledger, which has settled all results before it."""
-    if not ledger.shown_lists or not text.strip():
+    if not text.strip():
         return Decision()
+    if not ledger.shown_lists:
+        return Decision(unresolved=_pointing(text))
     known = frozenset().union(*(listed.vocabulary for listed in ledger.shown_lists[-_LISTS_KNOWN:]))
     utterance = Utterance(text, known)
     return _Deciding(utterance, ledger, closeness).decision()
+
+
+def _pointing(text: str) -> list[str]:
+    """What points with all clarity though nothing was ever shown."""
+    utterance = Utterance(text)
+    return [
+        utterance.words(phrase)
+        for segment in segments(utterance.marks, utterance.phrases)
+        if not segment.rejected
+        for phrase in utterance.phrases
+        if segment.holds(phrase) and points_clearly(phrase, utterance)
+    ]
+
+
+def points_clearly(phrase: Phrase, utterance: Utterance) -> bool:
+    """As "number 9", "#2", "the third one" and "that one" do, and "2" or "it" do not."""
+    marks = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
+    if phrase.kind == "numbers":
+        return phrase.one or any(mark.has("marker", "label") for mark in marks)
+    return phrase.kind in ("this", "it") and not phrase.nouns and marks[-1].text.endswith(("one", "one?"))
 
 
 class _Deciding:
@@ -82,7 +104,16 @@ class _Deciding:
                 return Decision(unclear=best.entries)
         if unclear:
             return Decision(unclear=unclear)
-        return Decision()
+        return Decision(unresolved=self._unresolved(wanted))
+
+    def _unresolved(self, wanted: Sequence[Segment]) -> list[str]:
+        """Words that count or point with all clarity, where nothing fits them."""
+        return [
+            self._utterance.words(phrase)
+            for segment in wanted
+            for phrase in self._phrases(segment)
+            if points_clearly(phrase, self._utterance)
+        ]
 
     def _offers(self, wanted: Sequence[Segment]) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, and what is to be asked about where none is sure."""

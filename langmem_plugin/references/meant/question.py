@@ -6,12 +6,15 @@ from langmem_plugin.references.meant.prompt_block import inline
 from langmem_plugin.references.shown.items import ItemEntry
 
 
-def ask(entries: Sequence[ItemEntry]) -> str:
-    """A question that names the candidates by number and name."""
-    names = [f"{place}. {inline(entry.title)[:60]}" for place, entry in enumerate(entries[:6], 1)]
-    more = f" … ({len(entries)} in all)" if len(entries) > 6 else ""
-    return (
-        f"Which one do you mean: {', '.join(names[:-1])} or {names[-1]}{more}?"
-        if len(names) > 1
-        else f"Do you mean {names[0]}?"
-    )
+def ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
+    """A question that names several candidates by number and name, or the words that fit nothing; None for neither."""
+    if unresolved:
+        return f"Nothing I have shown is {' or '.join(map(inline, unresolved))}. Which one do you mean?"
+    if len(unclear) < _SEVERAL:
+        return None
+    names = [f"{place}. {inline(entry.title)[:60]}" for place, entry in enumerate(unclear[:6], 1)]
+    more = f" … ({len(unclear)} in all)" if len(unclear) > 6 else ""
+    return f"Which one do you mean: {', '.join(names[:-1])} or {names[-1]}{more}?"
+
+
+_SEVERAL = 2

@@ -31,8 +31,9 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
-        question=ask(decision.unclear) if decision.unclear else None,
+        question=ask(decision.unclear, decision.unresolved),
         candidates=tuple(items[id(entry)] for entry in decision.unclear),
+        unresolved=tuple(decision.unresolved),
         previous_call=previous_call(utterance, ledger, decision),
     )
 
