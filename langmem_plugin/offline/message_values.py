@@ -31,6 +31,8 @@ class Message:
     def __init__(self, text: str) -> None:
         self.text = text
         self.free = text
+        self.asked_for = ""
+        """All that was said from the first to the last of the words left over."""
 
     def blank(self, words: str) -> None:
         for found in re.finditer(re.escape(words), self.text, re.IGNORECASE):
@@ -62,6 +64,7 @@ class Message:
         quoted = _QUOTED.search(self.free)
         if quoted:
             self._take(*quoted.span())
+            self.asked_for = quoted[1]
             return [quoted[1]]
         own = {_singular(part) for part in tool.lower().split("_")}
         # "to the shopping list" says where and not what, for a tool with "list" in its name.
@@ -81,6 +84,7 @@ class Message:
                 pieces.append([])
             pieces[-1].append(word.group())
         if words:
+            self.asked_for = " ".join(self.free[words[0].start() : words[-1].end()].split())
             self._take(words[0].start(), words[-1].end())
         return [" ".join(piece) for piece in pieces]
 

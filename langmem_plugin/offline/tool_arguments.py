@@ -7,12 +7,14 @@ from typing import Any
 from langmem_plugin.offline.argument_schema import Argument, Json, arguments_of, is_id, title_of
 from langmem_plugin.offline.message_values import Message
 from langmem_plugin.references import Reference
+from langmem_plugin.references.shown.tool_results import reads
 
 
 @dataclass
 class Filled:
     """Arguments of one tool, and where they came from."""
 
+    arguments: Sequence[Argument]
     values: dict[str, list[Any]] = field(default_factory=dict)
     """More than one value of an argument means more than one call."""
     missing: list[Argument] = field(default_factory=list)
@@ -30,6 +32,12 @@ class Filled:
             {name: values[min(place, len(values) - 1)] for name, values in self.values.items()} for place in range(most)
         ]
 
+    def ask_which(self, *, one: bool) -> None:
+        """With `one`, an argument of several values has none."""
+        for name in [name for name, values in self.values.items() if one and len(values) > 1]:
+            self.missing += [each for each in self.arguments if each.name == name]
+            del self.values[name]
+
 
 def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping[str, Any]) -> Filled:
     """`before` holds the arguments of the call to be repeated, else nothing.
@@ -40,7 +48,8 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional argument does
     not get is left out; what a required one does not get is missing.
     """
-    arguments, message, filled = arguments_of(tool), Message(text), Filled()
+    arguments, message = arguments_of(tool), Message(text)
+    filled = Filled(arguments)
     pointing = [each for each in references if not is_described(each)]
     for each in pointing:
         message.blank(each.words)
@@ -78,7 +87,7 @@ def _say_the_rest(
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
         if words:
-            _say(filled, argument, " ".join(words))
+            _say(filled, argument, " ".join(words) if reads(tool["name"]) else message.asked_for)
     lists = [argument for argument in arguments if argument.is_list_of_texts]
     if lists and not texts and not filled.values:
         words = [each for each in message.left_over(tool["name"]) if not message.points_at(each)]
