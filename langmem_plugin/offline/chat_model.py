@@ -3,14 +3,15 @@
 import logging
 import re
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
@@ -34,6 +35,7 @@ FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
 )
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
+_LONGEST = 4_000  # characters that are read
 _ANSWER_WORDS = 4  # a longer message may well be a new request
 _ELLIPSIS = re.compile(
     r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
@@ -99,18 +101,20 @@ class OfflineChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         del stop, run_manager
-        tools = [tool["function"] for tool in kwargs.get("tools", [])]
+        tools = [each["function"] for each in kwargs.get("tools", [])]
+        if _nobody_wrote():
+            tools = [tool for tool in tools if reads(tool["name"])]
         return ChatResult(generations=[ChatGeneration(message=self._reply(messages, tools))])
 
     def _reply(self, messages: list[BaseMessage], tools: list[Json]) -> AIMessage:
-        results = _trailing_results(messages)
+        results = list(takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages)))[::-1]
         if results:
             return AIMessage(result_text(results))
         last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
         if last is None:
             return AIMessage(_cannot(tools))
         history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
-        said = str(messages[last].text).strip()
+        said = str(messages[last].text)[:_LONGEST].strip()
         meant = resolve(said, history)
         request = Request(said, meant.references)
         choice = (
@@ -118,11 +122,8 @@ class OfflineChatModel(BaseChatModel):
             or self._repeated(request, tools, history)
             or self._chooser.nearest(request, tools)
         )
-        if choice is not None and not reads(choice.tool["name"]) and _nobody_wrote():
-            choice = None
         if choice is None:
             return AIMessage(self._quoted(request.said, messages) or meant.question or _cannot(tools))
-        choice.filled.ask_which(one=not reads(choice.tool["name"]))
         if choice.filled.missing:
             return AIMessage(_question(choice.filled.missing[0], meant))
         calls = [
@@ -135,9 +136,7 @@ class OfflineChatModel(BaseChatModel):
         """The call that something was asked about, when a few words say what was missing."""
         match history[-2:]:
             case [HumanMessage() as before, AIMessage() as asked] if "?" in asked.text and not asked.tool_calls:
-                if len(answer.said.split()) > _ANSWER_WORDS or withholds(answer.said):
-                    return None
-                if any(shares_verb(answer.said, tool) for tool in tools):
+                if len(answer.said.split()) > _ANSWER_WORDS or any(shares_verb(answer.said, tool) for tool in tools):
                     return None
                 earlier = Request(before.text, resolve(before.text, history[:-2]).references)
                 choice = self._chooser.nearest(earlier.answered(answer), tools)
@@ -149,9 +148,10 @@ class OfflineChatModel(BaseChatModel):
         if not _ELLIPSIS.search(request.said):
             return None
         known = {tool["name"]: tool for tool in tools}
-        for before in _calls_backwards(history):
+        said_before = (each for each in reversed(history) if isinstance(each, AIMessage))
+        for before in (call for each in said_before for call in reversed(each.tool_calls)):
             tool = known.get(before["name"])
-            if tool is None or (withholds(request.said) and not reads(tool["name"])):
+            if tool is None or withholds(request.said, tool):
                 continue
             filled = fill(tool, *request.to(tool), before["args"])
             if not filled.missing and any(call != before["args"] for call in filled.calls()):
@@ -170,21 +170,6 @@ class OfflineChatModel(BaseChatModel):
         return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
 
 
-def _calls_backwards(history: Sequence[BaseMessage]) -> Iterator[ToolCall]:
-    for message in reversed(history):
-        if isinstance(message, AIMessage):
-            yield from reversed(message.tool_calls)
-
-
-def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:
-    results: list[ToolMessage] = []
-    for message in reversed(messages):
-        if not isinstance(message, ToolMessage):
-            break
-        results.insert(0, message)
-    return results
-
-
 def _nobody_wrote() -> bool:
     """Whether the run is one that no person asked for."""
     try:
@@ -201,6 +186,4 @@ def _question(missing: Argument, meant: Resolution) -> str:
 
 
 def _cannot(tools: list[Json]) -> str:
-    return (
-        f"I work without a language model here, and {'none of my tools does that' if tools else 'tools I have none'}."
-    )
+    return f"I work without a language model here, and {'no tool of mine does that' if tools else 'tools I have none'}."

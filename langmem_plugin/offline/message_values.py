@@ -6,8 +6,7 @@ from typing import Any
 
 from langmem_plugin.offline.argument_schema import PREPOSITIONS, Argument
 
-# Words of a request that are no part of what is asked for.
-_CARRIERS = PREPOSITIONS | frozenset(
+CARRIERS = PREPOSITIONS | frozenset(
     re.findall(
         r"[a-z']+",
         """a all also am an and any anything are be but can check could did do does else find get give good got great
@@ -17,6 +16,7 @@ _CARRIERS = PREPOSITIONS | frozenset(
         this those too us want was we were what what's when where which who will would yes you your""",
     )
 )
+"""Words of a request that are no part of what is asked for."""
 _COMMANDS = frozenset(("add", "change", "put", "replace", "set", "switch", "try", "update", "use"))
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
@@ -66,7 +66,7 @@ class Message:
             self._take(*quoted.span())
             self.asked_for = quoted[1]
             return [quoted[1]]
-        own = {_singular(part) for part in tool.lower().split("_")}
+        own = {part.removesuffix("s") for part in tool.lower().split("_")}
         # "to the shopping list" says where and not what, for a tool with "list" in its name.
         where = rf"\b(?:to|on|onto|in|into)\s+(?:the|my|our)\s+(?:\w+\s+){{0,2}}(?:{'|'.join(own)})s?\b"
         for found in re.finditer(where, self.free, re.IGNORECASE):
@@ -74,7 +74,7 @@ class Message:
         words = [
             word
             for word in _WORD.finditer(self.free)
-            if word.group().lower() not in _CARRIERS and _singular(word.group().lower()) not in own
+            if word.group().lower() not in CARRIERS and word.group().lower().removesuffix("s") not in own
         ]
         if words and words[0].group().lower() in _COMMANDS:
             words = words[1:]
@@ -120,13 +120,9 @@ class Message:
             return None
         words = _WORD.finditer(self.free, start.end())
         phrase = list(takewhile(lambda word: word.group().lower() not in PREPOSITIONS | {"and"}, words))
-        phrase = [word for word in phrase if word.group().lower() not in _CARRIERS]
+        phrase = [word for word in phrase if word.group().lower() not in CARRIERS]
         return self._take(phrase[0].start(), phrase[-1].end()) if phrase else None
 
     def _take(self, start: int, end: int) -> str:
         self.free = self.free[:start] + " " * (end - start) + self.free[end:]
         return self.text[start:end]
-
-
-def _singular(word: str) -> str:
-    return word.removesuffix("s")

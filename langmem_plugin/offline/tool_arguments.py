@@ -14,14 +14,11 @@ from langmem_plugin.references.shown.tool_results import reads
 class Filled:
     """Arguments of one tool, and where they came from."""
 
-    arguments: Sequence[Argument]
     values: dict[str, list[Any]] = field(default_factory=dict)
     """More than one value of an argument means more than one call."""
     missing: list[Argument] = field(default_factory=list)
     referred: set[str] = field(default_factory=set)
     """Arguments that a reference gave."""
-    said: set[str] = field(default_factory=set)
-    """Arguments whose value stands in the message."""
     used: set[str] = field(default_factory=set)
     """Words of the references that gave an argument."""
 
@@ -32,12 +29,6 @@ class Filled:
             {name: values[min(place, len(values) - 1)] for name, values in self.values.items()} for place in range(most)
         ]
 
-    def ask_which(self, *, one: bool) -> None:
-        """With `one`, an argument of several values has none."""
-        for name in [name for name, values in self.values.items() if one and len(values) > 1]:
-            self.missing += [each for each in self.arguments if each.name == name]
-            del self.values[name]
-
 
 def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping[str, Any]) -> Filled:
     """`before` holds the arguments of the call to be repeated, else nothing.
@@ -46,10 +37,9 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     the message, from `before`. Two things come first if they are said outright: a value that can be told by its
     looks (a number, a date, an allowed value), and words for a required text against a field of an item that
     already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional argument does
-    not get is left out; what a required one does not get is missing.
+    not get is left out; what a required one does not get is missing, and so is what would make a tool write twice.
     """
-    arguments, message = arguments_of(tool), Message(text)
-    filled = Filled(arguments)
+    arguments, message, filled = arguments_of(tool), Message(text), Filled()
     pointing = [each for each in references if not is_described(each)]
     for each in pointing:
         message.blank(each.words)
@@ -64,7 +54,9 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     for name, value in before.items():
         if any(argument.name == name for argument in arguments):
             filled.values.setdefault(name, [value])
-    filled.missing = [each for each in arguments if each.required and each.name not in filled.values]
+    several = [name for name, values in filled.values.items() if len(values) > 1 and not reads(tool["name"])]
+    needed = [each for each in arguments if each.required and each.name not in filled.values]
+    filled.missing = needed + [each for each in arguments if each.name in several]
     return filled
 
 
@@ -72,12 +64,7 @@ def _find(filled: Filled, arguments: Sequence[Argument], message: Message) -> No
     for argument in arguments:
         value = None if argument.name in filled.values else message.find(argument)
         if value is not None:
-            _say(filled, argument, value)
-
-
-def _say(filled: Filled, argument: Argument, value: Any) -> None:
-    filled.values[argument.name] = [value]
-    filled.said.add(argument.name)
+            filled.values[argument.name] = [value]
 
 
 def _say_the_rest(
@@ -87,12 +74,12 @@ def _say_the_rest(
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
         if words:
-            _say(filled, argument, " ".join(words) if reads(tool["name"]) else message.asked_for)
+            filled.values[argument.name] = [" ".join(words) if reads(tool["name"]) else message.asked_for]
     lists = [argument for argument in arguments if argument.is_list_of_texts]
     if lists and not texts and not filled.values:
         words = [each for each in message.left_over(tool["name"]) if not message.points_at(each)]
         if words:
-            _say(filled, lists[0], words)
+            filled.values[lists[0].name] = [words]
 
 
 def _refer(filled: Filled, arguments: Sequence[Argument], message: Message, references: Sequence[Reference]) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.offline.argument_schema import Json, is_id
+from langmem_plugin.offline.argument_schema import Json
 from langmem_plugin.offline.english import in_english
+from langmem_plugin.offline.message_values import CARRIERS
 from langmem_plugin.offline.tool_arguments import Filled, fill
 from langmem_plugin.references import Reference
 from langmem_plugin.references.said.language_detection import language_of
@@ -51,6 +52,7 @@ _ALIKE = (
     {"move", "transfer", "shift"},
     {"delete", "remove", "cancel", "erase"},
 )
+_NO_VERBS = CARRIERS - {"make", "put"}
 _POINTER = re.compile(
     r"\b(?:number|first|second|third|fourth|fifth|last|next|that|this|those|these|it|them|one|ones|both)\b|#\s?\d",
     re.IGNORECASE,
@@ -79,9 +81,10 @@ class Request:
 
     def answered(self, answer: "Request") -> "Request":
         """With what the answer to a question about it says, in the place of the words that left it open."""
-        words = next((each.words for each in answer.references), answer.said)
-        said = _OPEN.sub(lambda _: words, self.said, count=1) if answer.references else self.said
-        return Request(said if said != self.said else f"{said} and {words}", [*self.references, *answer.references])
+        words = next((each.words for each in answer.references), "")
+        said = _OPEN.sub(lambda _: words, self.said, count=1) if words else self.said
+        said = said if said != self.said else f"{said} and {answer.said}"
+        return Request(said, [*self.references, *answer.references])
 
 
 @dataclass
@@ -102,13 +105,17 @@ class Chooser:
 
     def nearest(self, request: Request, tools: Sequence[Json]) -> Choice | None:
         """The tool that is meant; None when all are far, or it writes and nobody tells it to."""
-        spoken = [self.vector(text) for text in {request.said, _with_kinds(request.said, request.references)}]
+        pointed = request.said
+        for each in request.references:
+            if each.words and each.sort != "asked":
+                pointed = pointed.replace(each.words, " ".join(sorted(each.kinds)) or each.words)
+        spoken = [self.vector(text) for text in {request.said, pointed}]
         choices = [self._choice(request, spoken, tool) for tool in tools]
         best = max(choices, key=lambda choice: choice.score, default=None)
         if best is None or best.score < (_READ_FROM if reads(best.tool["name"]) else _ACT_FROM):
             return None
-        told = reads(best.tool["name"]) or (shares_verb(request.said, best.tool) and not withholds(request.said))
-        return best if told else None
+        told = reads(best.tool["name"]) or shares_verb(request.said, best.tool)
+        return best if told and not withholds(request.said, best.tool) else None
 
     def vector(self, text: str) -> Any:
         return np.array(self._embeddings.embed_query(text))
@@ -116,9 +123,7 @@ class Chooser:
     def _choice(self, request: Request, spoken: list[Any], tool: Json) -> Choice:
         filled = fill(tool, *request.to(tool), {})
         whole, *parts = self._vectors_of(tool)
-        near = max(
-            (float(vector @ whole) + max(float(vector @ part) for part in [whole, *parts])) / 2 for vector in spoken
-        )
+        near = max(float(said @ whole + max(said @ part for part in [whole, *parts])) / 2 for said in spoken)
         return Choice(tool, filled, near + _adjustment(request.said, tool, filled))
 
     def _vectors_of(self, tool: Json) -> list[Any]:
@@ -134,9 +139,9 @@ def is_question(said: str) -> bool:
     return bool(_QUESTION.search(said)) and not _REQUEST.match(said)
 
 
-def withholds(said: str) -> bool:
-    """Whether somebody asks, doubts or forbids, and so does not want anything changed."""
-    return is_question(said) or bool(_WITHHELD.search(said))
+def withholds(said: str, tool: Json) -> bool:
+    """Whether somebody asks, doubts or forbids, and the tool would change something."""
+    return not reads(tool["name"]) and (is_question(said) or bool(_WITHHELD.search(said)))
 
 
 def _adjustment(said: str, tool: Json, filled: Filled) -> float:
@@ -154,7 +159,7 @@ def _adjustment(said: str, tool: Json, filled: Filled) -> float:
 def shares_verb(said: str, tool: Json) -> bool:
     """Whether a clause begins with what the tool does: "save it", "the second one, please order it"."""
     clauses = (_OPENING.sub("", each).split() for each in _CLAUSE_END.split(said.lower()))
-    verbs = {words[0] for words in clauses if words and not words[0].endswith(("ed", "ing"))}
+    verbs = {words[0] for words in clauses if words and not words[0].endswith(("ed", "ing"))} - _NO_VERBS
     meant = verbs.union(*(alike for alike in _ALIKE if alike & verbs))
     return not _stems(" ".join(meant)).isdisjoint(_stems(_told(tool)))
 
@@ -176,17 +181,3 @@ def _shared(said: str, tool: Json) -> float:
 
 def _stems(text: str) -> set[str]:
     return {re.sub(r"(?<=..)(?:ing|ed|es|s|e)$", "", word) for word in re.findall(r"[a-z]{3,}", text.lower())}
-
-
-def _with_kinds(said: str, references: Sequence[Reference]) -> str:
-    """The message with "number 3" or "that one" replaced by the kind of thing it means."""
-    for reference in references:
-        found = re.search(re.escape(reference.words), said, re.IGNORECASE)
-        if found and reference.items and reference.sort != "asked":
-            said = said[: found.start()] + _kind(reference.items[0]) + said[found.end() :]
-    return said
-
-
-def _kind(item: Json) -> str:
-    keyed = next((key for key in item if is_id(key) and "_" in key), None)
-    return keyed.rsplit("_", 1)[0].replace("_", " ") if keyed else next(iter(item), "").replace("_", " ")
