@@ -22,6 +22,7 @@ from pydantic import Field, PrivateAttr
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.models import storable
 from langmem_plugin.offline.argument_schema import Argument, Json
 from langmem_plugin.offline.result_text import result_text
 from langmem_plugin.offline.tool_arguments import fill
@@ -114,7 +115,7 @@ class OfflineChatModel(BaseChatModel):
         if last is None:
             return AIMessage(_cannot(tools))
         history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
-        said = str(messages[last].text)[:_LONGEST].strip()
+        said = storable(messages[last].text[:_LONGEST]).strip()
         meant = resolve(said, history)
         request = Request(said, meant.references)
         choice = (

@@ -21,7 +21,7 @@ _READ_FROM = 0.30  # below this no tool is meant
 _ACT_FROM = 0.36  # the same for a tool that changes something
 # What is added to or taken from a tool's cosine.
 _SHARED_WORDS = 0.15
-_SHARED_VERB = 0.10
+_SHARED_VERB = 0.20
 _USES_WHAT_IS_MEANT = 0.08
 _LACKS_ARGUMENTS = 0.05
 _LACKS_WHAT_NOBODY_POINTS_AT = 0.15
@@ -33,8 +33,8 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _WITHHELD = re.compile(
-    r"\b(?:cannot|dont|never|nevermind|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on)\b|n['’]t\b"
-    r"|\bnot\b(?! (?:number|the|that|this|\d|#))",
+    r"\b(?:cannot|dont|never(?:mind)?|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on|status|history)\b"
+    r"|n['’]t\b|\bnot\b(?! (?:number|the|that|this|\d|#))",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
@@ -84,7 +84,7 @@ class Request:
         words = next((each.words for each in answer.references), "")
         said = _OPEN.sub(lambda _: words, self.said, count=1) if words else self.said
         said = said if said != self.said else f"{said} and {answer.said}"
-        return Request(said, [*self.references, *answer.references])
+        return Request(said, [*(each for each in self.references if len(each.items) == 1), *answer.references])
 
 
 @dataclass
