@@ -33,8 +33,8 @@ _QUESTION = re.compile(
     re.IGNORECASE,
 )
 _WITHHELD = re.compile(
-    r"\b(?:cannot|dont|never(?:mind)?|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on|status|history)\b"
-    r"|n['’]t\b|\bnot\b(?! (?:number|the|that|this|\d|#))",
+    r"\b(?:cannot|dont|never(?:mind)?|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on)\b"
+    r"|\b(?:status|history)\b|n['’]t\b|\bnot\b(?! (?:number|the|that|this|\d|#))",
     re.IGNORECASE,
 )
 _OPEN = re.compile(
