@@ -26,7 +26,7 @@ def build(
     own_checkpointer: bool = True,
 ) -> CompiledStateGraph[MemoryState, Person, Any, Any]:
     """`own_checkpointer` is False for a LangGraph server, which attaches the one that langgraph.json names."""
-    tools = household_tools(household or Household(), memory.owner)
+    tools = [*household_tools(household or Household(), memory), *memory.tools()]
     thinking = (model or chat_model()).bind_tools(tools)
 
     def agent(state: MemoryState) -> dict[str, Any]:

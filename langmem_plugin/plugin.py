@@ -144,6 +144,7 @@ class PhoneMemory:
                 saver=self.saver,
                 people=self.people,
                 person_settings=self._person_settings,
+                languages=self._languages,
                 settings=self.settings,
                 count_tokens=count_tokens,
                 documents=RetrieverDocuments(retriever) if retriever else None,
@@ -248,7 +249,11 @@ class PhoneMemory:
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:
-        """What the person's last message refers to; `.item("recipe")` is the one item meant, or None."""
+        """What the person's newest message in a state, or a list of messages, refers to: in a node, a tool, anywhere.
+
+        `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear, which `reply`
+        and the middleware ask by themselves (`settings.ask_when_unclear`).
+        """
         return self._context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
@@ -356,7 +361,7 @@ class PhoneMemory:
         decisions = Decisions(self.database, self.saver.sessions, serde)
         return Channel(
             claims=MessageClaims(self.database, self.saver.sessions, serde),
-            answers=GraphAnswers(self.saver.run_writes, decisions, self._context.shown),
+            answers=GraphAnswers(self.saver.run_writes, decisions, self.sessions, self._context),
             commands=self._commands,
             sessions=self.sessions,
             turn=lambda source, person, arrival: self._turns.turn(source, arrival, person=person),

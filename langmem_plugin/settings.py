@@ -81,7 +81,8 @@ class Settings(BaseSettings):
     those sent longer ago than `answer_within` are kept but not answered. What is past its time is swept away in the
     background every `sweep_every` (None: by `langmem sweep` alone). `time_zone` and `language` are those of people of
     whom nothing else is known. In a group, what the account's owner told the assistant alone is recalled for a message
-    of theirs only with `godfather_in_groups`.
+    of theirs only with `godfather_in_groups`. With `ask_when_unclear` a person whose words may point at several things
+    shown, or at nothing, is asked before the model is called; else the model is told of it.
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -122,6 +123,7 @@ class Settings(BaseSettings):
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
     language: Literal["en", "he", "es"] = "en"
     godfather_in_groups: bool = False
+    ask_when_unclear: bool = True
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -8,15 +8,17 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, convert_to_messages
 from langchain_core.runnables import RunnableConfig
+from langgraph.channels import DeltaChannel
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from langmem_plugin.agent.citations import cites, with_sources
 from langmem_plugin.agent.incoming_message import clean
-from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import recalled_of
 from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.steps import Graph
+from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.run_writes import RunWrites
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
 from langmem_plugin.conversation.turns.message_claims import Waiting
@@ -44,10 +46,13 @@ class Plan:
 class GraphAnswers:
     """Decides, before a run, what the graph is given, and after it, which of its words go out."""
 
-    def __init__(self, run_writes: RunWrites, decisions: Decisions, shown: MemoryInPrompt) -> None:
+    def __init__(
+        self, run_writes: RunWrites, decisions: Decisions, sessions: SessionManager, context: TurnContext
+    ) -> None:
         self._run_writes = run_writes
         self._decisions = decisions
-        self._shown = shown
+        self._sessions = sessions
+        self._context = context
 
     def plan(
         self,
@@ -60,13 +65,14 @@ class GraphAnswers:
         unseen: bool,
     ) -> Plan:
         """`asked` says that the conversation may wait for an answer: these messages are it, then, unless they were
-        written before it was asked (`unseen`): "yes" to something else approves nothing.
+        written before it was asked (`unseen`): "yes" to something else approves nothing. A question about what a
+        message points at is kept behind it, as if the graph had asked.
         """
         own = frozenset(each.message.id for each in together)
         fresh = Plan(given={"messages": [each.message for each in together]}, own=own)
         begun_before = any(each.attempts for each in together)
         if not asked and not begun_before:
-            return fresh
+            return self._asked_back(graph, together, config, replies) or fresh
         state = graph.get_state(config)
         messages = _messages_in(state.values) or []
         decided = self._decisions.of(config)
@@ -80,7 +86,21 @@ class GraphAnswers:
             said = "\n".join(self._words(each, config) for each in together)
             by = together[-1].message_id or ""
             return self._decide(state.interrupts, said, decided, config, replies, by=by, seen=len(messages))
-        return fresh
+        return self._asked_back(graph, together, config, replies) or fresh
+
+    def _asked_back(
+        self, graph: Graph, together: Sequence[Waiting], config: RunnableConfig, replies: Replies
+    ) -> Plan | None:
+        if len(together) > 1 or isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
+            return None
+        message = together[0].message
+        question = self._context.asked_back([*self._sessions.messages_of_turn(config), message], replies)
+        if (
+            question is None or graph.get_state(config).tasks
+        ):  # nothing comes between a run that was cut short and its end
+            return None
+        self._sessions.add_to_turn(config, [message, question])
+        return Plan(text=_uncited(question.text))
 
     def worded(
         self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies
@@ -116,7 +136,7 @@ class GraphAnswers:
         first = (-1 if plan.own else plan.seen) if last is None else last + 1
         text = _last_said(messages[first:])
         if sources:
-            return clean(self._shown.with_sources(text, messages, recalled, owner))
+            return clean(self._context.shown.with_sources(text, messages, recalled, owner))
         return _uncited(text)
 
     def _gone_on(

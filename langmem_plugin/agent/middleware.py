@@ -1,9 +1,9 @@
-"""The same memory for `create_agent`: recall before the agent, the view at each model call."""
+"""The same memory for `create_agent`: recall, or a question, before the agent; the view at each model call."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, NotRequired, cast
 
-from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse, hook_config
 from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 
@@ -26,9 +26,14 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._context = context
 
+    @hook_config(can_jump_to=["end"])
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
+        question = self._context.asked_back(messages_of(state))
+        if question is not None:
+            return {"recalled": [], "messages": [question], "jump_to": "end"}
         return {"recalled": self._context.recall.of(messages_of(state))}
 
+    @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:
         # `create_agent` would run the one above on the event loop itself.
         return await self._context.in_thread(self.before_agent, state, runtime)

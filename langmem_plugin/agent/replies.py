@@ -48,6 +48,13 @@ class Replies:
     choose: str
     ask_again: str
 
+    # Questions about words that point at what was shown.
+    which_one: str
+    which_of_many: str
+    """Names the first of them alone."""
+    nothing_shown: str
+    """Followed by what it may be instead, where that is known."""
+
     # Chat commands.
     usage: Mapping[str, str]
     """By command, in the order in which /help lists them."""
@@ -128,6 +135,9 @@ ENGLISH = Replies(
     ),
     choose="{question}\n{options}\nPlease answer with a number.",
     ask_again="I did not understand that. {question}",
+    which_one="Which one do you mean?\n{options}",
+    which_of_many="Which one do you mean? For example:\n{options}",
+    nothing_shown="Nothing that I have shown you is {words}. Which one do you mean?",
     usage={
         "/remember": "/remember <fact> - I keep it for all our conversations",
         "/memories": "/memories - what I remember for you",

@@ -1,23 +1,28 @@
 """Puts together, once for a PhoneMemory, the parts around a model call: recall, the model's input, notes of use."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
 from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from langchain_core.messages import BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
+from langmem_plugin.agent.asking_back import asked_back
+from langmem_plugin.agent.identity import run_config
+from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
+from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import UseNotes
+from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
@@ -43,11 +48,14 @@ class TurnContext:
         summaries: Summaries | None,
         people: People,
         person_settings: PersonSettings,
+        languages: Languages,
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
+        self._asks = settings.ask_when_unclear
+        self._languages = languages
         self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
             reminders, self.person, person_settings, settings, documents=documents, count_tokens=count_tokens, now=now
@@ -65,6 +73,20 @@ class TurnContext:
             summaries=summaries,
         )
         self.use_notes = UseNotes(service, saver, self.person, self.shown, settings, past_sessions=past_sessions)
+
+    def asked_back(self, messages: Sequence[BaseMessage], replies: Replies | None = None) -> AIMessage | None:
+        """The question for the person, with `ask_when_unclear`, where it is unclear what their newest words point at.
+
+        `replies` are the texts in their language; without them the current run says who they are, and an automated one
+        is nobody's.
+        """
+        if not self._asks or (replies is None and is_automated(run_config())):
+            return None
+
+        def worded() -> Replies:
+            return replies or self._languages.language_for(self.person.owner(), messages[-1].text)
+
+        return asked_back(messages, self.model_input.resolution, worded)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """For asynchronous callers: the same, in a thread that knows the current run."""

@@ -1,6 +1,6 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -8,7 +8,7 @@ from typing import Any, Self, get_args
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation.media.media_reference import references_in
@@ -171,6 +171,16 @@ class SessionManager:
         with self._saver.turn(self._thread(chat)) as config:
             self._append(config, named, None)
 
+    def messages_of_turn(self, config: RunnableConfig) -> list[BaseMessage]:
+        """What the session of a turn holds so far."""
+        return _said(self._saver.get_tuple(config))
+
+    def add_to_turn(self, config: RunnableConfig, messages: Sequence[BaseMessage]) -> None:
+        """Adds messages, which have their ids, to the session of a turn: all of them or none."""
+        own: RunnableConfig = {"configurable": dict(config["configurable"])}
+        self._put(own, messages, self._saver.get_tuple(own))
+        self._saver.sessions.touch(own, None)
+
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
     ) -> list[dict[str, Any]]:
@@ -262,11 +272,17 @@ class SessionManager:
     def _append(self, config: RunnableConfig, named: Callable[[str], AnyMessage], client_name: str | None) -> str:
         """Stores the message under an id that no other of the session has, and returns that."""
         found = self._saver.get_tuple(config)
-        before: Checkpoint = found.checkpoint if found else empty_checkpoint()
-        said: list[BaseMessage] = before["channel_values"].get(_CHANNEL, [])
+        said = _said(found)
         message_id = new_id(said)
         message = named(message_id)
         refuse_unasked(message, said)
+        self._put(config, [message], found)
+        self._saver.sessions.touch(config, Client(client_name) if client_name else None)
+        return message_id
+
+    def _put(self, config: RunnableConfig, messages: Sequence[BaseMessage], found: CheckpointTuple | None) -> None:
+        """One checkpoint more, with these messages behind those that were found."""
+        before: Checkpoint = found.checkpoint if found else empty_checkpoint()
         version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
         checkpoint: Checkpoint = {
             **before,
@@ -274,7 +290,7 @@ class SessionManager:
             "ts": self._saver.sessions.now().isoformat(),
             "channel_values": {
                 **before["channel_values"],
-                _CHANNEL: [*said, message],
+                _CHANNEL: [*_said(found), *messages],
             },
             "channel_versions": {**before["channel_versions"], _CHANNEL: version},
             "updated_channels": [_CHANNEL],
@@ -284,8 +300,6 @@ class SessionManager:
         if found:
             config["configurable"]["checkpoint_id"] = before["id"]
         self._saver.put(config, checkpoint, {"source": "update", "step": step, "parents": {}}, {_CHANNEL: version})
-        self._saver.sessions.touch(config, Client(client_name) if client_name else None)
-        return message_id
 
     def _limit_of(self, user_role: Role, thread: str) -> int:
         limits = self._settings.max_tokens
@@ -295,6 +309,11 @@ class SessionManager:
 
     def _thread(self, chat: str | int) -> str:
         return self._person_of(normalised(chat, self._saver.sessions.region))
+
+
+def _said(found: CheckpointTuple | None) -> list[BaseMessage]:
+    said: list[BaseMessage] = found.checkpoint["channel_values"].get(_CHANNEL, []) if found else []
+    return said
 
 
 def _is_there(path: str) -> bool:

@@ -3,28 +3,32 @@
 import logging
 import re
 import uuid
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import takewhile
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolCall, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
+from langgraph.config import get_config
 from pydantic import Field, PrivateAttr
 
+from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
-from langmem_plugin.offline.argument_schema import PREPOSITIONS, Json
+from langmem_plugin.memory.models import storable
+from langmem_plugin.offline.argument_schema import Argument, Json
 from langmem_plugin.offline.result_text import result_text
 from langmem_plugin.offline.tool_arguments import fill
-from langmem_plugin.offline.tool_choice import Choice, Chooser, acts_on_question, is_question
+from langmem_plugin.offline.tool_choice import Choice, Chooser, Request, shares_verb, withholds
 from langmem_plugin.references import Resolution, resolve
+from langmem_plugin.references.shown.tool_results import reads
 
 log = event_log(__name__)
 
@@ -32,14 +36,13 @@ FOR_TRYING_OUT = (
     "The offline model answers. It is for trying out and only picks tools. LANGMEM_MODEL names another model."
 )
 _QUOTE_FROM = 0.32  # the cosine below which a memory does not answer the question
+_LONGEST = 4_000  # characters that are read
 _ANSWER_WORDS = 4  # a longer message may well be a new request
-_ASKED = "asked_for"  # in additional_kwargs of a question: the call it belongs to
 _ELLIPSIS = re.compile(
     r"^\W*(?:(?:and|or|ok|okay|so|now|then|but)\W+)*(?:(?:what|how) about|same (?:for|with)|instead|and\b)"
     r"|\binstead\W*$",
     re.IGNORECASE,
 )
-_PRONOUN = re.compile(rf"\b(?:{'|'.join(PREPOSITIONS)})\s+((?:that|this)(?: one)?|it)\b", re.IGNORECASE)
 
 
 @cache
@@ -58,7 +61,9 @@ class OfflineChatModel(BaseChatModel):
     It says so in the log, once in a process: as a WARNING where it stands in `unasked`, because no model was named.
     Its whole rule:
 
-    One tool per message, the nearest in meaning by name and description, or none when all are far. Each argument
+    One tool per message, the nearest in meaning by name and description, or none when all are far; one that writes
+    only where a clause begins with what it does, once, and never for a question, a doubt or a refusal, nor for a
+    message that nobody wrote. Hebrew and Spanish are read as the English of their words. Each argument
     comes from the field of the same name of what the message refers to, else from the message, else from the call
     before when the message only changes that ("what about next week?"). A required argument that none of them
     gives is asked for. A tool's result is said as a numbered list. When no tool fits, a memory in the system
@@ -97,59 +102,59 @@ class OfflineChatModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         del stop, run_manager
-        tools = [tool["function"] for tool in kwargs.get("tools", [])]
+        tools = [each["function"] for each in kwargs.get("tools", [])]
+        if _nobody_wrote():
+            tools = [tool for tool in tools if reads(tool["name"])]
         return ChatResult(generations=[ChatGeneration(message=self._reply(messages, tools))])
 
     def _reply(self, messages: list[BaseMessage], tools: list[Json]) -> AIMessage:
-        results = _trailing_results(messages)
+        results = list(takewhile(lambda each: isinstance(each, ToolMessage), reversed(messages)))[::-1]
         if results:
             return AIMessage(result_text(results))
         last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
         if last is None:
             return AIMessage(_cannot(tools))
-        said = str(messages[last].text).strip()
         history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
-        meant = _resolved(said, history)
+        said = storable(messages[last].text[:_LONGEST]).strip()
+        meant = resolve(said, history)
+        request = Request(said, meant.references)
         choice = (
-            self._completed(said, meant, tools, history)
-            or self._repeated(said, meant, tools, history)
-            or self._chooser.nearest(said, meant.references, tools)
+            self._answered(request, tools, history)
+            or self._repeated(request, tools, history)
+            or self._chooser.nearest(request, tools)
         )
         if choice is None:
-            return AIMessage(self._quoted(said, messages) or meant.question or _cannot(tools))
+            return AIMessage(self._quoted(request.said, messages) or meant.question or _cannot(tools))
         if choice.filled.missing:
-            return _question(choice, meant)
+            return AIMessage(_question(choice.filled.missing[0], meant))
         calls = [
             {"name": choice.tool["name"], "args": arguments, "id": f"call_{uuid.uuid4().hex}"}
             for arguments in choice.filled.calls()
         ]
         return AIMessage("", tool_calls=calls)
 
-    def _completed(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
-        """The call that was asked about, when the message gives what was missing."""
-        asked = history[-1].additional_kwargs.get(_ASKED) if history else None
-        tool = next((tool for tool in tools if asked and tool["name"] == asked["tool"]), None)
-        if asked is None or tool is None:
-            return None
-        filled = fill(tool, said, meant.references, asked["arguments"])
-        if filled.missing or not set(asked["missing"]) & (filled.referred | filled.said):
-            return None
-        if len(said.split()) > _ANSWER_WORDS or is_question(said):
-            nearest = self._chooser.nearest(said, meant.references, tools)
-            if nearest is not None and nearest.tool != tool:
-                return None
-        return Choice(tool, filled)
+    def _answered(self, answer: Request, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
+        """The call that something was asked about, when a few words say what was missing."""
+        match history[-2:]:
+            case [HumanMessage() as before, AIMessage() as asked] if "?" in asked.text and not asked.tool_calls:
+                if len(answer.said.split()) > _ANSWER_WORDS or any(shares_verb(answer.said, tool) for tool in tools):
+                    return None
+                earlier = Request(before.text, resolve(before.text, history[:-2]).references)
+                choice = self._chooser.nearest(earlier.answered(answer), tools)
+                return choice if choice is not None and not choice.filled.missing else None
+        return None
 
-    def _repeated(self, said: str, meant: Resolution, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
+    def _repeated(self, request: Request, tools: list[Json], history: list[BaseMessage]) -> Choice | None:
         """The latest call that the message changes something in, when it names no action of its own."""
-        if not _ELLIPSIS.search(said):
+        if not _ELLIPSIS.search(request.said):
             return None
         known = {tool["name"]: tool for tool in tools}
-        for before in _calls_backwards(history):
+        said_before = (each for each in reversed(history) if isinstance(each, AIMessage))
+        for before in (call for each in said_before for call in reversed(each.tool_calls)):
             tool = known.get(before["name"])
-            if tool is None or acts_on_question(said, tool):
+            if tool is None or withholds(request.said, tool):
                 continue
-            filled = fill(tool, said, meant.references, before["args"])
+            filled = fill(tool, *request.to(tool), before["args"])
             if not filled.missing and any(call != before["args"] for call in filled.calls()):
                 return Choice(tool, filled)
         return None
@@ -166,51 +171,20 @@ class OfflineChatModel(BaseChatModel):
         return next((text for score, text in sorted(near, reverse=True) if score >= _QUOTE_FROM), "")
 
 
-def _calls_backwards(history: Sequence[BaseMessage]) -> Iterator[ToolCall]:
-    for message in reversed(history):
-        if isinstance(message, AIMessage):
-            yield from reversed(message.tool_calls)
+def _nobody_wrote() -> bool:
+    """Whether the run is one that no person asked for."""
+    try:
+        return is_automated(get_config())
+    except (RuntimeError, KeyError):  # outside of a run
+        return False
 
 
-def _trailing_results(messages: list[BaseMessage]) -> list[ToolMessage]:
-    results: list[ToolMessage] = []
-    for message in reversed(messages):
-        if not isinstance(message, ToolMessage):
-            break
-        results.insert(0, message)
-    return results
-
-
-def _resolved(said: str, history: Sequence[BaseMessage]) -> Resolution:
-    """What is meant, and beside it what a pronoun means that stands with a name: "from that to Savings"."""
-    meant = resolve(said, history)
-    open_pronouns = [
-        found[1] for found in _PRONOUN.finditer(said) if all(found[1] not in each.words for each in meant.references)
-    ]
-    alone = resolve("that one", history).references if open_pronouns else ()
-    pointed = [replace(each, words=pronoun) for pronoun in open_pronouns for each in alone]
-    return replace(meant, references=(*meant.references, *pointed))
-
-
-def _question(choice: Choice, meant: Resolution) -> AIMessage:
-    missing = choice.filled.missing[0]
-    if meant.question:
-        question = meant.question
-    elif missing.is_id:
-        question = f"Which {missing.spoken.removesuffix(' id')} do you mean?"
-    else:
-        described = missing.schema.get("description")
-        question = f"What is the {missing.spoken}?" + (f" ({described})" if described else "")
-    asked = {
-        "tool": choice.tool["name"],
-        "missing": [argument.name for argument in choice.filled.missing],
-        "arguments": choice.filled.calls()[0],
-    }
-    return AIMessage(question, additional_kwargs={_ASKED: asked})
+def _question(missing: Argument, meant: Resolution) -> str:
+    if meant.question or missing.is_id:
+        return meant.question or f"Which {missing.spoken.removesuffix(' id')} do you mean?"
+    described = missing.schema.get("description")
+    return f"What is the {missing.spoken}?" + (f" ({described})" if described else "")
 
 
 def _cannot(tools: list[Json]) -> str:
-    can = ", ".join(tool["name"].replace("_", " ") for tool in tools)
-    return "I work without a language model here, so I can only use my tools" + (
-        f": {can}. Ask for one of these in a few words." if can else ", and I have none."
-    )
+    return f"I work without a language model here, and {'no tool of mine does that' if tools else 'tools I have none'}."

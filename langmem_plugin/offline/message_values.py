@@ -6,8 +6,7 @@ from typing import Any
 
 from langmem_plugin.offline.argument_schema import PREPOSITIONS, Argument
 
-# Words of a request that are no part of what is asked for.
-_CARRIERS = PREPOSITIONS | frozenset(
+CARRIERS = PREPOSITIONS | frozenset(
     re.findall(
         r"[a-z']+",
         """a all also am an and any anything are be but can check could did do does else find get give good got great
@@ -17,6 +16,7 @@ _CARRIERS = PREPOSITIONS | frozenset(
         this those too us want was we were what what's when where which who will would yes you your""",
     )
 )
+"""Words of a request that are no part of what is asked for."""
 _COMMANDS = frozenset(("add", "change", "put", "replace", "set", "switch", "try", "update", "use"))
 _NUMBER = re.compile(r"(?<![\w.])[-+]?\d[\d,]*(?:\.\d+)?")
 _QUOTED = re.compile(r"[\"“”]([^\"“”]+)[\"“”]")
@@ -31,6 +31,8 @@ class Message:
     def __init__(self, text: str) -> None:
         self.text = text
         self.free = text
+        self.asked_for = ""
+        """All that was said from the first to the last of the words left over."""
 
     def blank(self, words: str) -> None:
         for found in re.finditer(re.escape(words), self.text, re.IGNORECASE):
@@ -62,8 +64,9 @@ class Message:
         quoted = _QUOTED.search(self.free)
         if quoted:
             self._take(*quoted.span())
+            self.asked_for = quoted[1]
             return [quoted[1]]
-        own = {_singular(part) for part in tool.lower().split("_")}
+        own = {part.removesuffix("s") for part in tool.lower().split("_")}
         # "to the shopping list" says where and not what, for a tool with "list" in its name.
         where = rf"\b(?:to|on|onto|in|into)\s+(?:the|my|our)\s+(?:\w+\s+){{0,2}}(?:{'|'.join(own)})s?\b"
         for found in re.finditer(where, self.free, re.IGNORECASE):
@@ -71,7 +74,7 @@ class Message:
         words = [
             word
             for word in _WORD.finditer(self.free)
-            if word.group().lower() not in _CARRIERS and _singular(word.group().lower()) not in own
+            if word.group().lower() not in CARRIERS and word.group().lower().removesuffix("s") not in own
         ]
         if words and words[0].group().lower() in _COMMANDS:
             words = words[1:]
@@ -81,6 +84,7 @@ class Message:
                 pieces.append([])
             pieces[-1].append(word.group())
         if words:
+            self.asked_for = " ".join(self.free[words[0].start() : words[-1].end()].split())
             self._take(words[0].start(), words[-1].end())
         return [" ".join(piece) for piece in pieces]
 
@@ -116,13 +120,9 @@ class Message:
             return None
         words = _WORD.finditer(self.free, start.end())
         phrase = list(takewhile(lambda word: word.group().lower() not in PREPOSITIONS | {"and"}, words))
-        phrase = [word for word in phrase if word.group().lower() not in _CARRIERS]
+        phrase = [word for word in phrase if word.group().lower() not in CARRIERS]
         return self._take(phrase[0].start(), phrase[-1].end()) if phrase else None
 
     def _take(self, start: int, end: int) -> str:
         self.free = self.free[:start] + " " * (end - start) + self.free[end:]
         return self.text[start:end]
-
-
-def _singular(word: str) -> str:
-    return word.removesuffix("s")

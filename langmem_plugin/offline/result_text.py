@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from langchain_core.messages import ToolMessage
+from langchain_core.messages import BaseMessage
 
 from langmem_plugin.offline.argument_schema import is_id, title_of
 from langmem_plugin.references.shown.plain_data import plain
@@ -13,14 +13,14 @@ _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others
 
 
-def result_text(results: Sequence[ToolMessage]) -> str:
+def result_text(results: Sequence[BaseMessage]) -> str:
     """Fit for a text message and the same every time; an error is said as the tool said it."""
     return "\n".join(_said(result) for result in results) or "Done."
 
 
-def _said(result: ToolMessage) -> str:
+def _said(result: BaseMessage) -> str:
     text = str(result.text).strip()
-    if result.status == "error" or text[:1] not in ("[", "{"):
+    if getattr(result, "status", "") == "error" or text[:1] not in ("[", "{"):
         return text or "Done."
     try:
         data = plain(json.loads(text))
@@ -53,7 +53,11 @@ def _thing(item: Mapping[str, Any]) -> str:
     for name, value in item.items():
         if isinstance(value, Mapping):
             lines.append(f"{_spoken(name).capitalize()}: {', '.join(_facts(value, ''))}")
-        elif isinstance(value, list) and value and all(_short(part) for part in value):
+        elif (
+            isinstance(value, list)
+            and value
+            and all(isinstance(part, str) and len(part) <= _SHORT and " " not in part for part in value)
+        ):
             lines.append(f"{_spoken(name).capitalize()}: {', '.join(value)}")
         elif isinstance(value, list) and value:
             lines.append(f"{_spoken(name).capitalize()}:")
@@ -89,7 +93,3 @@ def _value(value: Any) -> str:
 
 def _spoken(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _short(part: Any) -> bool:
-    return isinstance(part, str) and len(part) <= _SHORT and " " not in part

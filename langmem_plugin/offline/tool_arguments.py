@@ -7,6 +7,7 @@ from typing import Any
 from langmem_plugin.offline.argument_schema import Argument, Json, arguments_of, is_id, title_of
 from langmem_plugin.offline.message_values import Message
 from langmem_plugin.references import Reference
+from langmem_plugin.references.shown.tool_results import reads
 
 
 @dataclass
@@ -18,8 +19,6 @@ class Filled:
     missing: list[Argument] = field(default_factory=list)
     referred: set[str] = field(default_factory=set)
     """Arguments that a reference gave."""
-    said: set[str] = field(default_factory=set)
-    """Arguments whose value stands in the message."""
     used: set[str] = field(default_factory=set)
     """Words of the references that gave an argument."""
 
@@ -38,7 +37,7 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     the message, from `before`. Two things come first if they are said outright: a value that can be told by its
     looks (a number, a date, an allowed value), and words for a required text against a field of an item that
     already gave another argument, so that "swap Friday for tacos" changes Friday. What an optional argument does
-    not get is left out; what a required one does not get is missing.
+    not get is left out; what a required one does not get is missing, and so is what would make a tool write twice.
     """
     arguments, message, filled = arguments_of(tool), Message(text), Filled()
     pointing = [each for each in references if not is_described(each)]
@@ -55,7 +54,9 @@ def fill(tool: Json, text: str, references: Sequence[Reference], before: Mapping
     for name, value in before.items():
         if any(argument.name == name for argument in arguments):
             filled.values.setdefault(name, [value])
-    filled.missing = [each for each in arguments if each.required and each.name not in filled.values]
+    several = [name for name, values in filled.values.items() if len(values) > 1 and not reads(tool["name"])]
+    needed = [each for each in arguments if each.required and each.name not in filled.values]
+    filled.missing = needed + [each for each in arguments if each.name in several]
     return filled
 
 
@@ -63,12 +64,7 @@ def _find(filled: Filled, arguments: Sequence[Argument], message: Message) -> No
     for argument in arguments:
         value = None if argument.name in filled.values else message.find(argument)
         if value is not None:
-            _say(filled, argument, value)
-
-
-def _say(filled: Filled, argument: Argument, value: Any) -> None:
-    filled.values[argument.name] = [value]
-    filled.said.add(argument.name)
+            filled.values[argument.name] = [value]
 
 
 def _say_the_rest(
@@ -78,12 +74,12 @@ def _say_the_rest(
     for argument in texts:
         words = [] if argument.name in filled.values else message.left_over(tool["name"])
         if words:
-            _say(filled, argument, " ".join(words))
+            filled.values[argument.name] = [" ".join(words) if reads(tool["name"]) else message.asked_for]
     lists = [argument for argument in arguments if argument.is_list_of_texts]
     if lists and not texts and not filled.values:
         words = [each for each in message.left_over(tool["name"]) if not message.points_at(each)]
         if words:
-            _say(filled, lists[0], words)
+            filled.values[lists[0].name] = [words]
 
 
 def _refer(filled: Filled, arguments: Sequence[Argument], message: Message, references: Sequence[Reference]) -> None:

@@ -2,35 +2,89 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
-from langmem_plugin.offline.argument_schema import Json, is_id
+from langmem_plugin.offline.argument_schema import Json
+from langmem_plugin.offline.english import in_english
+from langmem_plugin.offline.message_values import CARRIERS
 from langmem_plugin.offline.tool_arguments import Filled, fill
 from langmem_plugin.references import Reference
+from langmem_plugin.references.said.language_detection import language_of
+from langmem_plugin.references.shown.tool_results import reads
 
 # Cosines of the offline embeddings; the tests of the model and of the example graphs hold what they keep apart.
 _READ_FROM = 0.30  # below this no tool is meant
 _ACT_FROM = 0.36  # the same for a tool that changes something
 # What is added to or taken from a tool's cosine.
 _SHARED_WORDS = 0.15
+_SHARED_VERB = 0.20
 _USES_WHAT_IS_MEANT = 0.08
 _LACKS_ARGUMENTS = 0.05
 _LACKS_WHAT_NOBODY_POINTS_AT = 0.15
 _ACTS_ON_A_QUESTION = 0.10
 
-_READS = re.compile(r"(?:get|list|search|find|show|look|check|read|view|fetch|query|recall)\b")
+_REQUEST = re.compile(r"^\W*(?:(?:hi|hey|ok|okay|yes|and|so)\W+)*(?:can|could|will) (?:you|we)\b", re.IGNORECASE)
 _QUESTION = re.compile(
-    r"\?\s*$|^\W*(?:what|who|whose|when|where|which|how|why|is|are|do|does|did|show|tell|give|list|find|any)\b",
+    r"\?|^\W*(?:what|who|whose|when|where|which|how|why|is|are|do|does|did|show|tell|give|list|find|any)\b",
     re.IGNORECASE,
 )
+_WITHHELD = re.compile(
+    r"\b(?:cannot|dont|never(?:mind)?|if|unless|should|shall|suppose|maybe|might|yet|wait|stop|hold on)\b"
+    r"|\b(?:status|history)\b|n['’]t\b|\bnot\b(?! (?:number|the|that|this|\d|#))",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r"\b(?:it|them|number \d+|(?:that|this|the)(?: one)?(?=\W*$| (?:to|from|for|in|on)\b))", re.IGNORECASE
+)
+_CLAUSE_END = re.compile(r"[,.;:!?¿¡\n]+|\b(?:and|then)\b")
+_OPENING = re.compile(
+    r"^\W*(?:(?:please|ok|okay|yes|yeah|sure|great|perfect|now|so|also|just|hey|hi|go ahead|to|me"
+    r"|(?:can|could|will) (?:you|we)|let'?s|i(?: want|'d like| would like| need)(?: you)?)\b\W*)+"
+)
+_ALIKE = (
+    {"save", "keep", "bookmark"},
+    {"order", "buy", "purchase", "push"},
+    {"swap", "change", "replace", "switch", "put", "set", "schedule"},
+    {"move", "transfer", "shift"},
+    {"delete", "remove", "cancel", "erase"},
+)
+_NO_VERBS = CARRIERS - {"make", "put"}
 _POINTER = re.compile(
     r"\b(?:number|first|second|third|fourth|fifth|last|next|that|this|those|these|it|them|one|ones|both)\b|#\s?\d",
     re.IGNORECASE,
 )
+
+
+class Request:
+    """What a person asks for, and what it refers to: in English, whatever they wrote it in."""
+
+    def __init__(self, text: str, references: Sequence[Reference]) -> None:
+        self._text = text
+        self._language = language_of(text)
+        self.said = in_english(text, self._language)
+        self.references = [replace(each, words=in_english(each.words, self._language)) for each in references]
+
+    def to(self, tool: Json) -> tuple[str, list[Reference]]:
+        """As it is filled into a tool: what is to be written stays as the person called it."""
+        if reads(tool["name"]):
+            return self.said, self.references
+        own = _stems(_told(tool))
+        text, *words = (
+            in_english(each, self._language, lambda name: not own.isdisjoint(_stems(name)))
+            for each in (self._text, *(each.words for each in self.references))
+        )
+        return text, [replace(each, words=said) for each, said in zip(self.references, words, strict=True)]
+
+    def answered(self, answer: "Request") -> "Request":
+        """With what the answer to a question about it says, in the place of the words that left it open."""
+        words = next((each.words for each in answer.references), "")
+        said = _OPEN.sub(lambda _: words, self.said, count=1) if words else self.said
+        said = said if said != self.said else f"{said} and {answer.said}"
+        return Request(said, [*(each for each in self.references if len(each.items) == 1), *answer.references])
 
 
 @dataclass
@@ -49,23 +103,28 @@ class Chooser:
         self._embeddings = embeddings
         self._tools: dict[tuple[str, str], list[Any]] = {}
 
-    def nearest(self, said: str, references: Sequence[Reference], tools: Sequence[Json]) -> Choice | None:
-        """The tool that is meant; None when all are far."""
-        spoken = [self.vector(text) for text in {said, _with_kinds(said, references)}]
-        choices = [self._choice(said, spoken, references, tool) for tool in tools]
+    def nearest(self, request: Request, tools: Sequence[Json]) -> Choice | None:
+        """The tool that is meant; None when all are far, or it writes and nobody tells it to."""
+        pointed = request.said
+        for each in request.references:
+            if each.words and each.sort != "asked":
+                pointed = pointed.replace(each.words, " ".join(sorted(each.kinds)) or each.words)
+        spoken = [self.vector(text) for text in {request.said, pointed}]
+        choices = [self._choice(request, spoken, tool) for tool in tools]
         best = max(choices, key=lambda choice: choice.score, default=None)
-        return best if best is not None and best.score >= (_READ_FROM if _reads(best.tool) else _ACT_FROM) else None
+        if best is None or best.score < (_READ_FROM if reads(best.tool["name"]) else _ACT_FROM):
+            return None
+        told = reads(best.tool["name"]) or shares_verb(request.said, best.tool)
+        return best if told and not withholds(request.said, best.tool) else None
 
     def vector(self, text: str) -> Any:
         return np.array(self._embeddings.embed_query(text))
 
-    def _choice(self, said: str, spoken: list[Any], references: Sequence[Reference], tool: Json) -> Choice:
-        filled = fill(tool, said, references, {})
+    def _choice(self, request: Request, spoken: list[Any], tool: Json) -> Choice:
+        filled = fill(tool, *request.to(tool), {})
         whole, *parts = self._vectors_of(tool)
-        near = max(
-            (float(vector @ whole) + max(float(vector @ part) for part in [whole, *parts])) / 2 for vector in spoken
-        )
-        return Choice(tool, filled, near + _adjustment(said, tool, filled))
+        near = max(float(said @ whole + max(said @ part for part in [whole, *parts])) / 2 for said in spoken)
+        return Choice(tool, filled, near + _adjustment(request.said, tool, filled))
 
     def _vectors_of(self, tool: Json) -> list[Any]:
         """Of name and description together, then of the name and of each sentence alone."""
@@ -77,26 +136,32 @@ class Chooser:
 
 
 def is_question(said: str) -> bool:
-    return bool(_QUESTION.search(said))
+    return bool(_QUESTION.search(said)) and not _REQUEST.match(said)
 
 
-def acts_on_question(said: str, tool: Json) -> bool:
-    """Who asks does not want anything changed."""
-    return is_question(said) and not _reads(tool)
+def withholds(said: str, tool: Json) -> bool:
+    """Whether somebody asks, doubts or forbids, and the tool would change something."""
+    return not reads(tool["name"]) and (is_question(said) or bool(_WITHHELD.search(said)))
 
 
 def _adjustment(said: str, tool: Json, filled: Filled) -> float:
     score = _SHARED_WORDS * _shared(said, tool)
+    if not reads(tool["name"]):
+        score += _SHARED_VERB * shares_verb(said, tool) - _ACTS_ON_A_QUESTION * is_question(said)
     if filled.referred:
         score += _USES_WHAT_IS_MEANT
     if filled.missing:
         pointed = _POINTER.search(said) or not any(argument.is_id for argument in filled.missing)
         score -= _LACKS_ARGUMENTS if pointed else _LACKS_WHAT_NOBODY_POINTS_AT
-    return score - (_ACTS_ON_A_QUESTION if acts_on_question(said, tool) else 0)
+    return score
 
 
-def _reads(tool: Json) -> bool:
-    return bool(_READS.match(_words_of_name(tool)))
+def shares_verb(said: str, tool: Json) -> bool:
+    """Whether a clause begins with what the tool does: "save it", "the second one, please order it"."""
+    clauses = (_OPENING.sub("", each).split() for each in _CLAUSE_END.split(said.lower()))
+    verbs = {words[0] for words in clauses if words and not words[0].endswith(("ed", "ing"))} - _NO_VERBS
+    meant = verbs.union(*(alike for alike in _ALIKE if alike & verbs))
+    return not _stems(" ".join(meant)).isdisjoint(_stems(_told(tool)))
 
 
 def _words_of_name(tool: Json) -> str:
@@ -104,25 +169,15 @@ def _words_of_name(tool: Json) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|[_-]+", " ", tool["name"]).lower()
 
 
+def _told(tool: Json) -> str:
+    return f"{_words_of_name(tool)} {tool.get('description', '')}"
+
+
 def _shared(said: str, tool: Json) -> float:
     """The share of the message's words that the tool's name and description hold."""
-    words, held = _stems(said), _stems(f"{_words_of_name(tool)} {tool.get('description', '')}")
+    words, held = _stems(said), _stems(_told(tool))
     return len(words & held) / max(len(words), 1)
 
 
 def _stems(text: str) -> set[str]:
     return {re.sub(r"(?<=..)(?:ing|ed|es|s|e)$", "", word) for word in re.findall(r"[a-z]{3,}", text.lower())}
-
-
-def _with_kinds(said: str, references: Sequence[Reference]) -> str:
-    """The message with "number 3" or "that one" replaced by the kind of thing it means."""
-    for reference in references:
-        found = re.search(re.escape(reference.words), said, re.IGNORECASE)
-        if found and reference.items and reference.sort != "asked":
-            said = said[: found.start()] + _kind(reference.items[0]) + said[found.end() :]
-    return said
-
-
-def _kind(item: Json) -> str:
-    keyed = next((key for key in item if is_id(key) and "_" in key), None)
-    return keyed.rsplit("_", 1)[0].replace("_", " ") if keyed else next(iter(item), "").replace("_", " ")

@@ -92,7 +92,7 @@ def test_a_person_is_answered_when_the_conversation_is_deleted_meanwhile(memory,
 
 
 @pytest.mark.spec("C-17", "M-10")
-def test_a_reply_takes_twelve_transactions_at_most_six_of_which_write(memory, monkeypatch):
+def test_a_reply_takes_thirteen_transactions_at_most_six_of_which_write(memory, monkeypatch):
     graph = assistant(memory)
     memory.reply(graph, ERIN, "/remember I like chicken soup")
     memory.instructions.add(ERIN, "Answer briefly")
@@ -117,4 +117,5 @@ def test_a_reply_takes_twelve_transactions_at_most_six_of_which_write(memory, mo
     memory.reply(graph, ERIN, "and which soup for dinner?")
 
     assert counted["write"] <= 6
-    assert sum(counted.values()) <= 12  # one asks whose the identifier is, one for a question that a command asked
+    # One asks whose the identifier is, one for a question that a command asked, one for what was shown.
+    assert sum(counted.values()) <= 13

@@ -129,10 +129,90 @@ def test_a_new_request_is_not_taken_for_a_word_about_the_old_one(say):
 
 
 @pytest.mark.spec("R-1")
-def test_both_means_one_call_each_and_an_id_field_serves_its_kind(say):
+def test_an_id_field_serves_its_kind(say):
     say("list the open invoices")
-    say("mark both as paid")
-    assert say.calls == [("pay_invoice", {"invoice_id": 4}), ("pay_invoice", {"invoice_id": 9})]
+    say("mark the second one as paid")
+    assert say.calls == [("pay_invoice", {"invoice_id": 9})]
+
+
+@pytest.mark.spec("R-1", "R-6")
+def test_both_are_read_with_one_call_each_and_written_not_at_all(say):
+    say("find me flights from Tel Aviv to Rome")
+    say("tell me more about number 1 and number 3")
+    assert say.calls == [("get_flight", {"flight_id": "LY315"}), ("get_flight", {"flight_id": "AZ809"})]
+    say("list the open invoices")
+    assert say("mark both as paid") == "Which invoice do you mean?"
+    assert say.calls == []
+    say("the first one")
+    assert say.calls == [("pay_invoice", {"invoice_id": 4})]
+
+
+@pytest.mark.spec("R-6")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "don't book it",
+        "do not book number 2 yet",
+        "never book that one",
+        "should I book it?",
+        "what if I booked it?",
+        "if I book number 2, can I cancel?",
+        "book it?",
+        "maybe book it",
+        "book it, never mind",
+        "I booked it already",
+        "my booking is fine",
+        "cancel number 2",
+        "booking number 2",
+        "no lo reserves",
+        "¿debería reservar el segundo?",
+        "אל תזמין את השני",
+        "האם להזמין את השני?",
+    ],
+)
+def test_nothing_is_written_for_a_refusal_a_doubt_a_question_or_another_act(say, text):
+    say("find me flights from Tel Aviv to Rome")
+    say("tell me more about number 3")
+    say(text)
+    assert [call for call in say.calls if call[0] == "book_flight"] == []
+
+
+@pytest.mark.spec("R-1", "R-6")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "book number 2",
+        "number 2 looks good, book it",
+        "ok, please book the second one",
+        "can you book number 2?",
+        "I'd like to book number 2",
+        "no, book number 2, not number 3",
+        "reserva la segunda",
+        "quiero reservar el número 2",
+        "¿puedes reservar el número 2, por favor?",
+    ],
+)
+def test_what_a_clause_begins_with_is_done(say, text):
+    say("find me flights from Tel Aviv to Rome")
+    say(text)
+    assert say.calls == [("book_flight", {"flight_id": "FR204"})]
+
+
+@pytest.mark.spec("R-6")
+def test_an_answer_fills_only_what_was_asked_for_and_a_new_request_is_its_own(say):
+    say("list the open invoices")
+    say("send a reminder for the first one")
+    say("find me flights from Rome to Oslo")
+    assert say.calls == [("search_flights", {"from_city": "Rome", "to_city": "Oslo"})]
+
+
+@pytest.mark.spec("R-6")
+@pytest.mark.parametrize(
+    "text", ["ב" * 64_000, "book it " * 8_000, "el " * 20_000, "\ud83d", "?" * 64_000, "the " * 16_000]
+)
+def test_whatever_is_written_is_answered(say, text):
+    say("find me flights from Tel Aviv to Rome")
+    assert say(text)
 
 
 @pytest.mark.spec("R-4")
@@ -193,7 +273,8 @@ def test_without_tools_it_says_so(model):
 
 def test_it_knows_no_domain():
     folder = Path(chat_model.__file__).parent
-    source = "\n".join(path.read_text() for path in folder.glob("offline_*.py")).lower()
+    source = "\n".join(path.read_text("utf-8") for path in folder.glob("*.py")).lower()
+    assert source
     assert not re.findall(r"recipe|grocer|calendar|flight|invoice|dinner", source)
 
 

@@ -24,7 +24,7 @@ _ACKNOWLEDGING = frozenset(
 )
 _READING = frozenset(
     phrases(
-        "search|find|get|list|show|query|fetch|lookup|look|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
+        "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
     )
 )
 _DONE = frozenset(

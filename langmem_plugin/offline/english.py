@@ -1,0 +1,63 @@
+"""Hebrew and Spanish requests, word by word in English: tools are named and described in English."""
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import resources
+
+from langmem_plugin.references.text.tokens import normal
+from langmem_plugin.references.words import Language
+
+_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_LONGEST_PHRASE = 4  # words
+_WORD = re.compile(r"[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
+_PREFIXES = {"ו": "and ", "ל": "to the ", "ב": "in the ", "ה": "the ", "מ": "from the ", "ש": ""}
+_VERB_WITH_OBJECTS = re.compile(r"(\w{3,15}?)(me|nos|te|se)?(lo|la|los|las|le|les)?")
+_FOLDER = resources.files("langmem_plugin.offline") / "words"
+
+
+def in_english(text: str, language: Language, is_named: Callable[[str], bool] = lambda _: True) -> str:
+    """What is known of the words in English, the rest as it stands; of things only those that `is_named` takes."""
+    if language.name == "en":
+        return text
+    words, things = _tables(language)
+    known = {**{form: english for form, english in things.items() if is_named(english)}, **words}
+    spoken = list(_WORD.finditer(text))
+    parts, end, place = [], 0, 0
+    while place < len(spoken):
+        for count in range(min(_LONGEST_PHRASE, len(spoken) - place), 0, -1):
+            phrase = " ".join(each.group().lower() for each in spoken[place : place + count])
+            english = _translated(phrase, known, language)
+            if english is not None or count == 1:
+                break
+        parts += [text[end : spoken[place].start()], spoken[place].group() if english is None else english]
+        place += count
+        end = spoken[place - 1].end()
+    return "".join([*parts, text[end:]])
+
+
+def _translated(phrase: str, known: Mapping[str, str], language: Language) -> str | None:
+    for form in (phrase, normal(phrase)):
+        if form in known:
+            return known[form]
+    if language.prefixes and phrase[0] in _PREFIXES and phrase[1:] in known:
+        return _PREFIXES[phrase[0]] + known[phrase[1:]]
+    found = _VERB_WITH_OBJECTS.fullmatch(normal(phrase))
+    if found and found[1] in known:
+        return f"{known[found[1]]}{' me' if found[2] else ''}{' it' if found[3] else ''}"
+    return "" if phrase in language.stop else None
+
+
+@cache
+def _tables(language: Language) -> tuple[dict[str, str], dict[str, str]]:
+    """English by form: of actions and the words between them, and of things; each in a paragraph of the file."""
+    words, things = (
+        {
+            form: english
+            for english, _, forms in (line.partition(": ") for line in part.splitlines())
+            for form in forms.split(", ")
+        }
+        for part in (_FOLDER / f"{language.name}.txt").read_text("utf-8").split("\n\n")
+    )
+    known = {form: english[0] for forms, english in language.concepts.items() for form in forms.split("|")}
+    return words | {form: _DAYS[day] for form, day in language.weekdays.items()}, known | things
