@@ -5,7 +5,7 @@ The conversation without that late block is the beginning of what the next turn 
 
 from collections.abc import Callable, Sequence
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.identity import session_of_run
@@ -86,10 +86,10 @@ class ModelInput:
         )
         standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)
         in_window = [with_sender(message) for message in in_window]
-        if late and newest is None:
+        if newest is None:
             standing = joined(standing, late)
-        elif late and isinstance(message := in_window[newest], HumanMessage):
-            in_window[newest] = with_context(message, storable(late))
+        elif late:
+            in_window[newest] = with_context(in_window[newest], storable(late))
         return storable(standing), with_pictures(in_window, lambda reference: self._picture(owner, thread, reference))
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:

@@ -6,14 +6,14 @@ changes at every turn is cheap behind the newest message and dear before the his
 
 import re
 
-from langchain_core.messages import BaseMessage, HumanMessage
+from langchain_core.messages import BaseMessage
 
 _OPENING, _CLOSING = "<context>\n", "\n</context>"
 _BETWEEN = "\n\n"
 _TAG = re.compile(r"<\s*+/?+\s*+context\b", re.IGNORECASE)
 
 
-def with_context(message: HumanMessage, known: str) -> HumanMessage:
+def with_context(message: BaseMessage, known: str) -> BaseMessage:
     """A copy whose own words come first, unchanged, and the block last. `known` holds no tag of the block."""
     block = f"{_OPENING}{known}{_CLOSING}"
     if isinstance(message.content, str):

@@ -159,13 +159,10 @@ def test_older_turns_are_shown_whole_and_are_the_newest(said, turns, tokens):
 
 
 @pytest.mark.spec("C-7")
-@given(said=whole_turns(), turns=turn_counts)
-def test_with_room_for_all_nothing_is_left_out(said, turns):
-    begun = [at for at, each in enumerate(said) if isinstance(each, HumanMessage)]
-    seen = shown(said, turns=turns)
-    expected = paired(said[begun[-turns:][0] :])
-    assert seen[-len(expected) :] == expected
-    assert Counter(each.id for each in shown(said, turns=50)) == Counter(each.id for each in said)
+@given(said=whole_turns())
+def test_with_room_for_all_nothing_is_left_out(said):
+    begun = sum(isinstance(each, HumanMessage) for each in said)
+    assert Counter(each.id for each in shown(said, turns=begun)) == Counter(each.id for each in said)
 
 
 @pytest.mark.spec("C-7")

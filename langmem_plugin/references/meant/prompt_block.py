@@ -51,17 +51,15 @@ def describe(resolution: Resolution, utterance: str = "") -> str:
     """
     lines = [line for reference in resolution.references for line in _stated(reference)]
     if any(not reference.sure for reference in resolution.references):
-        lines.append("Probably is not surely: ask whether it is meant before you call any tool that changes anything.")
+        lines.append('"Probably" is a guess: ask whether that is meant before you call any tool that changes anything.')
     lines += [
         f'Nothing shown fits "{inline(words)[:MAX_VALUE]}": ask which one is meant; do not guess and call no tool that changes '
         "anything."
         for words in resolution.unresolved
     ]
     if resolution.question:
-        lines.append(
-            "Unclear which item is meant. Call no tool that changes anything before you know. Ask: "
-            + _value(resolution.question)
-        )
+        unclear = "Unclear which item is meant: call no tool that changes anything before you know. "
+        lines.append(("" if resolution.unresolved else unclear) + f"Ask: {_value(resolution.question)}")
     if resolution.previous_call and not lines and not _has_verb(utterance):
         lines.append(f"This follows the last call {_called(resolution.previous_call)}.")
     if not lines:
@@ -141,7 +139,8 @@ def _part(value: object) -> str:
     whole = "" if value is None else _value(value)
     if len(whole) <= _LONGEST_PART:
         return whole
-    return _value([str(leaf)[:MAX_VALUE] for _, leaf in leaves(value)][: _LONGEST_PART // MAX_VALUE] + ["…"])
+    beginning = [str(leaf)[:MAX_VALUE] for _, leaf in leaves(value)][: _LONGEST_PART // MAX_VALUE]
+    return _value([*beginning, "…"])
 
 
 def _called(call: PreviousCall) -> str:
