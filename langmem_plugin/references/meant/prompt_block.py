@@ -20,9 +20,12 @@ _SHORT = 40
 """Letters of a field that may be given beside what identifies an item."""
 _BESIDE_AN_ID, _WITHOUT_ID = 80, 240
 """Letters of all such fields of one item."""
+_FIRST_FIELDS = 8
 _MOST_WORDS = 8
 """A longer message says itself what is to be done."""
 _IDS = (("id",), ("uid",), ("uuid",))
+_BREAKING = re.compile("[<>\x85\u2028\u2029]")
+"""What could close the block or begin a line; JSON writes the other line ends itself."""
 _OPENING = re.compile(
     r"^\W*+(?:(?:please|thanks|ok|okay|and|then|now|also|so|no|yes|can you|could you|will you|would you|i want to"
     r"|por favor|gracias|vale|si|y|entonces|puedes|podrias|quiero|בבקשה|תודה|אוקיי|כן|לא|אז|אפשר|תוכל|תוכלי|אני רוצה)\b[ ,.!]*+)++"
@@ -154,7 +157,7 @@ def _has_verb(utterance: str) -> bool:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("\u2028", " ").replace("\u2029", " ")
+    return _BREAKING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _value(value: object) -> str:
@@ -162,20 +165,9 @@ def _value(value: object) -> str:
 
 
 def _json(item: Mapping[str, Any]) -> str:
-    return _value(_brief(item))
-
-
-def _brief(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Ids and short values whole, long texts cut, long lists counted."""
-    brief: dict[str, Any] = {}
-    for key, value in item.items():
-        if isinstance(value, str):
-            brief[key] = value if len(value) <= MAX_VALUE or key_words(key)[-1:] == ("id",) else value[:MAX_VALUE] + "…"
-        elif isinstance(value, (list, dict)) and len(json.dumps(value, default=str)) > 400:
-            shown = [str(leaf) for _, leaf in leaves(value)][:12]
-            brief[key] = [*shown, "…"]
-        elif isinstance(value, (list, dict, int, float)) or value is None:
-            brief[key] = value
-        else:
-            brief[key] = str(value)[:MAX_VALUE]
-    return brief
+    """Whole; of a large one the first fields, cut."""
+    whole = _value(item)
+    if len(whole) <= _LONGEST_PART:
+        return whole
+    first = [(key[:_SHORT], value, _value(value)) for key, value in list(item.items())[:_FIRST_FIELDS]]
+    return _value({key: value if len(told) <= _SHORT else f"{told[:_SHORT]}…" for key, value, told in first})
