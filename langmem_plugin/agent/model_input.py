@@ -12,7 +12,7 @@ from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.incoming_message import with_sender
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.pictures import with_pictures
+from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
@@ -81,7 +81,7 @@ class ModelInput:
             self._shown.numbered(owner, messages, recalled, told),
             self._before(messages, in_window, thread, session_of_run() if phone is None else None),
             self.resolution(messages),
-            "" if newest is None else in_window[newest].text,
+            "" if newest is None else words_in(in_window[newest].text),
             imitated=any(looks_like_context(message.text) for message in in_window),
         )
         standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)

@@ -207,6 +207,24 @@ def test_what_falls_out_of_the_window_is_summarised_once_for_many_turns(database
 
 
 @pytest.mark.spec("C-7")
+def test_a_summary_is_made_once_for_each_block_that_the_window_drops(database_url, clock, offline_model, scripted):
+    asked = scripted(lambda _: AIMessage(f"Summary {len(asked.seen)}."))
+    settings = Settings(window_turns=10)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, summarise=asked, now=clock) as memory:
+        talk, told = [], []
+        for number in range(25):
+            talk.append(HumanMessage(f"ask {number}", id=f"h{number}"))
+            told.append(stated(memory.prompt({"messages": talk}, "S", phone=ERIN)))
+            talk.append(AIMessage(f"say {number}", id=f"a{number}"))
+
+    assert len(asked.seen) == 3
+    assert told[9] == "S"
+    assert "Summary 1." in told[10]
+    assert told[10] == told[14]
+    assert told[15] == told[19] != told[14]
+
+
+@pytest.mark.spec("C-7")
 def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_model, scripted, caplog):
     from langmem_plugin import ModelUnavailable
 
