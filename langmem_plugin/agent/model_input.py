@@ -75,22 +75,22 @@ class ModelInput:
         told = self._shown.told(owner, recalled, messages)
         ranked = list(enumerate(told.instructions, 1))
         applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
-        newest = newest_of_person(in_window)
+        shown = [with_sender(message) for message in in_window]
+        newest = newest_of_person(shown)
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
             self._shown.numbered(owner, messages, recalled, told),
             self._before(messages, in_window, thread, session_of_run() if phone is None else None),
             self.resolution(messages),
             "" if newest is None else words_in(in_window[newest].text),
-            imitated=any(looks_like_context(message.text) for message in in_window),
+            imitated=any(looks_like_context(message.text) for message in shown),
         )
         standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)
-        in_window = [with_sender(message) for message in in_window]
         if newest is None:
             standing = joined(standing, late)
         elif late:
-            in_window[newest] = with_context(in_window[newest], storable(late))
-        return storable(standing), with_pictures(in_window, lambda reference: self._picture(owner, thread, reference))
+            shown[newest] = with_context(shown[newest], storable(late))
+        return storable(standing), with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""

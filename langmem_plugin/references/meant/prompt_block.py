@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice, zip_longest
 from typing import Any
 
 from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
@@ -56,8 +57,8 @@ def describe(resolution: Resolution, utterance: str = "") -> str:
     if any(not reference.sure for reference in resolution.references):
         lines.append('"Probably" is a guess: ask whether that is meant before you call any tool that changes anything.')
     lines += [
-        f'Nothing shown fits "{inline(words)[:MAX_VALUE]}": ask which one is meant; do not guess and call no tool that changes '
-        "anything."
+        f'Nothing shown fits "{inline(words)[:MAX_VALUE]}": ask which one is meant; '
+        "do not guess and call no tool that changes anything."
         for words in resolution.unresolved
     ]
     if resolution.question:
@@ -83,10 +84,9 @@ def _stated(reference: Reference) -> Iterator[str]:
     elif len(reference.items) == 1:
         yield words + _item(reference.items[0])
     else:
-        yield f"{words}these {len(reference.items)}" + (
-            f", {inline(reference.part)} of each:" if reference.part else ":"
-        )
-        for item, number in list(zip(reference.items, reference.numbers, strict=True))[:MAX_ITEMS]:
+        of_each = f", {inline(reference.part)} of each" if reference.part else ""
+        yield f"{words}these {len(reference.items)}{of_each}:"
+        for item, number in islice(zip_longest(reference.items, reference.numbers), MAX_ITEMS):
             yield ("- " if number is None else f"{number}. ") + _item(item)
         if len(reference.items) > MAX_ITEMS:
             yield f"- and {len(reference.items) - MAX_ITEMS} more of the same list"
