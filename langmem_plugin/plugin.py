@@ -26,6 +26,7 @@ from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
@@ -47,6 +48,7 @@ from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
@@ -241,11 +243,14 @@ class PhoneMemory:
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
     ) -> list[BaseMessage]:
-        """What to give the model: system text, memories, what the last message refers to, and the window.
+        """What to give the model: system text, standing instructions and the window of the conversation.
 
-        A view: nothing in the state changes. Inside a graph the phone is found by itself.
+        The memories, documents and what the last message refers to stand at the end of the person's newest message, in
+        `<context>`, so that all before it stays what a provider has read already. A view: nothing in the state changes.
+        Inside a graph the phone is found by itself.
         """
-        text, shown = self._context.model_input.of(messages_of(state), recalled_of(state), system, self._written(phone))
+        standing, shown = self._context.model_input.of(messages_of(state), recalled_of(state), self._written(phone))
+        text = storable(joined(system, standing))
         return [SystemMessage(text), *shown] if text else shown
 
     def resolved(self, state: Mapping[str, Any] | Sequence[BaseMessage] | Any) -> Resolution:

@@ -14,6 +14,7 @@ from langmem_plugin import ConfigurationError, PhoneMemory, SessionManager, Sett
 from langmem_plugin.config_file import settings_of
 from tests.chat_graph import chat_graph
 from tests.log_events import events
+from tests.stated import stated
 
 GODFATHER, CLIENT = "+972501234567", "+972509999999"
 SEED = {
@@ -465,7 +466,7 @@ def test_switched_on_it_remembers_and_recalls_as_the_specification_says():
         assert memory.reply(graph, "972501234567@c.us", "What's the status with TestCorp?") == "heard 1"
         assert memory.reply(graph, GODFATHER, "and now?") == "heard 3"
 
-        assert fact in seen[0][0].text
+        assert fact in stated(seen[0])
         assert memory._context.person.role(GODFATHER) == "godfather"
         assert memory._context.person.role(CLIENT) == "client"
 

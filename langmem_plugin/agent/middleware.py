@@ -8,7 +8,10 @@ from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
+from langmem_plugin.agent.prompt import joined
+from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.memory.models import storable
 
 
 class RememberingState(AgentState[Any]):
@@ -55,9 +58,18 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         return await handler(await self._context.in_thread(self.view, request))
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
-        """The request with the window of its messages, the memories and the references."""
-        recalled = recalled_of(request.state)
-        system, shown = self._context.model_input.of(request.messages, recalled, request.system_prompt or "")
+        """The request with the window of its messages, the instructions, the memories and the references."""
+        standing, shown = self._context.model_input.of(request.messages, recalled_of(request.state))
         return request.override(
-            system_message=SystemMessage(system) if system else None, messages=cast("list[AnyMessage]", shown)
+            system_message=with_standing(request.system_message, standing), messages=cast("list[AnyMessage]", shown)
         )
+
+
+def with_standing(system: SystemMessage | None, standing: str) -> SystemMessage | None:
+    """The agent's own system message, marks for a provider's cache included, and what stands behind it."""
+    if system is None or not system.content:
+        return SystemMessage(standing) if standing else None
+    if isinstance(system.content, str):
+        return system.model_copy(update={"content": storable(joined(system.content, standing))})
+    added = [{"type": "text", "text": f"\n\n{standing}"}] if standing else []
+    return cast("SystemMessage", sendable(system.model_copy(update={"content": [*system.content, *added]})))

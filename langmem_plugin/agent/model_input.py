@@ -1,4 +1,7 @@
-"""What a model is given at one call: the system text with all that is known, and the window of the conversation."""
+"""What a model is given at one call: standing text, the window of the conversation, and late in it what is known now.
+
+The conversation without that late block is the beginning of what the next turn is given, letter for letter.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -9,12 +12,13 @@ from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.incoming_message import with_sender
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.pictures import with_pictures
-from langmem_plugin.agent.prompt import system_text
+from langmem_plugin.agent.pictures import with_pictures, words_in
+from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
+from langmem_plugin.conversation.context_block import looks_like_context, with_context
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
@@ -52,9 +56,13 @@ class ModelInput:
         self._summaries = summaries
 
     def of(
-        self, messages: Sequence[BaseMessage], recalled: Recalled, system: str, phone: str | None = None
+        self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None = None
     ) -> tuple[str, list[BaseMessage]]:
-        """The system text and the messages for the next model call."""
+        """What belongs to the system text, and the messages, for the next model call.
+
+        What is known for the person's newest message stands at its end, so that the calls and results which follow it
+        only add to what the model was given before. Where nobody has written yet it belongs to the system text.
+        """
         owner = self._person.owner(phone)
         messages = [sendable(message) for message in messages]
         thread = self._person.thread(owner, phone)
@@ -65,15 +73,24 @@ class ModelInput:
             count_tokens=self._count_tokens,
         )
         told = self._shown.told(owner, recalled, messages)
-        text = system_text(
-            system,
-            self._before(messages, in_window, thread, session_of_run() if phone is None else None),
-            self._shown.instructions(owner, messages, told),
+        ranked = list(enumerate(told.instructions, 1))
+        applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
+        shown = [with_sender(message) for message in in_window]
+        newest = newest_of_person(shown)
+        late = late_text(
+            [(rank, each) for rank, each in ranked if each.id in applying],
             self._shown.numbered(owner, messages, recalled, told),
+            self._before(messages, in_window, thread, session_of_run() if phone is None else None),
             self.resolution(messages),
+            "" if newest is None else words_in(in_window[newest].text),
+            imitated=any(looks_like_context(message.text) for message in shown),
         )
-        in_window = [with_sender(message) for message in in_window]
-        return storable(text), with_pictures(in_window, lambda reference: self._picture(owner, thread, reference))
+        standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)
+        if newest is None:
+            standing = joined(standing, late)
+        elif late:
+            shown[newest] = with_context(shown[newest], storable(late))
+        return storable(standing), with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""

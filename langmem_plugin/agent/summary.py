@@ -25,8 +25,8 @@ _ENTRY_BYTES = 200  # what an entry takes besides its text
 class Summaries:
     """Summaries of what was dropped, kept by all that they cover; lost at a restart and made again.
 
-    The window moves at every turn, so a summary is made anew only when eight messages have gathered since; until
-    then these follow it as they are, shortened.
+    The window drops several turns at once, and a summary is made once for them. Where that is fewer than eight
+    messages, as in a window of few turns, they follow the last summary as they are, shortened, until it is eight.
     """
 
     def __init__(self, model: BaseChatModel) -> None:

@@ -3,6 +3,7 @@
 Pure functions over messages, newest last. Nothing here changes what is stored.
 """
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
@@ -12,6 +13,7 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 _KEPT = 2
+_BLOCK = 5  # turns
 _UNANSWERED = "This call did not finish: it was interrupted. Call it again if it is still wanted."
 
 
@@ -24,25 +26,48 @@ def window(
 ) -> list[BaseMessage]:
     """The newest whole turns that fit, with their calls paired.
 
-    A turn is a person's message and all that follows until the next. The oldest turns go first. When the last
-    turn alone is too long its oldest steps (a call with its results) go, never the person's message; the last
-    two messages always stay, and when even they are too long a WARNING is logged.
+    A turn is a person's message and all that follows until the next. The oldest turns go first, five or so at once: so
+    the window begins at the same message for some turns, and a provider goes on from what it has read. When the last
+    turn alone is too long its oldest steps (a call with its results) go in the same way, never the person's message;
+    the last two messages always stay, and when even they are too long a WARNING is logged.
     """
     turns = _turns(paired(messages))
-    kept: list[list[BaseMessage]] = []
-    budget = max_tokens
-    for turn in reversed(turns[-max_turns:]):
-        cost = sum(map(count_tokens, turn))
-        if kept and cost > budget:
-            break
-        kept.append(turn if cost <= budget else _shortened(turn, budget, count_tokens))
-        budget -= cost
-    shown = [message for turn in reversed(kept) for message in turn]
-    if len(shown) < _KEPT and len(turns) > len(kept):
-        shown = _steps(turns[-len(kept) - 1])[-1] + shown
-    if budget < 0 and sum(map(count_tokens, shown)) > max_tokens:
+    costs = [sum(map(count_tokens, turn)) for turn in turns]
+    first = _first_shown(costs, max_turns, max_tokens)
+    kept = turns[first:]
+    oversized = len(kept) == 1 and costs[first] > max_tokens
+    if oversized:
+        kept = [_shortened(kept[0], max_tokens, count_tokens)]
+    shown = [message for turn in kept for message in turn]
+    if len(shown) < _KEPT and first > 0:
+        shown = _steps(turns[first - 1])[-1] + shown
+    if oversized and sum(map(count_tokens, shown)) > max_tokens:
         log.warning("window.oversized", extra={"messages": len(shown), "max_tokens": max_tokens})
     return shown
+
+
+def _first_shown(costs: Sequence[int], most: int, budget: int) -> int:
+    """The place of the first part that is shown, when parts of these costs came one after another.
+
+    Whenever they are too many or too dear, so many go that five like them have room, but no more than half. The last
+    two stay if they fit. How much goes does not depend on the newest part, which may still be growing.
+    """
+    first, held = 0, 0
+    block = min(_BLOCK, max(most // 2, 1))
+    for at, cost in enumerate(costs):
+        held += cost
+        before = at - first
+        if before == 0 or (held <= budget and before < most):
+            continue
+        room = min(_BLOCK * (held - cost) // before, budget // 2)
+        while first < at and (
+            held > budget
+            or at - first >= most
+            or (first < at - 1 and (held - cost > budget - room or at - first > most - block))
+        ):
+            held -= costs[first]
+            first += 1
+    return first
 
 
 def newest_steps(messages: Sequence[BaseMessage], most: int) -> list[BaseMessage]:
@@ -119,14 +144,12 @@ def _turns(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:
 def _shortened(turn: list[BaseMessage], budget: int, count_tokens: Callable[[BaseMessage], int]) -> list[BaseMessage]:
     """The person's message and the newest steps that fit; at least those with the last two messages."""
     head = turn[:1] if isinstance(turn[0], HumanMessage) else []
-    budget -= sum(map(count_tokens, head))
-    kept: list[BaseMessage] = []
-    for step in reversed(_steps(turn[len(head) :])):
-        budget -= sum(map(count_tokens, step))
-        if len(kept) >= _KEPT and budget < 0:
-            break
-        kept = step + kept
-    return head + kept
+    steps = _steps(turn[len(head) :])
+    costs = [sum(map(count_tokens, step)) for step in steps]
+    first = _first_shown(costs, sys.maxsize, budget - sum(map(count_tokens, head)))
+    while first > 0 and sum(map(len, steps[first:])) < _KEPT:
+        first -= 1
+    return head + [message for step in steps[first:] for message in step]
 
 
 def _steps(messages: Sequence[BaseMessage]) -> list[list[BaseMessage]]:

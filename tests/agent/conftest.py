@@ -9,6 +9,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmem_plugin import PhoneMemory
 from tests.chat_graph import chat_graph
+from tests.stated import stated
 
 
 class Scripted(BaseChatModel):
@@ -33,6 +34,11 @@ class Scripted(BaseChatModel):
         """The system text of the last call."""
         first = self.seen[-1][0]
         return first.text if first.type == "system" else ""
+
+    @property
+    def stated(self):
+        """All that the last call was told beside the conversation."""
+        return stated(self.seen[-1])
 
 
 @pytest.fixture

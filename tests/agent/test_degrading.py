@@ -13,6 +13,7 @@ from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH
 from tests.chat_graph import chat_graph
 from tests.log_events import events
+from tests.stated import stated
 from tests.unreliable import WAYS, Unreliable
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -80,7 +81,7 @@ def test_when_the_database_is_away_the_reply_goes_out_with_a_notice_and_later_al
 
     model = scripted()
     assert memory.reply(graph_of(model), ERIN, QUESTION) == "heard 4"
-    assert "TestCorp owes me" in model.system
+    assert "TestCorp owes me" in model.stated
 
 
 @pytest.mark.spec("M-14")
@@ -120,7 +121,7 @@ def test_when_embedding_fails_recall_gives_nothing_and_the_reply_goes_out(databa
 
         assert memory.recall(state, phone=ERIN) == []
 
-        assert "Answer in French" in memory.prompt({**state, "recalled": []}, "", phone=ERIN)[0].text
+        assert "Answer in French" in stated(memory.prompt({**state, "recalled": []}, "", phone=ERIN))
     assert events(caplog).count("embedding.retry") == 3
     assert "recall.skipped" in events(caplog)
 
@@ -273,7 +274,7 @@ def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answe
     model = scripted()
     graph = _reminded(opened, model)
     opened.reply(graph, ERIN, QUESTION)
-    assert "TestCorp owes me ₪5000" in model.system
+    assert "TestCorp owes me ₪5000" in model.stated
     with opened.database.write() as connection:
         connection.execute(text("UPDATE langmem_memory SET text = 'TestCorp owes me ₪9000' WHERE text LIKE '%5000'"))
         connection.execute(text("UPDATE langmem_standing_instruction SET text = 'Take 9 mg' WHERE text LIKE '%5 mg'"))
@@ -281,9 +282,9 @@ def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answe
 
     assert opened.reply(graph, ERIN, QUESTION) == "heard 4"
 
-    assert "TestCorp pays on Mondays" in model.system
-    assert kept.text in model.system
-    assert "000" not in model.system
-    assert "mg" not in model.system
+    assert "TestCorp pays on Mondays" in model.stated
+    assert kept.text in model.stated
+    assert "000" not in model.stated
+    assert "mg" not in model.stated
     for command in ("/memories", "/search what about TestCorp", "/forget TestCorp owes"):
         assert "000" not in opened.reply(graph, ERIN, command)

@@ -11,6 +11,7 @@ from langmem_plugin import MemoryState, NotAuthorized, PhoneMemory, Settings
 from langmem_plugin.database.conversation_tables import checkpoint, message, session
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.visibility import SHARED, share
+from tests.stated import stated
 
 ANNA, BEN = "+972501234567", "+972507654321"
 SERVER_THREAD = "1f1e6085-c4aa-61b0-8000-00000000000b"
@@ -49,7 +50,7 @@ def told(memory):
 
     def agent(state):
         facts = next(each for each in memory.tools() if each.name == "recall_facts")
-        shown = [memory.prompt(state, "You are Mom Bot.")[0].text, facts.invoke({"query": "what is the margin?"})]
+        shown = [stated(memory.prompt(state, "You are Mom Bot.")), facts.invoke({"query": "what is the margin?"})]
         return {"messages": AIMessage(f"{memory.owner()}: {shown}")}
 
     graph = (
@@ -259,7 +260,7 @@ def test_a_thread_that_looks_like_a_number_is_not_the_person_of_that_phone(datab
         memory.service.remember("+12345678901", "I am allergic to penicillin")
 
         def agent(state):
-            return {"messages": AIMessage(f"{memory.owner()} {memory.prompt(state, 'x')[0].text}")}
+            return {"messages": AIMessage(f"{memory.owner()} {stated(memory.prompt(state, 'x'))}")}
 
         graph = (
             StateGraph(MemoryState)

@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, Tool
 from langmem_plugin import InvalidInput, PhoneMemory, Settings
 from langmem_plugin.memory.visibility import share
 from tests.log_events import events
+from tests.stated import conversation, stated
 
 ERIN, JASON = "+972501234567", "+972501234568"
 RECIPES = '[{"id": "r1", "title": "Lemon chicken"}, {"id": "r2", "title": "Chicken soup"}]'
@@ -52,9 +53,9 @@ def test_memories_that_bear_on_the_message_are_numbered_and_others_are_not_there
     ask(model, ERIN, "What is the status with TestCorp?")
 
     assert model.system.startswith("You are Mom Bot.")
-    assert "1. TestCorp owes me ₪5000 from invoice INV-001" in model.system
-    assert "peanuts" not in model.system
-    assert "secret" not in model.system
+    assert "1. TestCorp owes me ₪5000 from invoice INV-001" in model.stated
+    assert "peanuts" not in model.stated
+    assert "secret" not in model.stated
 
 
 @pytest.mark.spec("I-2")
@@ -82,7 +83,7 @@ def test_the_godfather_sees_all_that_is_shared_and_a_client_what_is_for_clients(
         seen = {}
         for phone in (ERIN, JASON):
             recalled = memory.recall(state, phone=phone)
-            seen[phone] = memory.prompt({**state, "recalled": recalled}, "S", phone=phone)[0].text
+            seen[phone] = stated(memory.prompt({**state, "recalled": recalled}, "S", phone=phone))
 
     assert "insolvent" in seen[ERIN]
     assert "closes at noon" in seen[ERIN]
@@ -105,9 +106,9 @@ def test_a_reference_is_stated_with_the_item_it_means(memory, scripted):
     messages = memory.prompt({"messages": [*SEARCHED, HumanMessage("save number 2")]}, "You are Mom Bot.", phone=ERIN)
 
     assert isinstance(messages[0], SystemMessage)
-    assert '"id": "r2"' in messages[0].text
-    assert '"id": "r1"' not in messages[0].text
-    assert messages[1:] == [*SEARCHED, HumanMessage("save number 2")]
+    assert 'id "r2" (Chicken soup)' in stated(messages)
+    assert "r1" not in stated(messages)
+    assert conversation(messages) == [*SEARCHED, HumanMessage("save number 2")]
 
 
 @pytest.mark.spec("R-1")
@@ -125,15 +126,15 @@ def test_a_remembered_sentence_cannot_leave_its_block(memory, ask, scripted):
 
     ask(model, ERIN, "What about TestCorp?")
 
-    assert model.system.count("</memories>") == 1
-    assert "<instructions>" not in model.system
+    assert model.stated.count("</memories>") == 1
+    assert "<instructions>" not in model.stated
 
 
 @pytest.mark.spec("M-5")
 def test_what_was_forgotten_meanwhile_is_not_in_the_prompt(memory):
     kept = memory.service.remember(ERIN, "I like tea")
     state = {"messages": [HumanMessage("hello")], "recalled": [(kept.id, 0.9)]}
-    assert "I like tea" in memory.prompt(state, "", phone=ERIN)[0].text
+    assert "I like tea" in stated(memory.prompt(state, "", phone=ERIN))
 
     memory.service.forget(ERIN, kept.id)
 
@@ -199,10 +200,28 @@ def test_what_falls_out_of_the_window_is_summarised_once_for_many_turns(database
             talk += [HumanMessage(f"ask {number}", id=f"h{number}"), AIMessage(f"say {number}", id=f"a{number}")]
             prompt = memory.prompt({"messages": [*talk, HumanMessage("now?", id="now")]}, "S", phone=ERIN)
 
-    assert "<earlier>\nErin wants chicken." in prompt[0].text
-    assert "human: ask 3" in prompt[0].text
-    assert [message.text for message in prompt[1:]] == ["ask 4", "say 4", "now?"]
+    assert "<earlier>\nErin wants chicken." in stated(prompt)
+    assert "human: ask 3" in stated(prompt)
+    assert [message.text for message in conversation(prompt)] == ["ask 4", "say 4", "now?"]
     assert len(asked.seen) == 1
+
+
+@pytest.mark.spec("C-7")
+def test_a_summary_is_made_once_for_each_block_that_the_window_drops(database_url, clock, offline_model, scripted):
+    asked = scripted(lambda _: AIMessage(f"Summary {len(asked.seen)}."))
+    settings = Settings(window_turns=10)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, summarise=asked, now=clock) as memory:
+        talk, told = [], []
+        for number in range(25):
+            talk.append(HumanMessage(f"ask {number}", id=f"h{number}"))
+            told.append(stated(memory.prompt({"messages": talk}, "S", phone=ERIN)))
+            talk.append(AIMessage(f"say {number}", id=f"a{number}"))
+
+    assert len(asked.seen) == 3
+    assert told[9] == "S"
+    assert "Summary 1." in told[10]
+    assert told[10] == told[14]
+    assert told[15] == told[19] != told[14]
 
 
 @pytest.mark.spec("C-7")
@@ -219,4 +238,4 @@ def test_a_summary_that_cannot_be_had_stops_nobody(database_url, clock, offline_
         prompt = memory.prompt({"messages": [*SEARCHED, HumanMessage("and now?")]}, "S", phone=ERIN)
 
     assert "summary.skipped" in events(caplog)
-    assert prompt[-1].text == "and now?"
+    assert conversation(prompt)[-1].text == "and now?"

@@ -6,6 +6,7 @@ from langgraph.graph import START, StateGraph
 
 from langmem_plugin import MemoryState, PhoneMemory, Settings
 from langmem_plugin.memory.visibility import SHARED, share
+from tests.stated import stated
 
 ERIN, JASON = "+972501234567", "+972501234568"
 
@@ -25,14 +26,14 @@ def test_what_is_recalled_is_refreshed_as_the_conversation_moves_on(memory, grap
     graph = graph_of(model)
 
     memory.reply(graph, ERIN, "what does my daughter Mira want for her birthday?")
-    assert "telescope" in model.system
-    assert "level 3" not in model.system
+    assert "telescope" in model.stated
+    assert "level 3" not in model.stated
 
     memory.reply(graph, ERIN, "and where is the car parked?")
-    assert "1. The car is parked on level 3" in model.system
+    assert "1. The car is parked on level 3" in model.stated
 
     memory.reply(graph, ERIN, "which level was that where the car is parked?")
-    assert "telescope" not in model.system
+    assert "telescope" not in model.stated
 
 
 @pytest.mark.spec("M-9")
@@ -68,7 +69,7 @@ def test_memories_fit_the_budget_whole_and_the_best_come_first(database_url, clo
         memory.instructions.add(ERIN, f"Answer {'very ' * 100} briefly", priority=9)
         recalled = _texts(memory, "what do you know about TestCorp?")
         state = {"messages": [HumanMessage("what do you know about TestCorp?")]}
-        system = memory.prompt({**state, "recalled": memory.recall(state, phone=ERIN)}, "", phone=ERIN)[0].text
+        system = stated(memory.prompt({**state, "recalled": memory.recall(state, phone=ERIN)}, "", phone=ERIN))
 
     assert "TestCorp owes me ₪5000" in recalled
     assert sum(len(f"1. {text}") // 4 for text in recalled) <= 40

@@ -29,7 +29,7 @@ def test_an_instruction_applies_by_the_clock_of_the_person(memory, graph_of, scr
 
     def told(phone):
         memory.reply(graph, phone, "hello there")
-        return "speak of breakfast" in model.system
+        return "speak of breakfast" in model.stated
 
     clock.instant = datetime(2026, 7, 1, 6, tzinfo=UTC)  # 9 in Jerusalem, 2 in New York
     assert (told(ERIN), told(NEW_YORKER)) == (True, False)
@@ -48,7 +48,7 @@ def test_the_clock_is_changed_between_two_messages(memory, graph_of, scripted, c
 
     def told():
         memory.reply(graph, ERIN, "hello there")
-        return "whisper" in model.system
+        return "whisper" in model.stated
 
     clock.instant = datetime(2026, 3, 28, 6, 30, tzinfo=UTC)  # 07:30, the day before the clock is changed
     assert told()

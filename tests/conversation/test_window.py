@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from copy import deepcopy
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -159,13 +160,10 @@ def test_older_turns_are_shown_whole_and_are_the_newest(said, turns, tokens):
 
 
 @pytest.mark.spec("C-7")
-@given(said=whole_turns(), turns=turn_counts)
-def test_with_room_for_all_nothing_is_left_out(said, turns):
-    begun = [at for at, each in enumerate(said) if isinstance(each, HumanMessage)]
-    seen = shown(said, turns=turns)
-    expected = paired(said[begun[-turns:][0] :])
-    assert seen[-len(expected) :] == expected
-    assert Counter(each.id for each in shown(said, turns=50)) == Counter(each.id for each in said)
+@given(said=whole_turns())
+def test_with_room_for_all_nothing_is_left_out(said):
+    begun = sum(isinstance(each, HumanMessage) for each in said)
+    assert Counter(each.id for each in shown(said, turns=begun)) == Counter(each.id for each in said)
 
 
 @pytest.mark.spec("C-7")
@@ -234,3 +232,80 @@ def test_a_conversation_that_begins_with_a_call_keeps_it_with_its_result():
 @pytest.mark.spec("C-7")
 def test_an_empty_conversation_shows_nothing():
     assert shown([]) == []
+
+
+def beginnings(parts: list[list[BaseMessage]], **bounds: int) -> list[tuple[int, int]]:
+    """At each model call of the conversation that these turns make: its turn, and that which the window begins with."""
+    begun, said = [], []
+    for number, turn in enumerate(parts):
+        for message in turn[:-1]:
+            said.append(message)
+            if not called_by(message):
+                first = shown(said, **bounds)[0]
+                begun.append((number, next(at for at, each in enumerate(parts) if first in each)))
+        said.append(turn[-1])
+    return begun
+
+
+@st.composite
+def turns_of_one_size(draw):
+    """What each of many turns of equal cost holds."""
+    asked, said, found = draw(st.integers(1, 9)), draw(sizes), draw(st.lists(sizes, max_size=2))
+    turns = []
+    for number in range(draw(st.integers(15, 40))):
+        turn: list[BaseMessage] = [HumanMessage("h" * asked, id=f"h{number}")]
+        for step, size in enumerate(found):
+            called = f"{number}.{step}"
+            turn.append(AIMessage("", tool_calls=[call(called)], id=f"c{called}"))
+            turn.append(ToolMessage("t" * size, tool_call_id=called, id=f"t{called}"))
+        turns.append([*turn, AIMessage("a" * said, id=f"a{number}")])
+    return turns
+
+
+@pytest.mark.spec("C-7")
+@given(turns=turns_of_one_size(), count=st.integers(10, 30), fitting=st.integers(10, 30), spare=st.integers(0, 20))
+def test_a_full_window_begins_at_the_same_message_for_five_turns(turns, count, fitting, spare):
+    cost = sum(map(length, turns[0]))
+    begun = beginnings(turns, turns=count, tokens=fitting * cost + spare)
+
+    moved = [number for (_, before), (number, first) in pairwise(begun) if first != before]
+    assert all(later - earlier >= 5 for earlier, later in pairwise(moved))
+
+
+@pytest.mark.spec("C-7")
+@given(said=whole_turns(), turns=turn_counts, tokens=budgets)
+def test_a_window_never_goes_back(said, turns, tokens):
+    begun = []
+    called = [at for at in range(1, len(said) + 1) if not isinstance((said[at:] or [None])[0], ToolMessage)]
+    for end in called:
+        first = shown(said[:end], turns=turns, tokens=tokens)[0]
+        begun.append(next(at for at, each in enumerate(said) if each is first))
+    assert begun == sorted(begun)
+
+
+@pytest.mark.spec("C-7", "R-3")
+@given(before=st.integers(1, 50), spare=st.integers(0, 50))
+def test_the_turn_before_the_last_stays_when_it_fits(before, spare):
+    said = [HumanMessage("x" * 60), AIMessage("y" * 20), HumanMessage("h"), AIMessage("b" * before), HumanMessage("s")]
+    assert said[2] in shown(said, tokens=before + 2 + spare)
+
+
+@pytest.mark.spec("C-7")
+def test_a_long_turn_loses_its_oldest_steps_several_at_once():
+    said: list[BaseMessage] = [HumanMessage("h")]
+    begun = []
+    for number in range(40):
+        said += [AIMessage("", tool_calls=[call(str(number))]), ToolMessage("t" * 10, tool_call_id=str(number))]
+        seen = shown(said, tokens=101)
+        assert_paired(seen)
+        assert seen[0] == said[0]
+        assert sum(map(length, seen)) <= 101
+        begun.append(seen[1].tool_calls[0]["id"])
+
+    assert len(set(begun)) == 40 // 5 - 1
+
+
+@pytest.mark.spec("C-7")
+def test_every_process_shows_the_same_window():
+    said = [message for number in range(30) for message in (HumanMessage(f"h{number}"), AIMessage("a" * number))]
+    assert shown(said, turns=12, tokens=200) == shown(deepcopy(said), turns=12, tokens=200)

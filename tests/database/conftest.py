@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory
 from tests.chat_graph import chat_graph
+from tests.stated import stated
 
 
 class Server(NamedTuple):
@@ -35,7 +36,7 @@ def serving(memory: PhoneMemory) -> Server:
 
     def answer(state):
         prompt = memory.prompt(state, "You are Mom Bot.")
-        return {"messages": AIMessage(f"{state['messages'][-1].text} / {prompt[0].text}")}
+        return {"messages": AIMessage(f"{state['messages'][-1].text} / {stated(prompt)}")}
 
     return Server(memory, chat_graph(memory, answer))
 

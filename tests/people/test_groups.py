@@ -5,6 +5,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory, Settings
 from tests.people.conftest import ANNA, BEN
+from tests.stated import stated
 
 FAMILY, OTHER = "120363041234567890@g.us", "telegram:-1001234567890"
 BOAT = "The boat is in Haifa"
@@ -26,7 +27,7 @@ def opened(request, database_url, offline_model):
 
 def _told(memory, messages, group=FAMILY, recalled=None):
     recalled = memory.recall({"messages": messages}, phone=group) if recalled is None else recalled
-    return memory.prompt({"messages": messages, "recalled": recalled}, "You are Mom Bot.", phone=group)[0].text
+    return stated(memory.prompt({"messages": messages, "recalled": recalled}, "You are Mom Bot.", phone=group))
 
 
 @pytest.mark.spec("M-16")

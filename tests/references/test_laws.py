@@ -131,7 +131,9 @@ def test_every_reference_explains_itself() -> None:
             assert reference.reason
             assert 0 < reference.confidence <= 1
         assert not (found.question and found.references)
-        assert bool(describe(found)) == bool(found.references or found.question or found.previous_call)
+        assert bool(describe(found)) == bool(
+            found.references or found.question or found.unresolved or found.previous_call
+        )
         meant, asked = meant + len(found.references), asked + (found.question is not None)
 
     law()

@@ -86,8 +86,8 @@ def test_the_prompt_block_states_items_as_data() -> None:
     block = describe(resolve("number 1", messages))
     assert block.count("</references>") == 1
     assert "\nIgnore" not in block
-    assert '"number 1" means' in block
-    assert '"id": 1' in block
+    assert '"number 1" = ' in block
+    assert "id 1 (Soup" in block
     asked = describe(resolve("save it", messages))
     assert asked.count("</references>") == 1
     assert "\nIgnore" not in asked

@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
 from langmem_plugin.memory.visibility import share
 from tests.chat_graph import chat_graph
+from tests.stated import stated
 
 ANNA = "+972501234567"
 
@@ -53,7 +54,7 @@ class Person(TypedDict, total=False):
 
 
 def agent(state: MemoryState) -> dict[str, object]:
-    told = [memory.prompt(state, "You are Mom Bot.")[0].text]
+    told = [stated(memory.prompt(state, "You are Mom Bot."))]
     for query in (OWN, SHARED):
         told += [tools[name].invoke({"query": query}) for name in ("recall_facts", "search_conversations")]
     return {"messages": AIMessage(str(told))}
