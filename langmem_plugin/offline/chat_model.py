@@ -20,6 +20,7 @@ from langgraph.config import get_config
 from pydantic import Field, PrivateAttr
 
 from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.context_block import without_context
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 from langmem_plugin.memory.models import storable
@@ -115,7 +116,8 @@ class OfflineChatModel(BaseChatModel):
         if last is None:
             return AIMessage(_cannot(tools))
         history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
-        said = storable(messages[last].text[:_LONGEST]).strip()
+        written, known = without_context(messages[last])
+        said = storable(written.text[:_LONGEST]).strip()
         meant = resolve(said, history)
         request = Request(said, meant.references)
         choice = (
@@ -124,7 +126,7 @@ class OfflineChatModel(BaseChatModel):
             or self._chooser.nearest(request, tools)
         )
         if choice is None:
-            return AIMessage(self._quoted(request.said, messages) or meant.question or _cannot(tools))
+            return AIMessage(self._quoted(request.said, messages, known) or meant.question or _cannot(tools))
         if choice.filled.missing:
             return AIMessage(_question(choice.filled.missing[0], meant))
         calls = [
@@ -159,9 +161,9 @@ class OfflineChatModel(BaseChatModel):
                 return Choice(tool, filled)
         return None
 
-    def _quoted(self, said: str, messages: list[BaseMessage]) -> str:
+    def _quoted(self, said: str, messages: list[BaseMessage], known: str) -> str:
         """The stated memory that is nearest to the question, with its citation; "" if none is near."""
-        stated = "\n".join(message.text for message in messages if isinstance(message, SystemMessage))
+        stated = "\n".join([*(each.text for each in messages if isinstance(each, SystemMessage)), known])
         block = re.search(r"<memories>\n(.*?)\n</memories>", stated, re.DOTALL)
         question = self._chooser.vector(said)
         near = [
