@@ -15,7 +15,7 @@ from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_LISTS = 6
+_LISTS = 5
 _WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.7, "value": 0.8, "type": 0.3}
 _PLURAL = frozenset(
     phrases("ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo")
@@ -46,7 +46,7 @@ class Described:
 
 def described(segment: Segment, utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()) -> Described:
     """Of a list; no entries where nothing said tells its items apart."""
-    reading = read(segment, utterance, listed, taken)
+    reading = read(segment.marks, utterance, listed, taken)
     alone = len(listed.entries) == 1
     telling = sorted(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
@@ -142,12 +142,12 @@ def features(found: Described, segment: Segment, utterance: Utterance, ledger: L
     names = frozenset().union(*(words for entry in found.entries for words in entry.name_words)) or frozenset()
     said = {stem(constraint.words) for constraint in found.telling}
     strange = found.reading.strange
-    total = found.reading.explained + len(found.reading.unexplained)
+    total = len(found.reading.constraints) + len(strange)
     return {
         "definite word": float(definite),
         "indefinite word": float(any(mark.has("indefinite", "cardinal", "another") or mark.text == "new" for mark in before)),
-        "coverage": found.reading.explained / max(total, 1),
-        "unexplained": min(len(found.reading.unexplained), 4) / 4,
+        "coverage": len(found.reading.constraints) / max(total, 1),
+        "unexplained": min(len(strange), 4) / 4,
         "beside strange": float(
             any(place - 1 in strange or place + 1 in strange for constraint in found.telling for place in constraint.places)
         ),

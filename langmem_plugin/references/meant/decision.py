@@ -282,8 +282,8 @@ class _Deciding:
         best, most = None, 0.0
         for age, listed in enumerate(self._ledger.shown_lists[: -_LISTS_NARROWED - 1 : -1]):
             found = described(near, self._utterance, listed, taken)
-            if found.reading.explained - 0.5 * age > most and len(listed.entries) > 1:
-                best, most = found, found.reading.explained - 0.5 * age
+            if len(found.reading.constraints) - 0.5 * age > most and len(listed.entries) > 1:
+                best, most = found, len(found.reading.constraints) - 0.5 * age
         if best is None:
             return self._ledger
         entries, listed = best.entries or best.listed.entries, best.listed
