@@ -48,10 +48,14 @@ class Reading:
     strange: frozenset[int]
 
 
-def read(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()) -> Reading:
+def read(
+    marks: Sequence[Mark], utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()
+) -> Reading:
     """`taken` are stretches of the text that other phrases have read."""
     covered = {
-        place for place, mark in enumerate(marks) if any(start <= mark.start and mark.end <= end for start, end in taken)
+        place
+        for place, mark in enumerate(marks)
+        if any(start <= mark.start and mark.end <= end for start, end in taken)
     }
     found: list[Constraint] = []
     for way in (_values, _states):
@@ -103,7 +107,9 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         sort = "name" if any(fits) else "typed"
         if sort == "typed":
             near = [
-                max((_alike(value, shown) for value in values for shown in _compared(value, listed, index)), default=0.0)
+                max(
+                    (_alike(value, shown) for value in values for shown in _compared(value, listed, index)), default=0.0
+                )
                 for index in range(len(listed.entries))
             ]
             best = max(near, default=0.0)
@@ -152,7 +158,12 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
                 continue
             deny = negated(marks, start)
             found = [
-                Constraint(words, "state", _fitting(listed, lambda each, state=state: each.get(state), holds is not deny), places)
+                Constraint(
+                    words,
+                    "state",
+                    _fitting(listed, lambda each, state=state: each.get(state), holds is not deny),
+                    places,
+                )
                 for state, holds in STATES[words]
             ]
             best = max(found, key=lambda each: (each.tells, any(each.fits)))
@@ -161,7 +172,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
                 used.update(places)
 
 
-def _fitting(listed: ShownList, told: Callable[[dict[int, bool]], bool | None], wanted: bool) -> tuple[float, ...]:  # noqa: FBT001
+def _fitting(listed: ShownList, told: Callable[[dict[int, bool]], bool | None], wanted: bool) -> tuple[float, ...]:
     return tuple(float(told(listed.states_of(index)) is wanted) for index in range(len(listed.entries)))
 
 
@@ -171,9 +182,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
     near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)]
     known = any(fit for _, fit in near)
-    if not known or all(fit for _, fit in near):
-        if (flagged := _property(marks, place, said, listed)) is not None:
-            return flagged
+    flagged = _property(marks, place, said, listed) if not known or all(fit for _, fit in near) else None
+    if flagged is not None:
+        return flagged
     if not known:
         slips = [any(_nearly(word, listed.naming(index)) for word in (mark.text, *said)) for index in range(len(near))]
         near = [("nickname", 0.8) if slip else ("", 0.0) for slip in slips]
@@ -219,7 +230,8 @@ def _code(mark: Mark, place: int, listed: ShownList) -> Constraint | None:
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
-        float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered)) for entry in listed.entries
+        float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered))
+        for entry in listed.entries
     )
     return Constraint(mark.text, "code", fits, range(place, place + 1)) if any(fits) else None
 

@@ -40,7 +40,8 @@ class Unclear:
 @dataclass(frozen=True, eq=False)
 class Decision:
     """Everything an utterance was found to mean; or `unclear`, the entries to be asked about; or the words
-    that point at nothing (`unresolved`); or nothing."""
+    that point at nothing (`unresolved`); or nothing.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     unclear: list[ItemEntry] = field(default_factory=list)

@@ -19,9 +19,12 @@ def states_of(item: Mapping[str, object]) -> dict[int, bool]:
     for key, value in _fields(item):
         worded = worded_states([word for word in key if word not in _BESIDE])
         for state, holds in worded.items():
-            if isinstance(value, bool) or value is None or value == "":
-                found.setdefault(state, holds is bool(value))
-            elif isinstance(value, (int, float)) and not _COUNTS.isdisjoint(key):
+            if (
+                isinstance(value, bool)
+                or value is None
+                or value == ""
+                or (isinstance(value, (int, float)) and not _COUNTS.isdisjoint(key))
+            ):
                 found.setdefault(state, holds is bool(value))
             elif key[-1:] in (("at",), ("date",), ("on",)):
                 found.setdefault(state, holds)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.tool_results import ResultList
-from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.values import Value
@@ -72,6 +72,11 @@ class ShownList:
             if self.entries
             else frozenset()
         )
+
+    def of(self, entries: list[ItemEntry]) -> "ShownList":
+        """The same with no more than some of its entries, unnumbered."""
+        nothing: list[int | None] = [None] * len(entries)
+        return ShownList(entries, nothing, self.turn, self.kind, self.nouns, self.tool, sources=self.sources)
 
     @property
     def numbered(self) -> bool:
