@@ -14,6 +14,7 @@ from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
+from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
@@ -41,6 +42,7 @@ class TurnContext:
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
         summaries: Summaries | None,
+        choices: ReferenceChoices | None,
         people: People,
         person_settings: PersonSettings,
         executor: Executor,
@@ -48,6 +50,7 @@ class TurnContext:
     ) -> None:
         reminders = ReplyMemory(service)
         self._executor = executor
+        self.choices = choices
         self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
             reminders, self.person, person_settings, settings, documents=documents, count_tokens=count_tokens, now=now
