@@ -1,38 +1,34 @@
-"""What a model said is meant, asked once in a turn: a resolution is wanted at every call of the model and by tools."""
+"""What a model said is meant, asked once in a turn: a resolution is wanted before it, at every model call and by tools."""
 
+import time
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage
 
 from langmem_plugin.lru import LruCache
 from langmem_plugin.references.meant.model_choice import choose
 
-Choosing = Callable[[str, str, Sequence[str]], tuple[int, ...] | None]
-
 _KEPT_BYTES = 1_000_000
 _ENTRY_BYTES = 500
+_SILENT = 60.0  # seconds for which a question without an answer is not put again: longer than most turns
 
 
 class ReferenceChoices:
-    """Kept by the message and all that the model was asked, so that nobody is answered with another's choice."""
+    """`choose` with its answers kept by all that was asked, so that nobody is given another's.
 
-    def __init__(self, model: BaseChatModel) -> None:
+    `seconds` is a clock that only goes forward.
+    """
+
+    def __init__(self, model: BaseChatModel, *, seconds: Callable[[], float] = time.monotonic) -> None:
         self._model = model
-        self._made: LruCache[bytes, tuple[tuple[int, ...] | None]] = LruCache(_KEPT_BYTES)
+        self._seconds = seconds
+        self._made: LruCache[bytes, tuple[tuple[int, ...] | None, float]] = LruCache(_KEPT_BYTES)
 
-    def of_turn(self, message: BaseMessage) -> Choosing:
-        """`choose` for the person's message. That the model failed is kept too, else it would be asked again."""
-
-        def chosen(utterance: str, reply: str, shown: Sequence[str]) -> tuple[int, ...] | None:
-            asked = repr((message.id, utterance, reply, list(shown)))
-            key = sha256(asked.encode(errors="backslashreplace")).digest()
-            made = self._made.get(key)
-            if made is None:
-                made = (choose(self._model, utterance, reply, shown),)
-                if made[0] is not None or message.id is not None:
-                    self._made.put(key, made, _ENTRY_BYTES)
-            return made[0]
-
+    def __call__(self, utterance: str, reply: str, shown: Sequence[str]) -> tuple[int, ...] | None:
+        key = sha256(repr((utterance, reply, list(shown))).encode(errors="backslashreplace")).digest()
+        chosen, until = self._made.get(key) or (None, 0.0)
+        if chosen is None and self._seconds() >= until:
+            chosen = choose(self._model, utterance, reply, shown)
+            self._made.put(key, (chosen, self._seconds() + _SILENT), _ENTRY_BYTES)
         return chosen
