@@ -1,4 +1,4 @@
-"""What a model said is meant, asked once in a turn: a resolution is wanted before it, at every model call and by tools."""
+"""What a model said is meant, asked once in a turn: before it, at every model call and by tools it is wanted."""
 
 import time
 from collections.abc import Callable, Sequence
