@@ -15,7 +15,9 @@ household's data before and after the turn, so an earlier mistake counts once; r
 and seconds and is no mistake.
 
 New tokens are those of a prompt that the server had not kept from the call before: as llama.cpp says (`timings`) or
-`usage` does, else estimated by the longest common prefix. The key is `OPENAI_API_KEY`, if the server wants one.
+`usage` does, else estimated by the longest common prefix. The two ways are played one after the other, so start the
+server anew and without a cache beside its slot (`--cache-ram 0`), or the second finds what the first has left. The key
+is `OPENAI_API_KEY`, if the server wants one.
 """
 
 import argparse
@@ -51,12 +53,13 @@ from graphs.tools import broken, household_tools
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import model_failures
 from langmem_plugin.conversation.tokens import estimated_tokens
+from langmem_plugin.errors import LangMemError
 from langmem_plugin.offline.chat_model import OfflineChatModel
 
 HOW_TO_GET_A_MODEL = """\
 Give --base-url and --model of a server that speaks as OpenAI's does, or --offline to try this without any.
 One on this machine, from llama.cpp, with any GGUF model that was trained to call tools:
-    llama-server -m model.gguf --jinja -c 8192 -np 1 --port 8089
+    llama-server -m model.gguf --jinja -c 8192 -np 1 --cache-ram 0 --port 8089
     python -m benchmarks.followups --base-url http://127.0.0.1:8089/v1 --model local
 """
 CONVERSATIONS = Path(__file__).with_suffix(".jsonl")
@@ -221,7 +224,7 @@ def play(conversation: Row, model: Watched, folder: Path, phone: str, memory: Ph
         begun, failed, reply = time.perf_counter(), False, ""
         try:
             reply = reply_to(turn["say"])
-        except (GraphRecursionError, *model_failures()):
+        except (GraphRecursionError, LangMemError, *model_failures()):
             failed = True
         seconds = time.perf_counter() - begun
         right, wrong_write = score.of(turn["any"], model.calls, reply)
