@@ -67,7 +67,7 @@ NOT_REFERRING = ("chat", "not yet", "plain")
 """Kinds of turns that point at nothing; "question" and "nothing there" point, and ask for no call."""
 WEDNESDAY = datetime(2026, 3, 4, 9, 0, tzinfo=UTC)
 MOST_STEPS = 16
-MOST_TOKENS = 160  # of one answer
+MOST_TOKENS = 400  # of one answer
 WRITING = ("save_recipe", "add_to_grocery_list", "push_grocery_list", "swap_meal", "move_budget")
 WRITTEN = (
     "SELECT recipe_id FROM saved_recipes",
