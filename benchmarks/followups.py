@@ -10,9 +10,9 @@ is what is said, and either what is `given`, calls that are really made and a re
 the same in both, or the `kind` of the follow-up and what counts as right, `any` of several: `calls` that are needed,
 or what the reply `says`.
 
-A turn is right when the calls it needs were made and nothing else was written. What was written is compared in the
-household's data before and after the turn, so an earlier mistake counts once; reading more than is needed costs tokens
-and seconds and is no mistake.
+A turn is right when the calls it needs were made and nothing else was written, nor tried to be. What was written is
+compared in the household's data before and after the turn, so an earlier mistake counts once; reading more than is
+needed costs tokens and seconds and is no mistake. A wrong write is one that took effect and was not meant.
 
 New tokens are those of a prompt that the server had not kept from the call before: as llama.cpp says (`timings`) or
 `usage` does, else estimated by the longest common prefix. The two ways are played one after the other, so start the
@@ -294,7 +294,10 @@ class Score:
         now = written(self._household.path)
         meant = [self._meant(each["calls"]) for each in expected]
         right = any(
-            now == state and self._read(each["calls"], calls) and _says(each, reply)
+            now == state
+            and _writing(each["calls"]) == _writing(calls)
+            and self._read(each["calls"], calls)
+            and _says(each, reply)
             for each, state in zip(expected, meant, strict=True)
         )
         return right, now not in (written(self._before), *meant)
@@ -321,6 +324,10 @@ class Score:
     def _defaults(self) -> dict[str, Row]:
         tools = tools_of(self._household, self._phone)
         return {name: {key: of.get("default") for key, of in tool.args.items()} for name, tool in tools.items()}
+
+
+def _writing(calls: Sequence[Call]) -> set[str]:
+    return {name for name, _ in calls if name in WRITING}
 
 
 def _says(expected: Row, reply: str) -> bool:

@@ -43,7 +43,8 @@ SOUP, PIE = call("save_recipe", recipe_id="minestrone"), call("save_recipe", rec
         ([SOUP], [one_of()], False, True),
         ([SOUP, SOUP], [one_of(SOUP)], True, False),
         ([call("get_recipe", recipe_id="minestrone"), SOUP], [one_of(SOUP)], True, False),
-        ([call("save_recipe", recipe_id="no-such-soup")], [one_of()], True, False),
+        ([call("save_recipe", recipe_id="no-such-soup")], [one_of()], False, False),
+        ([call("push_grocery_list")], [one_of()], False, False),
     ],
 )
 def test_a_write_is_right_when_just_that_is_written(household, tools, made, expected, right, wrong_write):
@@ -51,6 +52,14 @@ def test_a_write_is_right_when_just_that_is_written(household, tools, made, expe
     for name, arguments in made:
         tools[name].invoke(arguments)
     assert score.of(expected, made, "") == (right, wrong_write)
+
+
+@pytest.mark.spec("R-3")
+def test_what_is_written_already_is_right_only_if_it_is_written_again(household, tools):
+    tools["save_recipe"].invoke(SOUP[1])
+    score = followups.Score(household, PHONE)
+    assert score.of([one_of(SOUP)], [], "") == (False, False)
+    assert score.of([one_of(SOUP)], [SOUP], "") == (True, False)
 
 
 @pytest.mark.spec("R-3")
