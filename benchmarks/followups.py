@@ -343,6 +343,8 @@ def play_all(conversations: Sequence[Row], model: Watched, *, with_memory: bool)
         tempfile.TemporaryDirectory(prefix="langmem-followups-") as name,
         PhoneMemory(f"sqlite:///{name}/langmem.db", now=lambda: WEDNESDAY) if with_memory else nullcontext() as memory,
     ):
+        # Neither way pays for the first reading of the system text and the tools.
+        replying(model, opened(Path(name) / "greeting.db"), "+12025559999", memory)("hello")
         for number, conversation in enumerate(conversations):
             yield from play(conversation, model, Path(name) / str(number), f"+1202555{number:04}", memory)
 
