@@ -234,9 +234,9 @@ def play(conversation: Row, model: Watched, folder: Path, phone: str, memory: Ph
             kind=turn["kind"],
             right=right and not failed,
             wrong_write=wrong_write,
-            calls=model.calls,
+            calls=[*model.calls],
             reply=reply,
-            new_tokens=model.new_tokens,
+            new_tokens=[*model.new_tokens],
             seconds=seconds,
             failed=failed,
         )
