@@ -1,6 +1,6 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
@@ -66,9 +66,9 @@ def read(
     for place, mark in enumerate(marks):
         if place in covered or not _tells(marks, place, utterance):
             continue
-        constraint = _code(mark, place, listed) if mark.text[:1].isdigit() else _word(marks, place, listed)
-        if constraint is not None:
-            found.append(constraint)
+        fitting = _code(mark, place, listed) if mark.text[:1].isdigit() else _word(marks, place, listed)
+        if fitting is not None:
+            found.append(fitting)
         else:
             strange.add(place)
     return Reading(found, frozenset(strange))
@@ -158,12 +158,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
                 continue
             deny = negated(marks, start)
             found = [
-                Constraint(
-                    words,
-                    "state",
-                    _fitting(listed, lambda each, state=state: each.get(state), holds is not deny),
-                    places,
-                )
+                Constraint(words, "state", _in_state(listed, state, wanted=holds is not deny), places)
                 for state, holds in STATES[words]
             ]
             best = max(found, key=lambda each: (each.tells, any(each.fits)))
@@ -172,8 +167,8 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
                 used.update(places)
 
 
-def _fitting(listed: ShownList, told: Callable[[dict[int, bool]], bool | None], wanted: bool) -> tuple[float, ...]:
-    return tuple(float(told(listed.states_of(index)) is wanted) for index in range(len(listed.entries)))
+def _in_state(listed: ShownList, state: int, *, wanted: bool) -> tuple[float, ...]:
+    return tuple(float(listed.states_of(index).get(state) is wanted) for index in range(len(listed.entries)))
 
 
 def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
