@@ -28,6 +28,8 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
     listed = listed if printed else of_type(listed, phrase.nouns)
     if len(listed.entries) == 1 and not listed.numbered:
         listed = _sequence(listed, ledger)
+    if _past_another(listed, ledger):
+        return None
     found = []
     for number in phrase.numbers:
         if number == 0:
@@ -65,6 +67,14 @@ def by_previous(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
     if len(ledger.focus) < 2:
         return None
     return Finding([ledger.focus[-2]], utterance.words(phrase), "the one spoken of before", "older")
+
+
+def _past_another(listed: ShownList, ledger: Ledger) -> bool:
+    """Whether one thing of another kind was shown since: "the second one" does not reach past it."""
+    newest = ledger.shown_lists[-1]
+    since = len(newest.entries) == 1 and newest.turn == ledger.turn > listed.turn and newest.kind in ("list", "all")
+    kinds = frozenset().union(*(entry.kind_words for entry in listed.entries))
+    return since and not kinds & newest.entries[0].kind_words
 
 
 def _sequence(last: ShownList, ledger: Ledger) -> ShownList:

@@ -38,13 +38,11 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
         if whole and not spoken_of:
             return Unclear([])
         if last.kind in ("list", "all") and not spoken_of:
-            if utterance.has("greeting", "search"):
+            if utterance.has("greeting", "search") or (last.turn < ledger.turn and not phrase.one):
                 return None
             return Unclear(list(last.entries), beside=_beside(phrase, utterance))
     if focus is not None and (phrase.explicit or _thing_like(phrase.nouns)):
-        evidence = {"beside": float(_beside(phrase, utterance))}
-        listed = list_with(focus, ledger)
-        return Finding([focus], words, "the one last spoken of", "pointing", listed, evidence=evidence)
+        return Finding([focus], words, "the one last spoken of", "pointing", list_with(focus, ledger))
     return None
 
 

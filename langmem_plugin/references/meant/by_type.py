@@ -9,7 +9,7 @@ from langmem_plugin.references.meant.last_question import asks_detail
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.shown.tool_results import reads
+from langmem_plugin.references.shown.tool_results import COLLECTIVE, reads
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
@@ -35,6 +35,8 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
     marks = utterance.wanted_marks
     acting = any(mark.text in _ACTIONS or mark.has("return") for mark in marks)
     for nouns in utterance.definite_nouns:
+        if not acting and not COLLECTIVE.isdisjoint(stem(noun) for noun in nouns):
+            continue  # "show me the meal plan"
         entry = _last_of_type(nouns, ledger, acting=acting)
         if entry is not None and not _tells_of_another(nouns, entry):
             reason = "the last spoken of that type"

@@ -15,6 +15,7 @@ from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
+from langmem_plugin.references.said.cursor import marks_before
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment, of_oneself, segments, to_be_remembered
 from langmem_plugin.references.said.utterance import Utterance
@@ -63,7 +64,8 @@ class _Deciding:
         if findings:
             best = max(findings, key=lambda found: found.confidence)
             if best.claimed:
-                return self._kept([found for found in findings if found is best or _goes_beside(found, best)])
+                beside = [found for found in findings if found is best or self._goes_beside(found, best)]
+                return self._kept(sorted(beside, key=lambda found: found.sort != "pointing"))
             if best.confidence >= ASKED:
                 return Decision(unclear=best.entries)
         if unclear:
@@ -158,6 +160,21 @@ class _Deciding:
                 text = text[: segment.start] + " " * (segment.end - segment.start) + text[segment.end :]
         return _DENIED.sub(" ", text)
 
+    def _goes_beside(self, found: Finding, best: Finding) -> bool:
+        """Whether a second finding is meant as well: counted or described in a piece of its own, or a pronoun with a
+        preposition between the two: "put that on Friday".
+        """
+        groups = GROUPS[found.sort], GROUPS[best.sort]
+        if found.sort == "pointing" and groups[1] in _TOGETHER:
+            return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
+        sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined")))
+        return set(groups) <= set(_TOGETHER) and sure
+
+    def _after_preposition(self, finding: Finding) -> bool:
+        start = self._utterance.text.find(finding.words)
+        before = marks_before(self._utterance.marks, start, 2) if start > 0 else []
+        return any(mark.has("preposition") or mark.text in ("to", "de", "a") for mark in before)
+
     def _kept(self, findings: Sequence[Finding]) -> Decision:
         """Each item once."""
         kept: list[Finding] = []
@@ -175,14 +192,6 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
-
-
-def _goes_beside(found: Finding, best: Finding) -> bool:
-    """Whether a second finding is meant as well: counted or described in a piece of its own, and sure enough."""
-    if found.evidence.get("beside"):
-        return found.claimed
-    alike = GROUPS[found.sort] in _TOGETHER and GROUPS[best.sort] in _TOGETHER
-    return alike and (found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined"))))
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:

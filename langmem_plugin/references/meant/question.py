@@ -9,7 +9,8 @@ from langmem_plugin.references.shown.items import ItemEntry
 def ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
     """A question that names several candidates by number and name, or the words that fit nothing; None for neither."""
     if unresolved:
-        return f"Nothing I have shown is {' or '.join(map(inline, unresolved))}. Which one do you mean?"
+        words = " or ".join(f"“{inline(each)}”" for each in unresolved)
+        return f"Nothing that I have shown you is {words}. Which one do you mean?"
     if len(unclear) < _SEVERAL:
         return None
     names = [f"{place}. {inline(entry.title)[:60]}" for place, entry in enumerate(unclear[:6], 1)]

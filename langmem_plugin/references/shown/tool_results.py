@@ -30,7 +30,7 @@ _READING = frozenset(
 _DONE = frozenset(
     phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
 )
-_COLLECTIVE = frozenset(
+COLLECTIVE = frozenset(
     phrases(
         "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
     )
@@ -124,7 +124,7 @@ def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str 
 
 def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> ResultList:
     entries = [_entry(item, nouns, index, keys[index] if keys else "") for index, item in enumerate(items)]
-    return ResultList(entries, tool, nouns, collective=bool(nouns & _COLLECTIVE))
+    return ResultList(entries, tool, nouns, collective=bool(nouns & COLLECTIVE))
 
 
 def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
