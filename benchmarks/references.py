@@ -1,10 +1,11 @@
 """How often references are understood, and how long it takes, against the targets; then what is left, by cause.
 
-    python -m benchmarks.references --data FOLDER            # refs_*, altentities_*, followup_*.jsonl
+    python -m benchmarks.references                          # our own lines: see benchmarks/reference_lines.py
+    python -m benchmarks.references --data FOLDER            # and refs_*, altentities_*, followup_*, texting_*.jsonl
     python -m benchmarks.references --data FOLDER --no-embedder --causes
 
-The rows are not part of this project. They are made from public dialogues: Schema-Guided Dialogue and SMCalFlow
-(CC BY-SA 4.0), MultiWOZ, tau-bench and ToolTalk (MIT), AltEntities (CC BY-SA 3.0).
+The rows of FOLDER are not part of this project. They are made from public dialogues: Schema-Guided Dialogue and
+SMCalFlow (CC BY-SA 4.0), MultiWOZ, tau-bench and ToolTalk (MIT), AltEntities (CC BY-SA 3.0).
 One JSON object a line:
 
   refs, altentities: dialogue [{role, content}], results [{tool, turn, items [{_id, …}], shown_order, n_total}],
@@ -22,8 +23,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
+from benchmarks.reference_lines import TUNING, UNSEEN, Line, ids, read_lines, used
 from langmem_plugin.references import Closeness, Resolution, clear_cache, resolve
 
 Row = dict[str, Any]
@@ -49,14 +51,6 @@ def read(folder: Path, name: str) -> list[Row]:
 
 def as_message(turn: Row) -> BaseMessage:
     return HumanMessage(turn["content"]) if turn["role"] == "user" else AIMessage(turn["content"])
-
-
-def used(tool: str, arguments: Row, result: object, number: int) -> list[BaseMessage]:
-    call = f"call-{number}"
-    return [
-        AIMessage("", tool_calls=[{"name": tool, "args": arguments, "id": call}]),
-        ToolMessage(json.dumps(result, ensure_ascii=False), tool_call_id=call, name=tool),
-    ]
 
 
 def conversation(row: Row) -> list[BaseMessage]:
@@ -159,6 +153,34 @@ def measure_revisions(rows: Sequence[Row], tally: Tally) -> None:
             tally.add(["found that are revisions"], revises)
         if found != revises:
             tally.causes[f"revisions: {row['label']}, found: {found}"] += 1
+
+
+def measure_lines(lines: Iterable[Line], name: str) -> None:
+    """Prints the shares that a person who texts would feel, and the right of each kind."""
+    kinds: defaultdict[str, list[bool]] = defaultdict(list)
+    claimed: list[bool] = []
+    sure: list[bool] = []
+    nothing: list[bool] = []
+    asked = rejected = 0
+    for line in lines:
+        found = resolve(line.utterance, line.messages)
+        good = ids(found) == line.meant
+        kinds[line.kind].append(good)
+        claimed += [good] if found.references else []
+        sure += [good] if found.sure else []
+        nothing += [bool(found.references)] if not line.meant else []
+        asked += found.question is not None
+        rejected += bool(ids(found) & line.rejected)
+    every = [good for of_kind in kinds.values() for good in of_kind]
+    print(
+        f"{name:10} {share(every)} right; something said {share(claimed)} right, sure {share(sure)} right; "
+        f"an item where none is meant {share(nothing)}; rejected but picked {rejected}; asked {asked}"
+    )
+    print("           " + ", ".join(f"{kind} {sum(good)}/{len(good)}" for kind, good in sorted(kinds.items())))
+
+
+def share(of: Sequence[bool]) -> str:
+    return f"{100 * sum(of) / max(len(of), 1):.1f} % of {len(of)}"
 
 
 WORDS = (
@@ -277,6 +299,10 @@ def main() -> None:
     parser.add_argument("--causes", action="store_true", help="list the remaining errors by cause")
     asked = parser.parse_args()
     tally = Tally()
+    texting = sorted(asked.data.glob("texting_*.jsonl")) if asked.data else []
+    for name, file in (("tuning", TUNING), ("unseen", UNSEEN), *((file.stem, file) for file in texting)):
+        measure_lines(read_lines(file), name)
+    print()
     if asked.data is None or not any(asked.data.glob("refs_*.jsonl")):
         print("No data: give --data a folder with refs_*.jsonl and the like (see --help for the format). Time only.")
     else:

@@ -35,8 +35,19 @@ def decide(text: str, ledger: Ledger, closeness: Closeness | None = None) -> Dec
     """What a text points at in the ledger, which has settled all results before it."""
     if not text.strip():
         return Decision()
+    return _deciding(text, ledger, closeness).decision()
+
+
+def findings_of(text: str, ledger: Ledger) -> list[Finding]:
+    """All that any way finds, sure or not."""
+    if not text.strip() or not ledger.shown_lists:
+        return []
+    return _deciding(text, ledger, None).findings()[0]
+
+
+def _deciding(text: str, ledger: Ledger, closeness: Closeness | None) -> "_Deciding":
     known = frozenset().union(*(listed.vocabulary for listed in ledger.shown_lists[-_LISTS_KNOWN:]))
-    return _Deciding(Utterance(text, known), ledger, closeness).decision()
+    return _Deciding(Utterance(text, known), ledger, closeness)
 
 
 class _Deciding:
@@ -56,9 +67,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """The surest finding and those meant beside it; else what to ask about; else nothing."""
-        kinds = {phrase.kind for phrase in self._utterance.phrases}
-        nothing = kinds & {"another", "neither"} and not kinds & {"numbers", "all_but"}
-        if nothing or to_be_remembered(self._utterance.marks):
+        if self._means_nothing():
             return Decision()
         findings, unclear = self.findings() if self._ledger.shown_lists else ([], [])
         if findings:
@@ -75,9 +84,15 @@ class _Deciding:
         ]
         return Decision(unresolved=words)
 
+    def _means_nothing(self) -> bool:
+        """As in "something else", "none of them", "remember that I am allergic"."""
+        kinds = {phrase.kind for phrase in self._utterance.phrases}
+        other = bool(kinds & {"another", "neither"}) and not kinds & {"numbers", "all_but"}
+        return other or to_be_remembered(self._utterance.marks)
+
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
-        found, unclear = self._found()
+        found, unclear = ([], []) if self._means_nothing() else self._found()
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
@@ -99,7 +114,11 @@ class _Deciding:
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
-            return [*found, *self._described(rest)[0]], []
+            more = self._described(rest)[0]
+            read = [id(segment) for _, segment in more]
+            if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
+                return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
+            return [*found, *more], []
         if any(phrase.kind in ("numbers", "all_but") for phrase in self._phrases()):
             return [], []
         found, unclear = self._described(self._wanted)
