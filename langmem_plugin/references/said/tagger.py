@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import cast
 
 from langmem_plugin.references.said.language_detection import language_of
 from langmem_plugin.references.said.lexicon import Kinds, Value, lexicon, look_up
 from langmem_plugin.references.said.spanish_enclitics import has_enclitic
 from langmem_plugin.references.said.typos import corrected_form
 from langmem_plugin.references.text.tokens import Token, normal, tokens
-from langmem_plugin.references.words import LANGUAGES, Language
+from langmem_plugin.references.words import LANGUAGES, Comparison, Language
 
 _MOST_DIGITS = 100
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa]|[ao])")
@@ -29,13 +30,24 @@ class Mark:
     definite: bool = False
 
     def has(self, *kinds: str) -> bool:
-        return any(kind in self.kinds for kind in kinds)
+        return not self.kinds.isdisjoint(kinds)
 
     def number(self, kind: str) -> int:
-        value = self.values[kind]
-        if not isinstance(value, int):
-            raise TypeError(f"{kind} holds no number")
-        return value
+        return cast("int", self.values[kind])
+
+    @property
+    def count(self) -> int:
+        """What it counts, as "three" does; 0 where it counts nothing or is "one"."""
+        return self.number("cardinal") if self.has("cardinal") and not self.has("one", "indefinite") else 0
+
+    @property
+    def comparison(self) -> Comparison:
+        return cast("Comparison", self.values["comparison"])
+
+    @property
+    def joins(self) -> bool:
+        """Whether it joins two items of a list, as "and" does."""
+        return self.has("and") or self.text in ("y el", "y la")
 
 
 def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], Language]:
