@@ -7,7 +7,7 @@ from typing import Any
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
-_END = Mark("", 0, 0, frozenset({"end"}))
+_END = Mark("", 0, 0, {"end": 0})
 _BREAKS = frozenset((",", "but", "just", "pero", "אבל"))
 _NO_NOUN = ("not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question")
 _LETTERS = {letter: number for alphabet in ("abcdefghij", "אבגדהוזחטי") for number, letter in enumerate(alphabet, 1)}

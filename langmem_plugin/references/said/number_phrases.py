@@ -8,12 +8,10 @@ _LARGEST = 50
 """A larger bare number picks no item, nor do more numbers than that make a range."""
 _LONGEST_LIST = 50
 """Words of the longest list of numbers that is looked through for what follows it."""
-_DETAILS = frozenset(("recipe", "details", "info", "go"))
 _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב", "בשעה"))
 _GOES_ON = frozenset(
     ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
 )
-_HOUR_AFTER = frozenset(("at", "in", "by", "a", "en", "ב", "בשעה"))
 _INTRODUCES = frozenset(("with", "con", "what about", "how about", "on", "between", "entre"))
 _SHORT = 6
 _REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
@@ -26,7 +24,7 @@ def read_numbers(cursor: Cursor, mark: Mark) -> Phrase | None:
     if mark.has("label"):
         return _list(cursor, cursor.index)
     if mark.has("marker"):
-        index = cursor.index + (2 if cursor.near(1).text in ("#", ".", ":") else 1)
+        index = cursor.index + (2 if cursor.near(1).text in (".", ":") else 1)
         number = cursor.at(index)
         counts = number.has("cardinal", "label") or (letter_number(number) and _ends(cursor, index + 1))
         return _list(cursor, index) if counts else None
@@ -137,11 +135,9 @@ def _begins(cursor: Cursor) -> bool:
 
 
 def _is_time(cursor: Cursor) -> bool:
-    """As in "book at 3", "for 2"; an item in "the recipe for 2"."""
-    before, earlier = cursor.near(-1), cursor.skip_punctuation(cursor.index - 1, -1)
-    if before.text in ("for", "para"):
-        return not any(not _DETAILS.isdisjoint(mark.text.split()) for mark in cursor.marks[: cursor.index])
-    return before.text in _HOUR_AFTER or (earlier.has("preposition") and not earlier.has("choose"))
+    """As in "book at 3", "for 2"."""
+    earlier = cursor.skip_punctuation(cursor.index - 1, -1)
+    return earlier.has("preposition") and not earlier.has("choose")
 
 
 def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:

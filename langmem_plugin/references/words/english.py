@@ -20,7 +20,7 @@ ENGLISH = Language(
     name="en",
     kinds={
         "marker": phrases(
-            "number|numbers|num|nr|no.|#|option|options|item|items|choice|choices|result|results|entry|entries|nbr|№"
+            "number|numbers|num|nr|no.|option|options|item|items|choice|choices|result|results|entry|entries|nbr"
             "|suggestion|pick"
         ),
         "last": phrases("last|final|bottom|latest listed|lowest on the list"),
@@ -81,7 +81,7 @@ ENGLISH = Language(
             "|one day|one moment|once more|one of these days|no one|two of us|the two of us|both of us|all of us|all right|all good|all set|that's all|thats all|that is all|that's it|that is it|that'll be all|that will be all|that would be all|after all|all day|all day long|all week|all the time|at all|all the best|not at all|first class|second hand|that's that"
             "|it is raining|this week|this weekend|this month|this year|this morning|this evening|this afternoon|this time|that time|that day|that way|this way|that much|this one time|that's right|that is right|that's correct|that is correct|is that right|other day|the other day|each other|on the other hand|other than that|both ways|round two|half past|each day|every day|every week|next one week"
             "|so that|such that|now that|in that case|in this case|at this time|at that time|for this|before that|after that|this next week|that's great|that's fine"
-            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
+            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|split second|any second|for a second|first things first|let me first"
             "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
         ),
         "unit": phrases(
@@ -122,26 +122,26 @@ ENGLISH = Language(
         ),
     },
     ordinals=numbered(
-        "first|1st|frist|firts|fisrt|1rst",
-        "second|2nd|secnd|2d|secon|sceond",
-        "third|3rd|thrid|3d|thrd",
-        "fourth|4th|forth|fouth",
-        "fifth|5th|fith",
-        "sixth|6th",
-        "seventh|7th",
-        "eighth|8th|eigth",
-        "ninth|9th",
-        "tenth|10th",
-        "eleventh|11th",
-        "twelfth|12th",
-        "thirteenth|13th",
-        "fourteenth|14th",
-        "fifteenth|15th",
-        "sixteenth|16th",
-        "seventeenth|17th",
-        "eighteenth|18th",
-        "nineteenth|19th",
-        "twentieth|20th",
+        "first|frist|firts|fisrt|1rst",
+        "second|secnd|2d|secon|sceond",
+        "third|thrid|3d|thrd",
+        "fourth|forth|fouth",
+        "fifth|fith",
+        "sixth",
+        "seventh",
+        "eighth|eigth",
+        "ninth",
+        "tenth",
+        "eleventh",
+        "twelfth",
+        "thirteenth",
+        "fourteenth",
+        "fifteenth",
+        "sixteenth",
+        "seventeenth",
+        "eighteenth",
+        "nineteenth",
+        "twentieth",
     ),
     cardinals=numbered(
         "one|uno",
