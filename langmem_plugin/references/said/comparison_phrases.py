@@ -28,7 +28,7 @@ def read_comparison(cursor: Cursor, mark: Mark) -> Phrase | None:
 
 def _compared_noun(cursor: Cursor, mark: Mark) -> Phrase | None:
     """As in "the most spots", "fewer calls than …": the noun names the field."""
-    than = mark.text in ("less", "fewer", "more") and any(each.text == "than" for each in cursor.marks)
+    than = mark.text in ("less", "fewer", "more") and any(cursor.near(offset).text == "than" for offset in range(1, 6))
     if not than and not mark.has("most", "least"):
         return None
     field = cursor.nouns(cursor.index + 1)[:1]

@@ -7,6 +7,8 @@ from typing import Any
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
+_FARTHEST_NOUN, _LONGEST_JOINT = 6, 6
+"""Marks that are looked through, so that a long text of one word takes no longer than another."""
 _END = Mark("", 0, 0, {"end": 0})
 _BREAKS = frozenset((",", "but", "just", "pero", "אבל"))
 _NO_NOUN = ("not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question")
@@ -35,19 +37,19 @@ class Cursor:
 
     def past_joint(self, place: int) -> int:
         """Where a list goes on, behind "and the"; the same place where it ends."""
-        goes_on = place
-        while (
+        goes_on, farthest = place, place + _LONGEST_JOINT
+        while goes_on < farthest and (
             self.at(goes_on).joins or self.at(goes_on).text == "/" or (goes_on > place and self.at(goes_on).text == "-")
         ):
             goes_on += 1
-        while goes_on > place and (self.at(goes_on).has("the") or self.at(goes_on).text == "את"):
+        while place < goes_on < farthest and (self.at(goes_on).has("the") or self.at(goes_on).text == "את"):
             goes_on += 1
         return goes_on
 
     def nouns(self, place: int) -> tuple[str, ...]:
         """Content words that follow a determiner, up to three."""
         words: list[str] = []
-        for mark in self.marks[place:]:
+        for mark in self.marks[place : place + _FARTHEST_NOUN]:
             if mark.has("one"):
                 continue
             if len(words) == 3 or not mark.text[:1].isalpha() or mark.has(*_NO_NOUN):

@@ -14,6 +14,8 @@ from langmem_plugin.references.said.tagger import Mark
 
 _READERS = (read_numbers, read_order, read_comparison, read_group, read_pronoun)
 """Asked at each place in this order, the surest first."""
+_FARTHEST_EXCEPTION = 300
+"""Words of an utterance in which "all but …" is looked for."""
 _GROUP = ("all", "both", "them", "these")
 _EVERY = ("rest", "resto", "anything", "cualquiera", "anyone", "everyone", "everybody", "todos", "todas")
 
@@ -29,7 +31,7 @@ def _read(cursor: Cursor, *, exceptions: bool) -> list[Phrase]:
     while cursor.index < len(cursor.marks):
         mark = cursor.marks[cursor.index]
         if not mark.has("idiom", "greeting"):
-            exception = _all_but(cursor, mark) if exceptions else None
+            exception = _all_but(cursor, mark) if exceptions and cursor.index < _FARTHEST_EXCEPTION else None
             if exception is not None:
                 return [*(each for each in found if each.kind not in _GROUP or each.end <= exception.start), exception]
             phrase = next((phrase for read in _READERS if (phrase := read(cursor, mark)) is not None), None)
