@@ -19,28 +19,24 @@ class Lexicon:
     forms: dict[tuple[str, ...], Kinds] = field(default_factory=dict)
     longest: dict[str, int] = field(default_factory=dict)
 
-    def put(self, form: str, kind: str, value: Value) -> None:
-        words = tuple(token.text for token in tokens(form))
-        self.forms.setdefault(words, {}).setdefault(kind, value)
-        self.longest[words[0]] = max(len(words), self.longest.get(words[0], 0))
-
 
 @lru_cache(maxsize=8)
 def lexicon(language: Language) -> Lexicon:
     found = Lexicon()
-    plain = {**language.kinds, "weekday": tuple(language.weekdays), "month": tuple(language.months)}
-    for kind, forms in plain.items():
-        for form in forms:
-            found.put(form, kind, 0)
-    valued: dict[str, Mapping[str, Value]] = {
+    tables: dict[str, Mapping[str, Value]] = {
+        **{kind: dict.fromkeys(forms, 0) for kind, forms in language.kinds.items()},
+        "weekday": dict.fromkeys(language.weekdays, 0),
+        "month": dict.fromkeys(language.months, 0),
         "ordinal": language.ordinals,
         "cardinal": language.cardinals,
         "comparison": language.comparisons,
         "attribute": language.attributes,
     }
-    for kind, values in valued.items():
-        for form, value in values.items():
-            found.put(form, kind, value)
+    for kind, forms in tables.items():
+        for form, value in forms.items():
+            words = tuple(token.text for token in tokens(form))
+            found.forms.setdefault(words, {})[kind] = value
+            found.longest[words[0]] = max(len(words), found.longest.get(words[0], 0))
     return found
 
 

@@ -8,6 +8,8 @@ _LARGEST = 50
 """A larger bare number picks no item, nor do more numbers than that make a range."""
 _LONGEST_LIST = 50
 """Words of the longest list of numbers that is looked through for what follows it."""
+_CLOSE = ("end", "and", "polite", "choose", "selects", "confirm", "except", "question", "not", "there")
+"""What may stand behind a number that picks an item."""
 _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב", "בשעה"))
 _GOES_ON = frozenset(
     ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
@@ -26,9 +28,15 @@ def read_numbers(cursor: Cursor, mark: Mark) -> Phrase | None:
     if mark.has("marker"):
         index = cursor.index + (2 if cursor.near(1).text in (".", ":") else 1)
         number = cursor.at(index)
-        counts = number.has("cardinal", "label") or (letter_number(number) and _ends(cursor, index + 1))
+        counts = number.has("cardinal", "label") or (
+            letter_number(number) and cursor.skip_punctuation(index + 1).has("range", *_CLOSE)
+        )
         return _list(cursor, index) if counts else None
-    if mark.text == "no" and cursor.near(1).has("digit") and _ends(cursor, cursor.index + 2):
+    if (
+        mark.text == "no"
+        and cursor.near(1).has("digit")
+        and cursor.skip_punctuation(cursor.index + 2).has("range", *_CLOSE)
+    ):
         return _list(cursor, cursor.index + 1)
     if (letter_number(mark) and _letter_selects(cursor)) or (mark.has("cardinal") and _selects(cursor, mark)):
         return _list(cursor, cursor.index)
@@ -47,28 +55,19 @@ def _letter_selects(cursor: Cursor) -> bool:
     )
 
 
-def _ends(cursor: Cursor, index: int) -> bool:
-    following = cursor.skip_punctuation(index)
-    return following.has("end", "and", "polite", "range", "choose", "selects", "except", "question", "not", "there")
-
-
 def _selects(cursor: Cursor, mark: Mark) -> bool:
     """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
     "at 3".
     """
     if _is_article(cursor, mark) or _measures(cursor, mark):
         return False
-    if not mark.has("digit") and _is_named_place(cursor, mark):
-        return True
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
     if closing.has("unit") and not closing.has("polite"):
         return False
     if mark.has("digit"):
         return _digits_select(cursor, place, closing)
-    if cursor.near(-1).has("the", "these", "all", "last", "top", "both", "indefinite"):
-        return False
-    return _closes(closing) and _begins(cursor) and not _is_time(cursor)
+    return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
 
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:
@@ -96,17 +95,6 @@ def _measures(cursor: Cursor, mark: Mark) -> bool:
     )
 
 
-def _is_named_place(cursor: Cursor, mark: Mark) -> bool:
-    """As in "la dos"; an hour in "a la dos"."""
-    return (
-        cursor.language == "es"
-        and cursor.near(-1).text in ("la", "el")
-        and cursor.near(1).has("end", "polite")
-        and not mark.has("one")
-        and not cursor.near(-2).has("preposition")
-    )
-
-
 def _end_of_list(cursor: Cursor) -> int:
     place = cursor.index + 1
     farthest = cursor.index + _LONGEST_LIST
@@ -121,11 +109,6 @@ def _end_of_list(cursor: Cursor) -> int:
     ):
         place += 2 if cursor.at(place + 1).has("cardinal") else 1
     return place
-
-
-def _closes(closing: Mark) -> bool:
-    kinds = ("end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose")
-    return closing.has(*kinds) or closing.text in ".,;!?)"
 
 
 def _begins(cursor: Cursor) -> bool:
@@ -147,12 +130,14 @@ def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
         return True
     asked = before.has("question") and len(cursor.marks) <= _SHORT
     goes_on = closing.text in _GOES_ON
-    if not (_closes(closing) or (asked and not listed) or (goes_on and (cursor.index == 1 or before.has("choose")))):
+    if not (
+        closing.has(*_CLOSE) or (asked and not listed) or (goes_on and (cursor.index == 1 or before.has("choose")))
+    ):
         return False
     if goes_on and cursor.index == 1 and not before.has("preposition", "the", "indefinite"):
         return True
-    if before.has("the", "these", "all") and cursor.language != "es":
-        return before.has("the") and cursor.near(1).has("end", "and")
+    if before.has("the") and cursor.language != "es":
+        return cursor.near(1).has("end", "and")
     if _begins(cursor):
         return not _is_time(cursor)
     return asked or _is_introduced(cursor, closing) or _stands_alone(cursor)

@@ -18,7 +18,7 @@ def read_order(cursor: Cursor, mark: Mark) -> Phrase | None:
         return few
     reads = (
         (mark.has("ordinal") and _is_ordinal(cursor, mark))
-        or (mark.has("middle") and _is_middle(cursor, mark))
+        or (mark.has("middle") and (mark.text != "middle" or _is_alone(cursor)))
         or (mark.has("last") and _is_last(cursor))
         or mark.has("penultimate", "antepenultimate")
     )
@@ -75,10 +75,8 @@ def _is_last(cursor: Cursor) -> bool:
     return not cursor.near(1).has("unit", "weekday") and not (cursor.language == "en" and cursor.near(-1).text == "at")
 
 
-def _is_middle(cursor: Cursor, mark: Mark) -> bool:
-    return mark.text != "middle" or (
-        cursor.near(1).has("one", "end", "polite") and cursor.near(-1).has("the", "end", "choose")
-    )
+def _is_alone(cursor: Cursor) -> bool:
+    return cursor.near(1).has("one", "end", "polite") and cursor.near(-1).has("the", "end", "choose")
 
 
 def _is_ordinal(cursor: Cursor, mark: Mark) -> bool:

@@ -6,9 +6,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import cast
 
-from langmem_plugin.references.said.language_detection import language_of
+from langmem_plugin.references.said.language_detection import has_enclitic, language_of
 from langmem_plugin.references.said.lexicon import Kinds, Value, lexicon, look_up
-from langmem_plugin.references.said.spanish_enclitics import has_enclitic
 from langmem_plugin.references.said.typos import corrected_form
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import Comparison, Language
@@ -83,7 +82,7 @@ def _kinds(token: Token, written: str, language: Language, *, typos: bool, befor
     if token.word:
         if len(word) == 1 and word.isascii():
             return {"letter": 0}
-        if language.enclitics and has_enclitic(written, word):
+        if language.name == "es" and has_enclitic(written, word):
             return {"them" if word.endswith("s") else "it": 0, "enclitic": 0}
         form = corrected_form(word, language, before_one=before_one) if typos else None
         return {} if form is None else lexicon(language).forms[(form,)]
