@@ -72,8 +72,7 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:
     """As "one" is in "the one with cheese", unless it counts: "one", "one and three"."""
-    index = cursor.index
-    if mark.has("digit") or not (mark.has("one", "indefinite") or (mark.text in ("tree", "uno", "nueve") and index)):
+    if not mark.has("one", "indefinite") and not (mark.text in ("tree", "uno", "nueve") and cursor.index):
         return False
     joined = cursor.near(-1).has("and") and cursor.near(-2).has("cardinal")
     joins = cursor.near(1).has("and", "range") and cursor.near(2).has("cardinal")

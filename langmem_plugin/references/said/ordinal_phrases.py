@@ -33,7 +33,7 @@ def _few(cursor: Cursor, mark: Mark) -> Phrase | None:
     count = 2 if mark.text in ("los dos", "las dos") else mark.number("cardinal") if mark.has("cardinal") else 0
     if count and after.has("last"):
         return cursor.take("last", 2, count=count)
-    if count and _is_first(after) and cursor.language != "en":
+    if 0 < count < 20 and _is_first(after) and cursor.language != "en":
         return cursor.take("first", 2, count=count)
     return None
 

@@ -33,8 +33,9 @@ def read_pronoun(cursor: Cursor, mark: Mark) -> Phrase | None:
 
 def _points_at_nothing(cursor: Cursor, mark: Mark) -> bool:
     """As in "half of them" (which half is not said), "that is fine", "is there", "there are"."""
-    before, after, counted = cursor.near(-1), cursor.near(1), cursor.near(-2)
-    if mark.has("them", "these") and before.has("of"):
+    before, after = cursor.near(-1), cursor.near(1)
+    if before.has("of") and mark.has("them", "these"):
+        counted = cursor.near(-2)
         return counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
     if mark.has("this"):
         return after.text in _STATES and cursor.near(2).text != "one"

@@ -10,7 +10,6 @@ from langmem_plugin.references.words.field_names import (
     PRICE,
     RATING,
     SIZE,
-    WEIGHT,
 )
 from langmem_plugin.references.words.language_table import Language, comparisons, named, numbered, phrases
 
