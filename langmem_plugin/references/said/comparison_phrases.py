@@ -1,91 +1,56 @@
 """Phrases that compare: "the cheapest", "the two longest", "the most spots"."""
 
-from functools import cached_property
+import re
 
 from langmem_plugin.references.said.cursor import Cursor
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 
+_SUPERLATIVE = {
+    "en": re.compile(r"est\b|\b(?:most|least|worst)\b"),
+    "he": re.compile(r"^הכי|ביותר"),
+    "es": re.compile(r"^(?:mas |menos |mejor|peor|mayor|menor)"),
+}
+_VAGUE = frozenset(("something", "anything", "algo", "any", "משהו", "more", "even"))
+_ADVERBS = frozenset(("mejor", "peor", "better", "worse", "later", "earlier", "sooner"))
 
-class ComparisonPhrases:
-    """Reads a comparison at the cursor; None, and the cursor where it was, when there is none."""
 
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
+def read_comparison(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
+    if not mark.has("comparison"):
+        return _compared_noun(cursor, mark)
+    before, after = cursor.near(-1), cursor.near(1)
+    if not _is_meant(cursor, mark):
+        return None
+    return cursor.take("comparison", 1, comparison=mark.comparison, count=after.count or before.count or 1, one=True)
 
-    def read(self, mark: Mark) -> Phrase | None:
-        start = self._cursor.index
-        field = self._cursor.nouns(start + 1)[:1]
-        than = (
-            field and mark.text in ("less", "fewer", "more") and any(each.text == "than" for each in self._cursor.marks)
-        )
-        if than:
-            self._cursor.index += 2
-            compared = Comparison(field, 1 if mark.text == "more" else -1)
-            return Phrase(
-                "comparison", *self._cursor.span(start, self._cursor.index), comparison=compared, count=1, nouns=field
-            )
-        if mark.has("most", "least") and not mark.has("comparison") and field:
-            # "the most spots": the noun names the field.
-            self._cursor.index += 2
-            compared = Comparison(field, 1 if mark.has("most") else -1)
-            return Phrase("comparison", *self._cursor.span(start, self._cursor.index), comparison=compared, count=1)
-        if not mark.has("comparison"):
-            return None
-        before, earlier = self._cursor.at(start - 1), self._cursor.at(start - 2)
-        value = mark.values["comparison"]
-        if not isinstance(value, Comparison):
-            return None
-        after = self._cursor.at(start + 1)
-        if (
-            before.has("indefinite", "another")
-            or earlier.has("indefinite", "another")
-            or before.text in ("something", "anything", "algo", "any", "משהו", "more", "even")
-        ):
-            return None
-        if (
-            mark.text in ("mejor", "peor", "better", "worse", "later", "earlier", "sooner")
-            and not before.has("the", "this")
-            and not after.has("one")
-        ):
-            return None
-        superlative = is_superlative(mark.text, self._cursor.language)
-        pointed = (
-            before.has("the", "one", "this", "this", "these", "its", "cardinal")
-            or after.has("one")
-            or mark.definite
-            or earlier.has("the")
-        )
-        asked = start > self._first_question
-        if not superlative and not pointed and not asked:
-            return None
-        if not superlative and not pointed and self._cursor.language == "es":
-            return None
-        count = before.number("cardinal") if before.has("cardinal") and not before.has("one") else 1
-        if after.has("cardinal") and not after.has("one") and not after.has("indefinite"):
-            count = after.number("cardinal")
-        self._cursor.index += 1
-        return Phrase(
-            "comparison",
-            *self._cursor.span(start, self._cursor.index),
-            comparison=value,
-            count=count,
-            nouns=self._cursor.nouns(self._cursor.index),
-            one=True,
-        )
 
-    @cached_property
-    def _first_question(self) -> int:
-        return self._cursor.first(lambda mark: mark.has("question"))
+def _compared_noun(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """As in "the most spots", "fewer calls than …": the noun names the field."""
+    than = mark.text in ("less", "fewer", "more") and any(cursor.near(offset).text == "than" for offset in range(1, 6))
+    if not than and not mark.has("most", "least"):
+        return None
+    field = cursor.nouns(cursor.index + 1)[:1]
+    if not field:
+        return None
+    compared = Comparison(field, 1 if mark.text == "more" or mark.has("most") else -1)
+    return cursor.take("comparison", 2, comparison=compared, count=1, nouns=field if than else ())
+
+
+def _is_meant(cursor: Cursor, mark: Mark) -> bool:
+    """Whether it points at an item, as "the cheaper one" does and "something cheaper" does not."""
+    before, earlier, after = cursor.near(-1), cursor.near(-2), cursor.near(1)
+    if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in _VAGUE:
+        return False
+    if mark.text in _ADVERBS and not before.has("the", "this") and not after.has("one"):
+        return False
+    if is_superlative(mark.text, cursor.language) or mark.definite or earlier.has("the") or after.has("one"):
+        return True
+    if before.has("the", "one", "this", "these", "its", "cardinal"):
+        return True
+    return cursor.language != "es" and cursor.index > cursor.first_question
 
 
 def is_superlative(text: str, language: str) -> bool:
-    if language == "en":
-        return any(
-            word.endswith("est") or word in ("most", "least", "best", "worst", "fewest", "lowest", "highest")
-            for word in text.split()
-        )
-    if language == "he":
-        return text.startswith("הכי") or "ביותר" in text
-    return text.startswith(("mas ", "menos ", "mejor", "peor", "mayor", "menor"))
+    return _SUPERLATIVE[language].search(text) is not None

@@ -1,64 +1,90 @@
-"""A place in the marks of an utterance, and what stands around it."""
+"""A place in the marks of an utterance, what stands around it, and the phrases that are cut out there."""
 
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
+from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
+
+_FARTHEST_NOUN, _LONGEST_JOINT = 6, 6
+"""Marks that are looked through, so that a long text of one word takes no longer than another."""
+_END = Mark("", 0, 0, {"end": 0})
+_BREAKS = frozenset((",", "but", "just", "pero", "אבל"))
+_NO_NOUN = ("not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question")
+_LETTERS = {letter: number for alphabet in ("abcdefghij", "אבגדהוזחטי") for number, letter in enumerate(alphabet, 1)}
 
 
 class Cursor:
     """The marks of one utterance and the place `index` where they are being read; shared by the readers of phrases."""
 
     def __init__(self, marks: Sequence[Mark], language: str) -> None:
-        self.marks = list(marks)
+        self.marks = marks
         self.language = language
         self.index = 0
 
-    def at(self, index: int) -> Mark:
-        return self.marks[index] if 0 <= index < len(self.marks) else Mark("", 0, 0, frozenset({"end"}))
+    def at(self, place: int) -> Mark:
+        return self.marks[place] if 0 <= place < len(self.marks) else _END
 
-    def first(self, fits: Callable[[Mark], bool]) -> int:
-        """The place of the first mark that fits; past the end where none does."""
-        return next((place for place, mark in enumerate(self.marks) if fits(mark)), len(self.marks))
+    def near(self, offset: int) -> Mark:
+        """The mark some places after the one being read, or before it."""
+        return self.at(self.index + offset)
 
-    def skip_punctuation(self, index: int, step: int = 1) -> Mark:
-        while self.at(index).has("punctuation") and self.at(index).text not in "-–":
-            index += step
-        return self.at(index)
+    def skip_punctuation(self, place: int, step: int = 1) -> Mark:
+        while self.at(place).has("punctuation") and self.at(place).text not in "-–":
+            place += step
+        return self.at(place)
 
-    def span(self, first: int, last: int) -> tuple[int, int]:
-        return self.marks[first].start, self.marks[min(last, len(self.marks)) - 1].end
+    def past_joint(self, place: int) -> int:
+        """Where a list goes on, behind "and the"; the same place where it ends."""
+        goes_on, farthest = place, place + _LONGEST_JOINT
+        while goes_on < farthest and (
+            self.at(goes_on).joins or self.at(goes_on).text == "/" or (goes_on > place and self.at(goes_on).text == "-")
+        ):
+            goes_on += 1
+        while place < goes_on < farthest and (self.at(goes_on).has("the") or self.at(goes_on).text == "את"):
+            goes_on += 1
+        return goes_on
 
-    def nouns(self, index: int) -> tuple[str, ...]:
+    def nouns(self, place: int) -> tuple[str, ...]:
         """Content words that follow a determiner, up to three."""
         words: list[str] = []
-        while index < len(self.marks) and len(words) < 3:
-            mark = self.marks[index]
+        for mark in self.marks[place : place + _FARTHEST_NOUN]:
             if mark.has("one"):
-                index += 1
                 continue
-            if not mark.text[:1].isalpha() or mark.has(
-                "not", "and", "preposition", "polite", "idiom", "this", "these", "it", "the", "question"
-            ):
+            if len(words) == 3 or not mark.text[:1].isalpha() or mark.has(*_NO_NOUN):
                 break
             words.append(mark.text)
-            index += 1
         return tuple(words)
 
+    def take(self, kind: str, size: int, **details: Any) -> Phrase:
+        """The phrase of the next few marks, with the nouns that it governs; reading goes on behind it."""
+        return self.cut(kind, self.index, self.index + size, **details)
 
-def marks_before(marks: Sequence[Mark], place: int, count: int) -> Sequence[Mark]:
-    """The last few marks that end at or before a place in the text."""
-    following = bisect_right(marks, place, key=lambda mark: mark.end)
-    return marks[max(following - count, 0) : following]
+    def cut(self, kind: str, first: int, last: int, **details: Any) -> Phrase:
+        """The phrase from a mark up to another, exclusive; reading goes on behind it."""
+        self.index = last
+        start, end = self.marks[first].start, self.marks[last - 1].end
+        return Phrase(kind, start, end, negated=self._negated(first, last), **{"nouns": self.nouns(last), **details})
 
+    def _negated(self, first: int, last: int) -> bool:
+        if self.language == "es" and self.at(last).text == "no":
+            return True
+        for place in range(first - 1, max(first - 4, -1), -1):
+            mark = self.marks[place]
+            if mark.has("punctuation") or mark.text in _BREAKS:
+                return False
+            # A leading "no" answers; it turns nothing down: "no the second one".
+            if mark.has("not") and not (mark.text == "no" and place == 0 and self.language == "en"):
+                return True
+        return False
 
-_LETTERS = ("abcdefghij", "אבגדהוזחטי")
+    @cached_property
+    def first_question(self) -> int:
+        """The place of the first word that asks; past the end where none does."""
+        return next((place for place, mark in enumerate(self.marks) if mark.has("question")), len(self.marks))
 
 
 def letter_number(mark: Mark) -> int | None:
     """1 of "a" or "א", up to 10; None where it is no such letter."""
-    return next((each.index(mark.text) + 1 for each in _LETTERS if len(mark.text) == 1 and mark.text in each), None)
-
-
-def is_letter(mark: Mark) -> bool:
-    return letter_number(mark) is not None
+    return _LETTERS.get(mark.text)

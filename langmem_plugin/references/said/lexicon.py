@@ -1,5 +1,7 @@
 """Every form of a language table with its grammatical kinds, to be looked up by its words."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from langmem_plugin.references.text.tokens import tokens
@@ -8,48 +10,58 @@ from langmem_plugin.references.words import Comparison, Language
 Value = int | Comparison | tuple[str, ...]
 Kinds = dict[str, Value]
 """The kinds of a form with the number, comparison or field names that each carries."""
-Lexicon = dict[tuple[str, ...], Kinds]
+
+
+@dataclass
+class Lexicon:
+    """`forms` by their words; `longest` is of how many words the longest form is that begins with a word."""
+
+    forms: dict[tuple[str, ...], Kinds] = field(default_factory=dict)
+    longest: dict[str, int] = field(default_factory=dict)
 
 
 @lru_cache(maxsize=8)
-def lexicon(language: Language) -> tuple[Lexicon, int]:
-    """The forms by their words, and of how many words the longest is."""
-    table: Lexicon = {}
-
-    def put(form: str, kind: str, value: Value = 0) -> None:
-        table.setdefault(tuple(token.text for token in tokens(form)), {}).setdefault(kind, value)
-
-    for kind, forms in language.kinds.items():
-        for form in forms:
-            put(form, kind)
-    for form, number in language.ordinals.items():
-        put(form, "ordinal", number)
-    for form, number in language.cardinals.items():
-        put(form, "cardinal", number)
-    for form, comparison in language.comparisons.items():
-        put(form, "comparison", comparison)
-    for form, names in language.attributes.items():
-        put(form, "attribute", names)
-    for form in language.weekdays:
-        put(form, "weekday")
-    for form in language.months:
-        put(form, "month")
-    return table, max(len(key) for key in table)
+def lexicon(language: Language) -> Lexicon:
+    found = Lexicon()
+    tables: dict[str, Mapping[str, Value]] = {
+        **{kind: dict.fromkeys(forms, 0) for kind, forms in language.kinds.items()},
+        "weekday": dict.fromkeys(language.weekdays, 0),
+        "month": dict.fromkeys(language.months, 0),
+        "ordinal": language.ordinals,
+        "cardinal": language.cardinals,
+        "comparison": language.comparisons,
+        "attribute": language.attributes,
+    }
+    for kind, forms in tables.items():
+        for form, value in forms.items():
+            words = tuple(token.text for token in tokens(form))
+            found.forms.setdefault(words, {})[kind] = value
+            found.longest[words[0]] = max(len(words), found.longest.get(words[0], 0))
+    return found
 
 
-def look_up(words: tuple[str, ...], table: Lexicon, language: Language) -> tuple[Kinds | None, bool]:
-    """The kinds of some words, also behind prefix letters, and whether those make it definite."""
-    entry = table.get(words)
-    if entry is not None or not language.prefixes:
-        return entry, False
-    first = words[0]
-    for length in (1, 2, 3):
-        if len(first) - length < 2 or not all(letter in language.prefixes for letter in first[:length]):
+def look_up(words: Sequence[str], index: int, language: Language) -> tuple[Kinds, int, bool] | None:
+    """The longest form that begins at a place, also behind prefix letters: its kinds, of how many words it is, and
+    whether its prefixes make it definite.
+    """
+    table, first = lexicon(language), words[index]
+    stems = _stems(first, language)
+    longest = max(table.longest.get(stem, 0) for stem in stems)
+    for size in range(min(longest, len(words) - index), 0, -1):
+        for stem in stems:
+            kinds = table.forms.get((stem, *words[index + 1 : index + size]))
+            if kinds is not None:
+                taken_from = stem != first and first[0] == "מ" and "cardinal" not in kinds
+                definite = stem != first and first[-len(stem) - 1] in language.articles
+                return {**kinds, "from": 0} if taken_from else kinds, size, definite
+    return None
+
+
+def _stems(word: str, language: Language) -> list[str]:
+    """The word, and what is left of it behind one to three prefix letters."""
+    stems = [word]
+    for length in range(1, min(3, len(word) - 2) + 1):
+        if word[length - 1] not in language.prefixes:
             break
-        entry = table.get((first[length:], *words[1:]))
-        if entry is not None:
-            definite = first[length - 1] in language.articles
-            if first[0] == "מ" and "cardinal" not in entry:
-                return {**entry, "from": 0}, definite
-            return entry, definite
-    return None, False
+        stems.append(word[length:])
+    return stems

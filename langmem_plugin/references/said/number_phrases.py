@@ -1,240 +1,185 @@
 """Phrases that count by number or letter: "number 2", "1, 3 and 4", "2-4", "option b"; never "2 onions"."""
 
-from functools import cached_property
-
-from langmem_plugin.references.said.cursor import Cursor, is_letter, letter_number
+from langmem_plugin.references.said.cursor import Cursor, letter_number
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
-_DETAILS = frozenset(("recipe", "details", "info", "go"))
+_LARGEST = 50
+"""A larger bare number picks no item, nor do more numbers than that make a range."""
+_LONGEST_LIST = 50
+"""Words of the longest list of numbers that is looked through for what follows it."""
+_CLOSE = ("end", "and", "polite", "choose", "selects", "confirm", "except", "question", "not", "there")
+"""What may stand behind a number that picks an item."""
 _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב", "בשעה"))
 _GOES_ON = frozenset(
     ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
 )
-_LONGEST_LIST = 50
-"""Words of the longest list of numbers that is looked through for what follows it."""
+_INTRODUCES = frozenset(("with", "con", "what about", "how about", "on", "between", "entre"))
+_SHORT = 6
+_REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
+_SIGNS_BEFORE = frozenset("+*=$€₪£/.:")
+_SIGNS_AFTER = frozenset("+*=$€₪%:/")
 
 
-class NumberPhrases:
-    """Reads a counting phrase at the cursor; None, and the cursor where it was, when there is none."""
-
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-
-    def read(self, mark: Mark) -> Phrase | None:
-        start = self._cursor.index
-        if mark.has("label"):
-            return self._list(start, start)
-        if mark.has("marker"):
-            following = self._cursor.at(start + 1)
-            if following.text in ("#", ".", ":"):
-                following, start = self._cursor.at(start + 2), start + 1
-            if following.has("cardinal", "label") or (is_letter(following) and self._ends(start + 2)):
-                return self._list(start + 1, self._cursor.index)
-            if following.has("ordinal") and self._cursor.language == "he":
-                return self._list(start + 1, self._cursor.index)
-            return None
-        if mark.text == "no" and self._cursor.at(start + 1).has("digit") and self._ends(start + 2):
-            return self._list(start + 1, start)
-        if is_letter(mark) and (
-            self._letters_only()
-            or self._goes_on_in_letters(start)
-            or (self._cursor.at(start - 1).has("choose") and self._cursor.skip_punctuation(start + 1).has("end"))
-        ):
-            return self._list(start, start)
-        if mark.has("cardinal") and self._selects(start):
-            return self._list(start, start)
-        return None
-
-    def _letters_only(self) -> bool:
-        return len(self._cursor.marks) <= 4 and all(
-            is_letter(mark) or mark.has("and", "punctuation") or mark.text in ("please", "pls", "plz")
-            for mark in self._cursor.marks
+def read_numbers(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
+    if mark.has("label"):
+        return _list(cursor, cursor.index)
+    if mark.has("marker"):
+        index = cursor.index + (2 if cursor.near(1).text in (".", ":") else 1)
+        number = cursor.at(index)
+        counts = number.has("cardinal", "label") or (
+            letter_number(number) and cursor.skip_punctuation(index + 1).has("range", *_CLOSE)
         )
+        return _list(cursor, index) if counts else None
+    if (
+        mark.text == "no"
+        and cursor.near(1).has("digit")
+        and cursor.skip_punctuation(cursor.index + 2).has("range", *_CLOSE)
+    ):
+        return _list(cursor, cursor.index + 1)
+    if (letter_number(mark) and _letter_selects(cursor)) or (mark.has("cardinal") and _selects(cursor, mark)):
+        return _list(cursor, cursor.index)
+    return None
 
-    def _goes_on_in_letters(self, index: int) -> bool:
-        """As in "a to c", "B and D"."""
-        return self._cursor.at(index + 1).has("range", "and") and is_letter(self._cursor.at(index + 2))
 
-    def _ends(self, index: int) -> bool:
-        following = self._cursor.skip_punctuation(index)
-        return following.has("end", "and", "polite", "range", "choose", "selects", "except", "question", "not", "there")
+def _letter_selects(cursor: Cursor) -> bool:
+    """As in "b please", "a to c", "B and D", "pick b"."""
+    if cursor.near(1).has("range", "and") and letter_number(cursor.near(2)):
+        return True
+    if cursor.near(-1).has("choose") and cursor.skip_punctuation(cursor.index + 1).has("end"):
+        return True
+    return len(cursor.marks) <= 4 and all(
+        letter_number(mark) or mark.has("and", "punctuation") or mark.text in ("please", "pls", "plz")
+        for mark in cursor.marks
+    )
 
-    def _selects(self, index: int) -> bool:
-        """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
-        "at 3".
-        """
-        mark, before, after = self._cursor.marks[index], self._cursor.at(index - 1), self._cursor.at(index + 1)
-        if mark.number("cardinal") > 50 or (self._cursor.language == "he" and mark.text[0] == "ל"):
-            return False
-        article = mark.has("one", "indefinite") or (mark.text in ("tree", "uno", "nueve") and index)
-        joined = before.has("and") and self._cursor.at(index - 2).has("cardinal")
-        joins = after.has("and", "range") and self._cursor.at(index + 2).has("cardinal", "digit")
-        if not mark.has("digit") and article and not (len(self._cursor.marks) == 1 or joined or joins):
-            return False
-        if (
-            self._cursor.language == "es"
-            and not mark.has("digit")
-            and before.text in ("la", "el")
-            and after.has("end", "polite")
-            and not mark.has("one")
-            and not self._cursor.at(index - 2).has("preposition")
-        ):
-            return True
-        if (
-            before.has("labelled", "month")
-            or after.has("month")
-            or (after.has("of") and self._cursor.at(index + 2).has("month"))
-        ):
-            return False
-        if before.text == "-" and self._cursor.at(index - 2).has("digit", "ordinal"):
-            return False
-        if after.text in ("+", "*", "=") or before.text in ("+", "*", "="):
-            return False
-        if after.text in ("$", "€", "₪", "%", ":", "/") or before.text in ("$", "€", "₪", "£", "/", ".", ":"):
-            return False
-        place = index + 1
-        farthest = index + _LONGEST_LIST
-        while place < farthest and (
-            self._cursor.at(place).has("digit")
-            or (self._cursor.at(place).text == "a" and self._cursor.at(place + 1).has("digit"))
-        ):
-            place += 1
-        while (
-            place < farthest
-            and (
-                self._cursor.at(place).has("and", "range")
-                or self._cursor.at(place).text in (",", "-", "–", "y el", "y la")
-            )
-            and self._cursor.at(place + 1).has("cardinal", "and")
-        ):
-            place += (
-                1 if self._cursor.at(place + 1).has("and") and not self._cursor.at(place + 1).has("cardinal") else 2
-            )
-        closing = self._cursor.skip_punctuation(place)
-        if closing.has("unit") and not closing.has("polite"):
-            return False
-        ranged_digits = (
-            mark.has("digit") and place > index + 1 and before.text not in _OF_TIME and not closing.has("month")
-        )
-        if ranged_digits and self._cursor.at(index + 1).text != ",":
-            return True
-        asked = mark.has("digit") and before.has("question") and len(self._cursor.marks) <= 6 and place == index + 1
-        if (
-            not asked
-            and not closing.has(
-                "end", "polite", "not", "and", "confirm", "selects", "except", "question", "there", "choose"
-            )
-            and closing.text not in ".,;!?)"
-            and not ((before.has("choose") or index == 1) and mark.has("digit") and closing.text in _GOES_ON)
-        ):
-            return False
-        if (
-            mark.has("digit")
-            and index == 1
-            and closing.text in _GOES_ON
-            and not before.has("preposition", "the", "indefinite")
-        ):
-            return True
-        earlier = self._cursor.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
-        if before.has("the", "these", "all", "last", "top", "both", "indefinite") and not mark.has("digit"):
-            return False
-        if before.has("the", "these", "all") and self._cursor.language != "es":
-            return before.has("the") and after.has("end", "and")
-        if earlier.has("end", "choose", "and", "confirm", "range") or before.text in ".,;!?(":
-            return not (earlier.has("preposition") and not earlier.has("choose")) and not self._time_before(index)
-        ranged = after.has("range") and self._cursor.at(index + 2).has("cardinal") and len(self._cursor.marks) <= 5
-        if mark.has("digit") and ranged and before.text in ("from", "de", "del", "desde", "מ", "los", "las"):
-            return True
-        if mark.has("digit") and before.text in ("between", "entre", "בין") and place > index + 1:
-            return True
-        if (
-            mark.has("digit")
-            and before.text in ("in", "about")
-            and self._cursor.at(index - 2).has("question")
-            and closing.has("end")
-        ):
-            return True
-        if mark.has("digit") and (
-            (before.text in ("with", "con", "what about", "how about", "on", "between", "entre") and closing.has("end"))
-            or (before.has("question") and len(self._cursor.marks) <= 6)
-        ):
-            return True
-        if before.has("preposition", "unit", "weekday"):
-            return False
-        if before.has("revise") or index > self._first_revision:
-            return False
-        return (
-            len(self._cursor.marks) <= 6
-            and mark.has("digit")
-            and before.text not in ("it", "is", "are", "be", "of", "for")
-        )
 
-    def _time_before(self, index: int) -> bool:
-        before = self._cursor.at(index - 1)
-        if before.text in ("for", "para") and index <= self._first_detail:
-            return True
-        return before.text in ("at", "in", "by", "a", "en", "ב", "בשעה")
+def _selects(cursor: Cursor, mark: Mark) -> bool:
+    """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
+    "at 3".
+    """
+    if _is_article(cursor, mark) or _measures(cursor, mark):
+        return False
+    place = _end_of_list(cursor)
+    closing = cursor.skip_punctuation(place)
+    if closing.has("unit") and not closing.has("polite"):
+        return False
+    if mark.has("digit"):
+        return _digits_select(cursor, place, closing)
+    return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
 
-    @cached_property
-    def _first_detail(self) -> int:
-        return self._cursor.first(lambda mark: not _DETAILS.isdisjoint(mark.text.split()))
 
-    @cached_property
-    def _first_revision(self) -> int:
-        return self._cursor.first(lambda mark: mark.text in ("make it", "make", "change", "cambia", "ponlo"))
+def _is_article(cursor: Cursor, mark: Mark) -> bool:
+    """As "one" is in "the one with cheese", unless it counts: "one", "one and three"."""
+    if not mark.has("one", "indefinite") and not (mark.text in ("tree", "uno", "nueve") and cursor.index):
+        return False
+    joined = cursor.near(-1).has("and") and cursor.near(-2).has("cardinal")
+    joins = cursor.near(1).has("and", "range") and cursor.near(2).has("cardinal")
+    return len(cursor.marks) > 1 and not joined and not joins
 
-    def _list(self, index: int, first: int) -> Phrase:
-        numbers: list[int] = []
-        last = index
-        lettered = is_letter(self._cursor.at(index))
-        while True:
-            mark = self._cursor.at(index)
-            if is_letter(mark) and not lettered:
-                break
-            if mark.has("marker") and self._cursor.at(index + 1).has("cardinal", "label"):
-                index += 1
-                mark = self._cursor.at(index)
-            value = self._value(mark)
-            if value is None:
-                break
-            numbers.append(value)
-            last = index + 1
-            index += 1
-            if (
-                (self._cursor.at(index).has("range") or self._cursor.at(index).text in ("a", "al"))
-                and self._cursor.at(index).text != ","
-                and self._value(self._past_marker(index + 1)) is not None
-            ):
-                end = self._value(self._past_marker(index + 1)) or value
-                if value < end <= value + 50:
-                    numbers.extend(range(value + 1, end + 1))
-                    index += 2 if self._cursor.at(index + 1).has("cardinal", "label") else 3
-                    last = index
-            joined = False
-            while (
-                self._cursor.at(index).has("and")
-                or self._cursor.at(index).text in (",", "&", "/", "y el", "y la")
-                or (joined and self._cursor.at(index).text == "-")
-            ):
-                index += 1
-                joined = True
-            if self._cursor.at(index).has("the") and joined:
-                index += 1
-            if not joined and not self._cursor.at(index).has("label", "digit"):
-                break
-        self._cursor.index = last
-        start, end = self._cursor.span(first, last)
-        return Phrase(
-            "numbers", start, end, tuple(dict.fromkeys(numbers)), nouns=self._cursor.nouns(last), lettered=lettered
-        )
 
-    def _past_marker(self, index: int) -> Mark:
-        return self._cursor.at(index + 1) if self._cursor.at(index).has("marker") else self._cursor.at(index)
+def _measures(cursor: Cursor, mark: Mark) -> bool:
+    """Whether it is part of an amount, a date, a sum, a label, or too large to count items."""
+    before, earlier, after = cursor.near(-1), cursor.near(-2), cursor.near(1)
+    return (
+        mark.number("cardinal") > _LARGEST
+        or (cursor.language == "he" and mark.text[0] == "ל")
+        or before.has("labelled", "month")
+        or after.has("month")
+        or (after.has("of") and cursor.near(2).has("month"))
+        or (before.text == "-" and earlier.has("digit", "ordinal"))
+        or before.text in _SIGNS_BEFORE
+        or after.text in _SIGNS_AFTER
+    )
 
-    @staticmethod
-    def _value(mark: Mark) -> int | None:
-        for kind in ("label", "cardinal", "ordinal"):
-            if mark.has(kind):
-                return mark.number(kind)
-        return letter_number(mark)
+
+def _end_of_list(cursor: Cursor) -> int:
+    place = cursor.index + 1
+    farthest = cursor.index + _LONGEST_LIST
+    while place < farthest and (
+        cursor.at(place).has("digit") or (cursor.at(place).text == "a" and cursor.at(place + 1).has("digit"))
+    ):
+        place += 1
+    while (
+        place < farthest
+        and (cursor.at(place).joins or cursor.at(place).has("range"))
+        and cursor.at(place + 1).has("cardinal", "and")
+    ):
+        place += 2 if cursor.at(place + 1).has("cardinal") else 1
+    return place
+
+
+def _begins(cursor: Cursor) -> bool:
+    """Whether what stands before lets a number pick an item: nothing, "save", "and", "yes"."""
+    earlier = cursor.skip_punctuation(cursor.index - 1, -1)
+    return earlier.has("end", "choose", "and", "confirm", "range") or cursor.near(-1).text in ".,;!?("
+
+
+def _is_time(cursor: Cursor) -> bool:
+    """As in "book at 3", "for 2"."""
+    earlier = cursor.skip_punctuation(cursor.index - 1, -1)
+    return earlier.has("preposition") and not earlier.has("choose")
+
+
+def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
+    """Whether "2" or "2, 3" picks items by what stands around it, up to `place` and the `closing` mark."""
+    before, listed = cursor.near(-1), place > cursor.index + 1
+    if listed and before.text not in _OF_TIME and not closing.has("month") and cursor.near(1).text != ",":
+        return True
+    asked = before.has("question") and len(cursor.marks) <= _SHORT
+    goes_on = closing.text in _GOES_ON
+    if not (
+        closing.has(*_CLOSE) or (asked and not listed) or (goes_on and (cursor.index == 1 or before.has("choose")))
+    ):
+        return False
+    if goes_on and cursor.index == 1 and not before.has("preposition", "the", "indefinite"):
+        return True
+    if before.has("the") and cursor.language != "es":
+        return cursor.near(1).has("end", "and")
+    if _begins(cursor):
+        return not _is_time(cursor)
+    return asked or _is_introduced(cursor, closing) or _stands_alone(cursor)
+
+
+def _is_introduced(cursor: Cursor, closing: Mark) -> bool:
+    """As in "what about 2", "start with 3", "what's in 2"."""
+    before = cursor.near(-1).text
+    return closing.has("end") and (before in _INTRODUCES or (before == "in" and cursor.near(-2).has("question")))
+
+
+def _stands_alone(cursor: Cursor) -> bool:
+    before = cursor.near(-1)
+    return (
+        len(cursor.marks) <= _SHORT
+        and not before.has("preposition", "unit", "weekday", "revise")
+        and before.text not in ("it", "is", "are", "be", "of", "for")
+        and not any(mark.text in _REVISES for mark in cursor.marks[: cursor.index])
+    )
+
+
+def _list(cursor: Cursor, index: int) -> Phrase:
+    lettered = letter_number(cursor.at(index)) is not None
+    numbers: list[int] = []
+    last = index
+    while (found := _number(cursor, index)) and (lettered or not letter_number(cursor.at(index))):
+        value, last = found
+        numbers.append(value)
+        if cursor.at(last).has("range") or cursor.at(last).text in ("a", "al"):
+            end, behind = _number(cursor, last + 1) or (0, 0)
+            if value < end <= value + _LARGEST:
+                numbers.extend(range(value + 1, end + 1))
+                last = behind
+        index = cursor.past_joint(last)
+        if index == last and not cursor.at(index).has("label", "digit"):
+            break
+    return cursor.cut("numbers", cursor.index, last, numbers=tuple(dict.fromkeys(numbers)), lettered=lettered)
+
+
+def _number(cursor: Cursor, index: int) -> tuple[int, int] | None:
+    """The number at a place or behind a marker there, and the place after it."""
+    index += cursor.at(index).has("marker")
+    mark = cursor.at(index)
+    kind = next((kind for kind in ("label", "cardinal", "ordinal") if mark.has(kind)), None)
+    value = letter_number(mark) if kind is None else mark.number(kind)
+    return None if value is None else (value, index + 1)

@@ -8,84 +8,48 @@ _MOST_COUNTED = 12
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
-class PronounPhrases:
-    """Reads a pronoun at the cursor; None, and the cursor where it was, when there is none."""
-
-    def __init__(self, cursor: Cursor) -> None:
-        self._cursor = cursor
-
-    def read(self, mark: Mark) -> Phrase | None:
-        start = self._cursor.index
-        counted = self._cursor.at(start - 2)
-        some = counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
-        if mark.has("them", "these") and self._cursor.at(start - 1).has("of") and some:
-            return None  # "half of them": which half is not said
-        if mark.has("these"):
-            self._cursor.index += 1
-            count = 0
-            if self._cursor.at(self._cursor.index).has("cardinal"):
-                count = self._cursor.at(self._cursor.index).number("cardinal")
-                self._cursor.index += 1
-            return Phrase(
-                "these",
-                *self._cursor.span(start, self._cursor.index),
-                count=count,
-                nouns=self._cursor.nouns(self._cursor.index),
-            )
-        if (
-            (mark.has("previous") and mark.text.startswith("the "))
-            or (mark.has("previous") and self._cursor.at(start - 1).has("the", "one", "this", "from"))
-            or (mark.has("previous") and mark.definite)
-        ):
-            self._cursor.index += 1
-            return Phrase(
-                "previous", *self._cursor.span(start, self._cursor.index), nouns=self._cursor.nouns(self._cursor.index)
-            )
-        if mark.has("this") and self._cursor.at(start + 1).text in _STATES and self._cursor.at(start + 2).text != "one":
-            return None  # "that is fine" agrees or chats; it picks nothing by itself
-        if mark.text == "it's" and not self._cursor.at(start + 1).has("attribute"):
-            return None
-        if mark.has("there") and (
-            self._cursor.at(start - 1).text in _STATES or self._cursor.at(start + 1).text in _STATES
-        ):
-            return None  # "is there", "there are"
-        if mark.has("this"):
-            self._cursor.index += 1
-            if self._cursor.at(self._cursor.index).has("one"):
-                self._cursor.index += 1
-                return Phrase(
-                    "this",
-                    *self._cursor.span(start, self._cursor.index),
-                    nouns=self._cursor.nouns(self._cursor.index),
-                    one=True,
-                )
-            return Phrase(
-                "this", *self._cursor.span(start, self._cursor.index), nouns=self._cursor.nouns(self._cursor.index)
-            )
-        for kind in ("its", "their", "there", "them", "it"):
-            if mark.has(kind):
-                self._cursor.index += 1
-                return Phrase(
-                    kind,
-                    *self._cursor.span(start, self._cursor.index),
-                    nouns=self._cursor.nouns(self._cursor.index) if kind in ("its", "their") else (),
-                )
-        following = self._cursor.at(start + 1)
-        if (
-            mark.has("the")
-            and following.has("cardinal")
-            and not following.has("one", "unit")
-            and (self._cursor.language == "en" or mark.text in ("los", "las"))
-            and not self._cursor.at(start - 1).has("preposition")
-        ):
-            if self._cursor.at(start + 2).has("unit", "one") or following.number("cardinal") > _MOST_COUNTED:
-                return None
-            self._cursor.index += 2
-            return Phrase(
-                "these",
-                *self._cursor.span(start, self._cursor.index),
-                count=self._cursor.at(start + 1).number("cardinal"),
-                nouns=self._cursor.nouns(self._cursor.index),
-                explicit=False,
-            )
+def read_pronoun(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
+    after = cursor.near(1)
+    if _points_at_nothing(cursor, mark):
         return None
+    if mark.has("these"):
+        counted = after.has("cardinal")
+        return cursor.take("these", 1 + counted, count=after.number("cardinal") if counted else 0)
+    if mark.has("previous") and (
+        mark.definite or mark.text.startswith("the ") or cursor.near(-1).has("the", "one", "this", "from")
+    ):
+        return cursor.take("previous", 1)
+    if mark.has("this"):
+        return cursor.take("this", 1 + after.has("one"), one=after.has("one"))
+    for kind in ("its", "their"):
+        if mark.has(kind):
+            return cursor.take(kind, 1)
+    for kind in ("there", "them", "it"):
+        if mark.has(kind):
+            return cursor.take(kind, 1, nouns=())
+    return _counted(cursor, mark)
+
+
+def _points_at_nothing(cursor: Cursor, mark: Mark) -> bool:
+    """As in "half of them" (which half is not said), "that is fine", "is there", "there are"."""
+    before, after = cursor.near(-1), cursor.near(1)
+    if before.has("of") and mark.has("them", "these"):
+        counted = cursor.near(-2)
+        return counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
+    if mark.has("this"):
+        return after.text in _STATES and cursor.near(2).text != "one"
+    if mark.has("there"):
+        return before.text in _STATES or after.text in _STATES
+    return mark.text == "it's" and not after.has("attribute")
+
+
+def _counted(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """As in "the three", "los dos"."""
+    number, following = cursor.near(1), cursor.near(2)
+    if not mark.has("the") or not number.has("cardinal") or number.has("one", "unit") or following.has("unit", "one"):
+        return None
+    if cursor.near(-1).has("preposition") or not (cursor.language == "en" or mark.text in ("los", "las")):
+        return None
+    count = number.number("cardinal")
+    return cursor.take("these", 2, count=count, explicit=False) if count <= _MOST_COUNTED else None

@@ -18,31 +18,23 @@ def corrected_form(word: str, language: Language, *, before_one: bool) -> str | 
     """
     if len(word) < (3 if before_one else 4) or word in language.stop:
         return None
-    for form in _forms(language):
-        if form[0] != word[0] or abs(len(form) - len(word)) > 1 or OSA.distance(form, word, score_cutoff=1) != 1:
+    for form in _forms(language).get(word[0], ()):
+        if abs(len(form) - len(word)) > 1 or OSA.distance(form, word, score_cutoff=1) != 1:
             continue
         marker = form in language.kinds["marker"]
         if form + "s" == word and not marker:
             continue
-        if (
-            before_one
-            or len(word) >= 6
-            or (len(form) >= 6 and marker)
-            or len(form) == len(word) == 5
-            or sorted(form) == sorted(word)
-        ):
+        long = len(word) >= 6 or (len(form) >= 6 and marker) or len(form) == len(word) == 5
+        if before_one or long or sorted(form) == sorted(word):
             return form
     return None
 
 
 @lru_cache(maxsize=8)
-def _forms(language: Language) -> tuple[str, ...]:
-    """Single words worth recognising when mistyped."""
-    return tuple(
-        key[0]
-        for key, kinds in lexicon(language)[0].items()
-        if len(key) == 1
-        and len(key[0]) >= 4
-        and key[0].isalpha()
-        and (kinds.keys() & _CORRECTED or key[0] == "everything")
-    )
+def _forms(language: Language) -> dict[str, list[str]]:
+    """Single words worth recognising when mistyped, by their first letter."""
+    forms: dict[str, list[str]] = {}
+    for (word, *more), kinds in lexicon(language).forms.items():
+        if not more and len(word) >= 4 and word.isalpha() and (kinds.keys() & _CORRECTED or word == "everything"):
+            forms.setdefault(word[0], []).append(word)
+    return forms

@@ -14,13 +14,13 @@ from langmem_plugin.references.words.field_names import (
     STOPS,
     WEIGHT,
 )
-from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
+from langmem_plugin.references.words.language_table import Language, comparisons, named, numbered, phrases
 
 ENGLISH = Language(
     name="en",
     kinds={
         "marker": phrases(
-            "number|numbers|num|nr|no.|#|option|options|item|items|choice|choices|result|results|entry|entries|nbr|№"
+            "number|numbers|num|nr|no.|option|options|item|items|choice|choices|result|results|entry|entries|nbr"
             "|suggestion|pick"
         ),
         "last": phrases("last|final|bottom|latest listed|lowest on the list"),
@@ -81,7 +81,7 @@ ENGLISH = Language(
             "|one day|one moment|once more|one of these days|no one|two of us|the two of us|both of us|all of us|all right|all good|all set|that's all|thats all|that is all|that's it|that is it|that'll be all|that will be all|that would be all|after all|all day|all day long|all week|all the time|at all|all the best|not at all|first class|second hand|that's that"
             "|it is raining|this week|this weekend|this month|this year|this morning|this evening|this afternoon|this time|that time|that day|that way|this way|that much|this one time|that's right|that is right|that's correct|that is correct|is that right|other day|the other day|each other|on the other hand|other than that|both ways|round two|half past|each day|every day|every week|next one week"
             "|so that|such that|now that|in that case|in this case|at this time|at that time|for this|before that|after that|this next week|that's great|that's fine"
-            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|one second|split second|any second|for a second|first things first|let me first"
+            "|first floor|second floor|third floor|fourth floor|first half|second half|first aid|first grade|second grade|third grade|first date|third party|in first|first off|first up|first and foremost|in the first place|the last straw|last straw|last resort|the last word|second chance|third time|last chance|love at first sight|every second|seconds|each second|split second|any second|for a second|first things first|let me first"
             "|to do list|the first week|the last week|the first day|the last day|the first of the month|last minute|last call|first day|last day|what time is it|is it raining|all in all|back to square one|one way|last of all|not really|no problem|that is everything|that's everything|that'll be everything|everything for now|everything else|that's all i need|no worries|it's ok|it's okay|it is ok|it's fine|how is it going|how's it going|what is it|no other|none at all|in no time|a number of|any number of"
         ),
         "unit": phrases(
@@ -122,152 +122,79 @@ ENGLISH = Language(
         ),
     },
     ordinals=numbered(
-        "first|1st|frist|firts|fisrt|1rst",
-        "second|2nd|secnd|2d|secon|sceond",
-        "third|3rd|thrid|3d|thrd",
-        "fourth|4th|forth|fouth",
-        "fifth|5th|fith",
-        "sixth|6th",
-        "seventh|7th",
-        "eighth|8th|eigth",
-        "ninth|9th",
-        "tenth|10th",
-        "eleventh|11th",
-        "twelfth|12th",
-        "thirteenth|13th",
-        "fourteenth|14th",
-        "fifteenth|15th",
-        "sixteenth|16th",
-        "seventeenth|17th",
-        "eighteenth|18th",
-        "nineteenth|19th",
-        "twentieth|20th",
+        "first|frist|firts|fisrt|1rst; second|secnd|2d|secon|sceond; third|thrid|3d|thrd; fourth|forth|fouth; fifth|fith; sixth; seventh; eighth|eigth; ninth; tenth; eleventh; twelfth; thirteenth; fourteenth; fifteenth; sixteenth; seventeenth; eighteenth; nineteenth; twentieth"
     ),
     cardinals=numbered(
-        "one|uno",
-        "two",
-        "three|tree",
-        "four",
-        "five",
-        "six",
-        "seven",
-        "eight",
-        "nine",
-        "ten",
-        "eleven",
-        "twelve",
-        "thirteen",
-        "fourteen",
-        "fifteen",
-        "sixteen",
-        "seventeen",
-        "eighteen",
-        "nineteen",
-        "twenty",
+        "one|uno; two; three|tree; four; five; six; seven; eight; nine; ten; eleven; twelve; thirteen; fourteen; fifteen; sixteen; seventeen; eighteen; nineteen; twenty"
     ),
     comparisons=comparisons(
         {
-            "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price": (
-                PRICE,
-                -1,
+            PRICE: (
+                "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price",
+                "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly",
             ),
-            "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly": (
-                PRICE,
-                1,
+            DURATION: (
+                "quicker|quickest|faster|fastest|shorter|shortest|less time|least time|takes less time|takes the least time|lowest time|quick|fast|speedier|speediest|takes less|takes least",
+                "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time",
             ),
-            "quicker|quickest|faster|fastest|shorter|shortest|less time|least time|takes less time|takes the least time|lowest time|quick|fast|speedier|speediest|takes less|takes least": (
-                DURATION,
-                -1,
+            CLOCK: (
+                "earlier|earliest|soonest|sooner|starts first|leaves first|due first|due soonest|due next|comes first|expires first",
+                "later|latest|starts last|leaves last",
             ),
-            "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time": (
-                DURATION,
-                1,
+            AGE: (
+                "older|oldest|least recent|less recent",
+                "newer|newest|most recent|more recent|younger|youngest|more modern|most modern",
             ),
-            "earlier|earliest|soonest|sooner|starts first|leaves first|due first|due soonest|due next|comes first|expires first": (
-                CLOCK,
-                -1,
+            RATING: (
+                "worst|worse|lowest rated|worst rated|lower rated|least stars|fewest stars|lowest rating|least popular",
+                "best|better|best rated|better rated|highest rated|higher rated|top rated|highest rating|best rating|best reviewed|most stars|more stars|most popular|higher rating|best reviews|highest score|better reviews",
             ),
-            "later|latest|starts last|leaves last": (CLOCK, 1),
-            "newer|newest|most recent|more recent|younger|youngest|more modern|most modern": (AGE, 1),
-            "older|oldest|least recent|less recent": (AGE, -1),
-            "best|better|best rated|better rated|highest rated|higher rated|top rated|highest rating|best rating|best reviewed|most stars|more stars|most popular|higher rating|best reviews|highest score|better reviews": (
-                RATING,
-                1,
+            WEIGHT: ("lightest|lighter", "heaviest|heavier"),
+            CALORIES: (
+                "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories",
+                "most calories|highest calories|more calories|highest calorie|richest|most caloric",
             ),
-            "worst|worse|lowest rated|worst rated|lower rated|least stars|fewest stars|lowest rating|least popular": (
-                RATING,
-                -1,
+            DISTANCE: ("nearest|closest|nearer|closer|shortest distance", "farthest|furthest|farther|further away"),
+            SIZE + PRICE: (
+                "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
+                "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
             ),
-            "lightest|lighter": (WEIGHT, -1),
-            "heaviest|heavier": (WEIGHT, 1),
-            "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories": (
-                CALORIES,
-                -1,
+            EASE: (
+                "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients",
+                "hardest|harder|most difficult|more difficult|trickiest|most complicated",
             ),
-            "most calories|highest calories|more calories|highest calorie|richest|most caloric": (
-                CALORIES,
-                1,
-            ),
-            "nearest|closest|nearer|closer|shortest distance": (DISTANCE, -1),
-            "farthest|furthest|farther|further away": (DISTANCE, 1),
-            "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings": (
-                SIZE + PRICE,
-                1,
-            ),
-            "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings": (SIZE + PRICE, -1),
-            "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients": (EASE, -1),
-            "hardest|harder|most difficult|more difficult|trickiest|most complicated": (EASE, 1),
-            "hottest|hotter|warmest|warmer|spiciest|spicier": (HEAT, 1),
-            "coldest|colder|coolest|cooler|mildest|milder": (HEAT, -1),
-            "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes": (STOPS, -1),
+            HEAT: ("coldest|colder|coolest|cooler|mildest|milder", "hottest|hotter|warmest|warmer|spiciest|spicier"),
+            STOPS: ("fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes", ""),
         }
     ),
-    attributes={
-        **dict.fromkeys(phrases("price|cost|costs|how much|fare|charge|fee|rent|pricey|expensive|money"), PRICE),
-        **dict.fromkeys(
-            phrases("address|located|location|directions|where|street|place located"),
-            ("address", "location", "street", "city", "area", "venue", "place"),
-        ),
-        **dict.fromkeys(
-            phrases("phone|number|phone number|telephone|contact"), ("phone", "telephone", "number", "contact")
-        ),
-        **dict.fromkeys(phrases("rating|rated|stars|reviews|review|score|star"), RATING),
-        **dict.fromkeys(phrases("how long|duration|takes|length"), DURATION),
-        **dict.fromkeys(phrases("what time|when|start time|starts|begin|leave|depart|arrive|date"), CLOCK),
-        **dict.fromkeys(phrases("calories|caloric|nutrition"), CALORIES),
-        **dict.fromkeys(phrases("far|distance"), DISTANCE),
-        **dict.fromkeys(phrases("postcode|postal code|zip|zipcode|post code"), ("postcode", "zip", "postal")),
-        **dict.fromkeys(phrases("pets|pet"), ("pets", "pet")),
-        **dict.fromkeys(phrases("wifi|wi-fi|internet"), ("wifi", "internet")),
-        **dict.fromkeys(phrases("genre|kind of music|kind of movie"), ("genre", "category")),
-        **dict.fromkeys(phrases("director|directed"), ("director", "directed")),
-        **dict.fromkeys(phrases("humidity|humid"), ("humidity",)),
-        **dict.fromkeys(phrases("windy|wind"), ("wind",)),
-        **dict.fromkeys(phrases("rain|raining|precipitation"), ("precipitation", "rain")),
-    },
+    attributes=named(
+        {
+            "price|cost|costs|how much|fare|charge|fee|rent|pricey|expensive|money": PRICE,
+            "address|located|location|directions|where|street|place located": phrases(
+                "address|location|street|city|area|venue|place"
+            ),
+            "phone|number|phone number|telephone|contact": phrases("phone|telephone|number|contact"),
+            "rating|rated|stars|reviews|review|score|star": RATING,
+            "how long|duration|takes|length": DURATION,
+            "what time|when|start time|starts|begin|leave|depart|arrive|date": CLOCK,
+            "calories|caloric|nutrition": CALORIES,
+            "far|distance": DISTANCE,
+            "postcode|postal code|zip|zipcode|post code": phrases("postcode|zip|postal"),
+            "pets|pet": phrases("pets|pet"),
+            "wifi|wi-fi|internet": phrases("wifi|internet"),
+            "genre|kind of music|kind of movie": phrases("genre|category"),
+            "director|directed": phrases("director|directed"),
+            "humidity|humid": phrases("humidity"),
+            "windy|wind": phrases("wind"),
+            "rain|raining|precipitation": phrases("precipitation|rain"),
+        }
+    ),
     weekdays=numbered(
-        "monday|mon",
-        "tuesday|tue|tues",
-        "wednesday|wed|weds",
-        "thursday|thu|thur|thurs",
-        "friday|fri",
-        "saturday|sat",
-        "sunday|sun",
+        "monday|mon; tuesday|tue|tues; wednesday|wed|weds; thursday|thu|thur|thurs; friday|fri; saturday|sat; sunday|sun",
         start=0,
     ),
     months=numbered(
-        "january|jan",
-        "february|feb",
-        "march|mar",
-        "april|apr",
-        "may",
-        "june|jun",
-        "july|jul",
-        "august|aug",
-        "september|sep|sept",
-        "october|oct",
-        "november|nov",
-        "december|dec",
+        "january|jan; february|feb; march|mar; april|apr; may; june|jun; july|jul; august|aug; september|sep|sept; october|oct; november|nov; december|dec"
     ),
     stop=frozenset(
         phrases(

@@ -1,148 +1,26 @@
 """What fields are called that people compare by: prices, durations, ratings, in every language."""
 
-PRICE = (
-    "price",
-    "cost",
-    "fare",
-    "fee",
-    "rent",
-    "amount",
-    "total",
-    "rate",
-    "charge",
-    "budget",
-    "precio",
-    "costo",
-    "coste",
-    "tarifa",
-    "importe",
-    "monto",
-    "total_price",
-    "מחיר",
-    "עלות",
-    "סכום",
+from langmem_plugin.references.words.language_table import phrases
+
+PRICE = phrases(
+    "price|cost|fare|fee|rent|amount|total|rate|charge|budget|precio|costo|coste|tarifa|importe|monto|total_price|מחיר|עלות|סכום"
 )
-DURATION = (
-    "minutes",
-    "duration",
-    "time",
-    "length",
-    "hours",
-    "cook",
-    "prep",
-    "ready",
-    "total_time",
-    "runtime",
-    "travel",
-    "eta",
-    "duracion",
-    "tiempo",
-    "minutos",
-    "horas",
-    "משך",
-    "זמן",
-    "דקות",
-    "שעות",
+DURATION = phrases(
+    "minutes|duration|time|length|hours|cook|prep|ready|total_time|runtime|travel|eta|duracion|tiempo|minutos|horas|משך|זמן|דקות|שעות"
 )
-CLOCK = (
-    "start",
-    "departure",
-    "depart",
-    "leaving",
-    "leave",
-    "time",
-    "begin",
-    "date",
-    "when",
-    "day",
-    "due",
-    "created",
-    "year",
-    "released",
-    "published",
-    "pickup",
-    "checkin",
-    "deadline",
-    "end",
-    "arrival",
-    "arrive",
-    "expire",
-    "expiry",
-    "hora",
-    "fecha",
-    "inicio",
-    "salida",
-    "תאריך",
-    "שעה",
-    "יציאה",
-    "התחלה",
+CLOCK = phrases(
+    "start|departure|depart|leaving|leave|time|begin|date|when|day|due|created|year|released|published|pickup|checkin|deadline|end|arrival|arrive|expire|expiry|hora|fecha|inicio|salida|תאריך|שעה|יציאה|התחלה"
 )
-RATING = (
-    "rating",
-    "stars",
-    "star",
-    "score",
-    "review",
-    "reviews",
-    "rank",
-    "estrella",
-    "estrellas",
-    "puntuacion",
-    "calificacion",
-    "valoracion",
-    "resenas",
-    "דירוג",
-    "כוכבים",
-    "ציון",
+RATING = phrases(
+    "rating|stars|star|score|review|reviews|rank|estrella|estrellas|puntuacion|calificacion|valoracion|resenas|דירוג|כוכבים|ציון"
 )
-WEIGHT = ("weight", "mass", "kg", "grams", "calories", "kcal", "peso", "משקל")
-CALORIES = ("calories", "kcal", "cal", "calorias", "energy", "קלוריות")
-DISTANCE = ("distance", "km", "miles", "meters", "away", "distancia", "kilometros", "meter", "מרחק")
-SIZE = (
-    "size",
-    "area",
-    "sqft",
-    "bedrooms",
-    "beds",
-    "servings",
-    "serves",
-    "capacity",
-    "quantity",
-    "count",
-    "seats",
-    "amount",
-    "length",
-    "height",
-    "weight",
-    "number",
-    "population",
-    "tamano",
-    "porciones",
-    "cantidad",
-    "personas",
-    "people",
-    "guests",
-    "pages",
-    "volume",
-    "גודל",
-    "מנות",
-    "כמות",
+WEIGHT = phrases("weight|mass|kg|grams|calories|kcal|peso|משקל")
+CALORIES = phrases("calories|kcal|cal|calorias|energy|קלוריות")
+DISTANCE = phrases("distance|km|miles|meters|away|distancia|kilometros|meter|מרחק")
+SIZE = phrases(
+    "size|area|sqft|bedrooms|beds|servings|serves|capacity|quantity|count|seats|amount|length|height|weight|number|population|tamano|porciones|cantidad|personas|people|guests|pages|volume|גודל|מנות|כמות"
 )
-AGE = (
-    "year",
-    "released",
-    "date",
-    "ano",
-    "שנה",
-    "published",
-    "created",
-    "recorded",
-    "age",
-    "born",
-    "built",
-    "updated",
-    "modified",
-)
-EASE = ("difficulty", "level", "effort", "steps", "complexity", "dificultad", "קושי")
-HEAT = ("temperature", "heat", "spice", "spiciness", "temp")
-STOPS = ("stops", "layovers", "transfers", "changes")
+AGE = phrases("year|released|date|ano|שנה|published|created|recorded|age|born|built|updated|modified")
+EASE = phrases("difficulty|level|effort|steps|complexity|dificultad|קושי")
+HEAT = phrases("temperature|heat|spice|spiciness|temp")
+STOPS = phrases("stops|layovers|transfers|changes")

@@ -24,7 +24,7 @@ class Language:
     `kinds` maps a grammatical kind (see said/phrase.py) to the phrases of that kind; `ordinals` and `cardinals` carry
     their number; `comparisons` maps a comparative or superlative form to what it compares. `attributes` maps
     an asked-for property to the names a field may have. `prefixes` are letters written onto the next word, of which
-    `articles` make it definite. `enclitics` are pronouns written onto a verb.
+    `articles` make it definite.
     """
 
     name: str
@@ -36,19 +36,35 @@ class Language:
     concepts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     prefixes: str = ""
     articles: str = ""
-    enclitics: str = ""
     weekdays: Mapping[str, int] = field(default_factory=dict)
     months: Mapping[str, int] = field(default_factory=dict)
     stop: frozenset[str] = frozenset()
 
 
-def comparisons(table: Mapping[str, tuple[tuple[str, ...], int]]) -> dict[str, Comparison]:
-    """Expand `a|b|c` keys into one entry per form."""
+def comparisons(table: Mapping[tuple[str, ...], tuple[str, str]]) -> dict[str, Comparison]:
+    """From the fields with the forms that ask for the least of them and for the most: one entry per form."""
     return {
-        form: Comparison(fields, direction) for forms, (fields, direction) in table.items() for form in phrases(forms)
+        form: Comparison(fields, direction)
+        for fields, cells in table.items()
+        for direction, cell in zip((-1, 1), cells, strict=True)
+        for form in phrases(cell)
     }
 
 
-def numbered(*cells: str, start: int = 1) -> dict[str, int]:
-    """Number cells from `start`: each cell lists every form of that number."""
-    return {form: number for number, cell in enumerate(cells, start) for form in phrases(cell)}
+def named(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """One entry per form of the `a|b|c` keys."""
+    return {form: fields for forms, fields in table.items() for form in phrases(forms)}
+
+
+def numbered(cells: str, start: int = 1) -> dict[str, int]:
+    """Number the cells of "one|uno; two" from `start`: each lists every form of that number."""
+    return {form: number for number, cell in enumerate(cells.split(";"), start) for form in phrases(cell)}
+
+
+def grouped(*cells: str) -> dict[str, frozenset[str]]:
+    """Each word with all those that share a cell with it."""
+    groups: dict[str, frozenset[str]] = {}
+    for cell in cells:
+        members = frozenset(phrases(cell))
+        groups |= {member: groups.get(member, frozenset()) | members for member in members}
+    return groups

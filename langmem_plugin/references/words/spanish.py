@@ -11,12 +11,12 @@ from langmem_plugin.references.words.field_names import (
     RATING,
     SIZE,
 )
-from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
+from langmem_plugin.references.words.language_table import Language, comparisons, named, numbered, phrases
 
 SPANISH = Language(
     name="es",
     kinds={
-        "marker": phrases("numero|numeros|num|nro|nº|n°|opcion|opciones|resultado|elemento|#"),
+        "marker": phrases("numero|numeros|num|nro|nº|n°|opcion|opciones|resultado|elemento"),
         "last": phrases("ultimo|ultima|ultimos|ultimas|final"),
         "penultimate": phrases("penultimo|penultima|anteultimo|anteultima"),
         "antepenultimate": phrases("antepenultimo|antepenultima"),
@@ -95,88 +95,61 @@ SPANISH = Language(
         ),
     },
     ordinals=numbered(
-        "primero|primera|primer|primeros|primeras|1ro|1ra|1o|1a|1er|1º|1ª",
-        "segundo|segunda|segundos|segundas|2do|2da|2o|2a|2º|2ª",
-        "tercero|tercera|tercer|terceros|terceras|3ro|3ra|3o|3a|3er|3º|3ª",
-        "cuarto|cuarta|4to|4ta|4º|4ª",
-        "quinto|quinta|5to|5ta|5º|5ª",
-        "sexto|sexta|6to|6ta|6º|6ª",
-        "septimo|septima|7mo|7ma|7º|7ª",
-        "octavo|octava|8vo|8va|8º|8ª",
-        "noveno|novena|9no|9na|9º|9ª",
-        "decimo|decima|10mo|10ma|10º|10ª",
+        "primero|primera|primer|primeros|primeras; segundo|segunda|segundos|segundas; tercero|tercera|tercer|terceros|terceras; cuarto|cuarta; quinto|quinta; sexto|sexta; septimo|septima; octavo|octava; noveno|novena; decimo|decima"
     ),
     cardinals=numbered(
-        "uno|una|un",
-        "dos",
-        "tres",
-        "cuatro",
-        "cinco",
-        "seis",
-        "siete",
-        "ocho",
-        "nueve",
-        "diez",
-        "once",
-        "doce",
-        "trece",
-        "catorce",
-        "quince",
-        "dieciseis",
-        "diecisiete",
-        "dieciocho",
-        "diecinueve",
-        "veinte",
+        "uno|una|un; dos; tres; cuatro; cinco; seis; siete; ocho; nueve; diez; once; doce; trece; catorce; quince; dieciseis; diecisiete; dieciocho; diecinueve; veinte"
     ),
     comparisons=comparisons(
         {
-            "mas barato|mas barata|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio": (
-                PRICE,
-                -1,
+            PRICE: (
+                "mas barato|mas barata|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
+                "mas caro|mas cara|mas caros|mas caras|mas costoso|mas costosa|caro|cara|cuesta mas|mayor precio",
             ),
-            "mas caro|mas cara|mas caros|mas caras|mas costoso|mas costosa|caro|cara|cuesta mas|mayor precio": (
-                PRICE,
-                1,
+            DURATION: (
+                "mas rapido|mas rapida|mas corto|mas corta|mas breve|menos tiempo|mas rapidos|mas rapidas|tarda menos|menos minutos|rapido|rapida",
+                "mas largo|mas larga|mas lento|mas lenta|mas tiempo|tarda mas",
             ),
-            "mas rapido|mas rapida|mas corto|mas corta|mas breve|menos tiempo|mas rapidos|mas rapidas|tarda menos|menos minutos|rapido|rapida": (
-                DURATION,
-                -1,
+            CLOCK: (
+                "mas temprano|mas temprana|antes de todos|mas pronto|primero en salir|sale antes",
+                "mas tarde|mas tardio|mas tardia|sale mas tarde",
             ),
-            "mas largo|mas larga|mas lento|mas lenta|mas tiempo|tarda mas": (DURATION, 1),
-            "mas temprano|mas temprana|antes de todos|mas pronto|primero en salir|sale antes": (CLOCK, -1),
-            "mas tarde|mas tardio|mas tardia|sale mas tarde": (CLOCK, 1),
-            "mas nuevo|mas nueva|mas reciente|mas joven|mas moderno|mas moderna": (AGE, 1),
-            "mas viejo|mas vieja|mas antiguo|mas antigua|menos reciente": (AGE, -1),
-            "mejor|mejores|mejor valorado|mejor valorada|mejor calificado|mejor calificada|mejor puntuado|mejor puntuada|mas popular|mas estrellas|mejor puntuacion|mejor calificacion": (
-                RATING,
-                1,
+            AGE: (
+                "mas viejo|mas vieja|mas antiguo|mas antigua|menos reciente",
+                "mas nuevo|mas nueva|mas reciente|mas joven|mas moderno|mas moderna",
             ),
-            "peor|peor valorado|peor valorada|peor calificado|peor calificada|menos estrellas": (RATING, -1),
-            "mas sano|mas sana|mas saludable|mas ligero|mas ligera|menos calorias|menos calorico|menos calorica": (
-                CALORIES,
-                -1,
+            RATING: (
+                "peor|peor valorado|peor valorada|peor calificado|peor calificada|menos estrellas",
+                "mejor|mejores|mejor valorado|mejor valorada|mejor calificado|mejor calificada|mejor puntuado|mejor puntuada|mas popular|mas estrellas|mejor puntuacion|mejor calificacion",
             ),
-            "mas calorias|mas calorico|mas calorica|mas pesado|mas pesada": (CALORIES, 1),
-            "mas cercano|mas cercana|mas cerca|mas proximo|mas proxima": (DISTANCE, -1),
-            "mas lejano|mas lejana|mas lejos": (DISTANCE, 1),
-            "mas grande|mas grandes|mas porciones|mayor|mas espacioso|mas espaciosa": (SIZE, 1),
-            "mas pequeno|mas pequena|mas chico|mas chica|menor|menos porciones": (SIZE, -1),
-            "mas facil|mas sencillo|mas sencilla|mas simple|menos pasos": (EASE, -1),
-            "mas dificil|mas complicado|mas complicada": (EASE, 1),
+            CALORIES: (
+                "mas sano|mas sana|mas saludable|mas ligero|mas ligera|menos calorias|menos calorico|menos calorica",
+                "mas calorias|mas calorico|mas calorica|mas pesado|mas pesada",
+            ),
+            DISTANCE: ("mas cercano|mas cercana|mas cerca|mas proximo|mas proxima", "mas lejano|mas lejana|mas lejos"),
+            SIZE: (
+                "mas pequeno|mas pequena|mas chico|mas chica|menor|menos porciones",
+                "mas grande|mas grandes|mas porciones|mayor|mas espacioso|mas espaciosa",
+            ),
+            EASE: (
+                "mas facil|mas sencillo|mas sencilla|mas simple|menos pasos",
+                "mas dificil|mas complicado|mas complicada",
+            ),
         }
     ),
-    attributes={
-        **dict.fromkeys(phrases("precio|costo|cuesta|cuestan|cuanto|cuanto cuesta|tarifa|vale"), PRICE),
-        **dict.fromkeys(
-            phrases("direccion|ubicacion|donde|donde queda|donde esta|ubicado"),
-            ("address", "location", "street", "direccion", "city", "venue"),
-        ),
-        **dict.fromkeys(phrases("telefono|numero de telefono|llamar"), ("phone", "telephone", "telefono", "contact")),
-        **dict.fromkeys(phrases("puntuacion|calificacion|estrellas|valoracion|resenas"), RATING),
-        **dict.fromkeys(phrases("cuanto tarda|cuanto tiempo|duracion|tarda|dura"), DURATION),
-        **dict.fromkeys(phrases("a que hora|cuando|fecha|hora"), CLOCK),
-        **dict.fromkeys(phrases("calorias"), CALORIES),
-    },
+    attributes=named(
+        {
+            "precio|costo|cuesta|cuestan|cuanto|cuanto cuesta|tarifa|vale": PRICE,
+            "direccion|ubicacion|donde|donde queda|donde esta|ubicado": phrases(
+                "address|location|street|direccion|city|venue"
+            ),
+            "telefono|numero de telefono|llamar": phrases("phone|telephone|telefono|contact"),
+            "puntuacion|calificacion|estrellas|valoracion|resenas": RATING,
+            "cuanto tarda|cuanto tiempo|duracion|tarda|dura": DURATION,
+            "a que hora|cuando|fecha|hora": CLOCK,
+            "calorias": CALORIES,
+        }
+    ),
     concepts={
         "ingredientes|ingrediente": ("ingredients", "ingredient"),
         "receta|recetas": ("recipe", "recipes"),
@@ -248,22 +221,10 @@ SPANISH = Language(
         "atun": ("tuna",),
         "cordero": ("lamb",),
     },
-    weekdays=numbered("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo", start=0),
+    weekdays=numbered("lunes; martes; miercoles; jueves; viernes; sabado; domingo", start=0),
     months=numbered(
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre|setiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
+        "enero; febrero; marzo; abril; mayo; junio; julio; agosto; septiembre|setiembre; octubre; noviembre; diciembre"
     ),
-    enclitics="lo la los las",
     stop=frozenset(
         phrases(
             "a|al|de|del|el|la|los|las|lo|un|una|unos|unas|y|e|o|u|que|en|con|por|para|sin|es|son|esta|este|esto|ese|esa|eso|no|si|se|me|te|le|les|nos|su|sus|mi|tu|como|mas|pero|muy|ya|hay|fue|ser|estar|tiene|quiero|dame|favor|porfa|gracias|cual|cuando|donde|ver|hola|bien|bueno|vale|mejor|tambien|guarda|abre|muestra|muestrame|borra|agrega|anade|pide|reserva|compra|manda|envia|pon|sobre"

@@ -1,8 +1,10 @@
-"""English type nouns that people use for one another, and nouns that name no type; Spanish and Hebrew reach them through concepts."""
+"""English type nouns that people use for one another, and nouns that name no type; Spanish and Hebrew reach them
+through concepts.
+"""
 
-from langmem_plugin.references.words.language_table import phrases
+from langmem_plugin.references.words.language_table import grouped, phrases
 
-_GROUPS = (
+GROUPS = grouped(
     "event|concert|game|gig|festival|performance|match|show|play|party|ticket",
     "movie|film|flick|show|showing|showtime|screening|ticket|cinema|theater",
     "bus|coach|ride|ticket|trip",
@@ -42,12 +44,6 @@ _GROUPS = (
     "stock|share|ticker",
     "plan|menu|schedule|itinerary",
 )
-
-GROUPS: dict[str, frozenset[str]] = {}
-for _group in _GROUPS:
-    _members = frozenset(phrases(_group))
-    for _member in _members:
-        GROUPS[_member] = GROUPS.get(_member, frozenset()) | _members
 
 PLACE = frozenset(phrases("place|spot|location|venue|site|establishment|joint"))
 """Nouns for anything with an address."""
