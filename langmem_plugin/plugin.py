@@ -27,6 +27,7 @@ from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.prompt import joined
+from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
@@ -69,6 +70,8 @@ class PhoneMemory:
     `embeddings`, any LangChain Embeddings, overrides `settings.embedding_model`;
     `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
+    `reference_model` one that is asked, at most once a turn, which of the items shown is meant where rules leave it
+    open (default: the person is asked); how long either may take is set on the model;
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
@@ -84,6 +87,7 @@ class PhoneMemory:
         serde: SerializerProtocol | None = None,
         count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
+        reference_model: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
@@ -152,6 +156,7 @@ class PhoneMemory:
                 documents=RetrieverDocuments(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
                 summaries=Summaries(summarise) if summarise else None,
+                choices=ReferenceChoices(reference_model) if reference_model else None,
                 executor=self._executor,
                 now=now,
             )

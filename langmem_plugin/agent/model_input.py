@@ -14,6 +14,7 @@ from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.pictures import with_pictures, words_in
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
+from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
@@ -46,6 +47,7 @@ class ModelInput:
         embedder: Embedder,
         count_tokens: Callable[[BaseMessage], int],
         summaries: Summaries | None,
+        choices: ReferenceChoices | None,
     ) -> None:
         self._saver = saver
         self._person = person
@@ -54,6 +56,7 @@ class ModelInput:
         self._embedder = embedder
         self._count_tokens = count_tokens
         self._summaries = summaries
+        self._choices = choices
 
     def of(
         self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None = None
@@ -97,7 +100,7 @@ class ModelInput:
         last = newest_of_person(messages)
         if last is None:
             return Resolution()
-        return resolve(messages[last].text, messages[:last], closeness=self._closeness)
+        return resolve(messages[last].text, messages[:last], closeness=self._closeness, model=self._choices)
 
     def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
         """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""

@@ -17,6 +17,7 @@ from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
+from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
@@ -46,6 +47,7 @@ class TurnContext:
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
         summaries: Summaries | None,
+        choices: ReferenceChoices | None,
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
@@ -71,6 +73,7 @@ class TurnContext:
             embedder=service.embedder,
             count_tokens=count_tokens,
             summaries=summaries,
+            choices=choices,
         )
         self.use_notes = UseNotes(service, saver, self.person, self.shown, settings, past_sessions=past_sessions)
 

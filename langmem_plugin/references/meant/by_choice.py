@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
+from datetime import date
 
 from langmem_plugin.references.meant.by_comparison import extreme
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.measured_values import year_of
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger
@@ -135,17 +135,25 @@ def _score(utterance: str, entry: ItemEntry, offered: ShownList) -> tuple[float,
             )
             told.append(word)
     for relation, year in _PERIOD.findall(normal(utterance)):
-        own = year_of(entry)
+        own = _year_of(entry)
         if own is not None and (own < int(year)) == (relation in ("before", "prior to", "until", "earlier than")):
             total += 1.5
             told.append(f"{relation} {year}")
     for match in _DECADE.finditer(normal(utterance)):
-        own = year_of(entry)
+        own = _year_of(entry)
         digit = match[1] or match[2][2]
         if own is not None and own // 10 % 10 == int(digit):
             total += 1.5
             told.append(match[0])
     return total, told
+
+
+def _year_of(entry: ItemEntry) -> int | None:
+    """The first that one of its fields or texts tells."""
+    dates = [value for values in entry.values.values() for value in values if value.kind == "date"]
+    years = [int(value.amount) for value in dates if value.unit == "year"]
+    days = [date.fromordinal(int(value.amount)).year for value in dates if value.unit == "day"]
+    return next(iter((*years, *days)), None)
 
 
 def _words(entry: ItemEntry) -> tuple[set[str], set[str]]:

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
+from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
@@ -14,26 +15,24 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.states import PROPERTIES
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DURATION, PRICE
+from langmem_plugin.references.words.states import PROPERTIES
+
+_LISTS = 4
 
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """In the first of the last three lists that has a field to compare by, and the noun that follows names it first."""
     if phrase.comparison is None:
         return None
-    named = replace(phrase.comparison, fields=()) if phrase.nouns else None
+    rank = phrase.numbers[0] if phrase.numbers else 0
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
         if len(listed.entries) < 2:
             continue
-        found = None
-        if named is not None:
-            fields = _named_fields(listed.entries, phrase.nouns, utterance.atoms)
-            found = _extreme(listed.entries, fields, phrase)
-        found = found or extreme(
-            listed.entries, phrase.comparison, phrase.count, phrase.numbers[0] if phrase.numbers else 0
-        )
+        fields = _named_fields(listed.entries, phrase.nouns, utterance.atoms)
+        found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
+        found = found or extreme(listed.entries, phrase.comparison, phrase.count, rank)
         if found is not None:
             entries, field = found
             reason = f"by {field} among the {len(listed.entries)} last shown"
@@ -41,34 +40,27 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return None
 
 
-def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: frozenset[str]) -> list[str]:
-    """Fields that the nouns behind a superlative name: "the highest copay", "the most spots left"."""
-    wanted = [
-        {stem(noun), *word_atoms(noun)} | frozenset().union(*(PROPERTIES.get(each, frozenset()) for each in (noun, stem(noun))))
-        for noun in nouns
-        if not {stem(noun), *word_atoms(noun)} & entries[0].kind_words
-    ]
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
-    ranked = []
-    for name, words in names.items():
-        if words & _NAMING:
-            continue
-        stems = {stem(word) for word in words}
-        hits = sum(bool(each & stems) for each in wanted)
-        if hits:
-            ranked.append((-hits - len(stems & said), len(words), name))
-    return [name for _, _, name in sorted(ranked)]
+def by_than(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "the one with less hours than gwen": the only one on that side of an item described."""
+    than = next((place for place, mark in enumerate(segment.marks) if mark.text == "than"), None)
+    if phrase.comparison is None or than is None or than + 1 == len(segment.marks):
+        return None
+    for listed in ledger.shown_lists[: -_LISTS - 1 : -1]:
+        known = described(segment.marks[than + 1 :], utterance, listed).entries
+        if len(known) == 1:
+            found = _beyond(listed.entries, known[0], phrase, utterance)
+            reason = "the only one on that side of it"
+            return Finding(found, utterance.words(phrase), reason, "comparison", listed) if len(found) == 1 else None
+    return None
 
 
-def beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utterance: Utterance) -> list[ItemEntry]:
+def _beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utterance: Utterance) -> list[ItemEntry]:
     """Those with more, or less, than a known one has of what a phrase compares; none where no field tells."""
     comparison = phrase.comparison
     if comparison is None:
         return []
-    fields = [*_named_fields(entries, phrase.nouns, utterance.atoms), *_fields(entries, comparison), *_typed_fields(entries, comparison)]
-    for name in fields:
+    named = _named_fields(entries, phrase.nouns, utterance.atoms)
+    for name in (*named, *_fields(entries, comparison), *_typed_fields(entries, comparison)):
         values = _measured(entries, name)
         own = next(value for value, entry in zip(values, entries, strict=True) if entry is known)
         if own is not None and sum(value is not None for value in values) > 1:
@@ -80,14 +72,26 @@ def beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utter
     return []
 
 
+def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: frozenset[str]) -> list[str]:
+    """Fields that the nouns behind a superlative name: "the highest copay", "the most spots left"."""
+    wanted = []
+    for noun in nouns:
+        forms = {noun, stem(noun), *word_atoms(noun)}
+        if not forms & entries[0].kind_words:
+            wanted.append(forms.union(*(PROPERTIES.get(form, frozenset()) for form in forms)))
+    names: dict[str, frozenset[str]] = {}
+    for entry in entries:
+        names.update(entry.fields)
+    ranked = []
+    for name, words in names.items():
+        stems = {stem(word) for word in words}
+        hits = sum(bool(each & stems) for each in wanted)
+        if hits and not words & _NAMING:
+            ranked.append((-hits - len(stems & said), len(words), name))
+    return [name for _, _, name in sorted(ranked)]
+
+
 _NAMING = frozenset(("name", "title", "id", "code", "key", "url"))
-
-
-def _extreme(entries: Sequence[ItemEntry], fields: Sequence[str], phrase: Phrase) -> tuple[list[ItemEntry], str] | None:
-    comparison = phrase.comparison
-    if comparison is None:
-        return None
-    return _at_end(entries, fields, comparison.direction, phrase.count, phrase.numbers[0] if phrase.numbers else 0)
 
 
 def extreme(

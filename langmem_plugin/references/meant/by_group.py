@@ -1,12 +1,16 @@
-"""A whole list, or one of two: "all of them", "both", "the other one", and "not the first" of two."""
+"""A whole list, or one of two: "all of them", "both", "the other one"."""
 
-from langmem_plugin.references.meant.by_description import described
+from collections.abc import Sequence
+
+from langmem_plugin.references.meant.by_offer import offered
 from langmem_plugin.references.meant.candidate_lists import best_list, of_type, type_words, without
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
-from langmem_plugin.references.shown.items import long_part
+from langmem_plugin.references.shown.items import ItemEntry, long_part
 from langmem_plugin.references.shown.ledger import Ledger
+
+_LISTS = 4  # newest that are looked through
 
 
 def by_all(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -40,24 +44,12 @@ def by_both(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | N
     return None
 
 
-def by_other(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """As in "the other one" of two: not the one named here, else not the one in focus."""
-    listed = best_list(utterance, ledger, phrase.nouns)
-    if listed is None or len(listed.entries) != 2:
-        return None
-    named, _ = described(utterance.text, listed)
-    rest = without(listed.entries, named if len(named) == 1 else ledger.focus[-1:])
-    if len(rest) != 1:
-        return None
-    reason = "the one of the two that was not just spoken of"
-    return Finding(rest, utterance.words(phrase), reason, "other", listed)
-
-
-def other_of_two(finding: Finding) -> Finding | None:
-    """As in "not the first one": of two, it means the other; of more, none."""
-    listed = finding.listed
-    if listed is None or len(listed.entries) != 2 or len(finding.entries) != 1:
-        return None
-    rest = without(listed.entries, finding.entries)
-    reason = f"the other of the two, since {finding.words!r} was turned down"
-    return Finding(rest, finding.words, reason, "other", listed)
+def by_other(phrase: Phrase, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
+    """Of two, the one that was not turned down here, asked about or last spoken of."""
+    asked = offered(ledger)
+    known = turned_down or ([asked] if asked is not None else ledger.focus[-1:])
+    for listed in ledger.shown_lists[: -_LISTS - 1 : -1]:
+        rest = without(listed.entries, known)
+        if len(rest) == 1 and len(rest) < len(listed.entries):
+            return Finding(rest, utterance.words(phrase), "the one that was not just spoken of", "other", listed)
+    return None

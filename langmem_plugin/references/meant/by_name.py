@@ -7,7 +7,8 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import RECENT, Ledger
 from langmem_plugin.references.shown.name_matching import named_in, sharing
 from langmem_plugin.references.text.atoms import atoms
-from langmem_plugin.references.text.tokens import is_stop, stem, words_of
+from langmem_plugin.references.text.tokens import is_stop, words_of
+
 
 def by_name(text: str, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """Every item that a text, which is part of the utterance, names in full."""

@@ -30,7 +30,11 @@ def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[Ite
     if not step or anchor is None:
         return None
     listed = next(
-        (each for each in reversed(ledger.shown_lists) if len(each.entries) > 1 and any(entry is anchor for entry in each.entries)),
+        (
+            each
+            for each in reversed(ledger.shown_lists)
+            if len(each.entries) > 1 and any(entry is anchor for entry in each.entries)
+        ),
         list_with(anchor, ledger),
     )
     if listed is None:
@@ -39,4 +43,6 @@ def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[Ite
     if not 0 <= place < len(listed.entries):
         return None
     beside = "after" if step > 0 else "before"
-    return Finding([listed.entries[place]], utterance.text.strip(), f"the one {beside} it in the list", "neighbour", listed)
+    return Finding(
+        [listed.entries[place]], utterance.text.strip(), f"the one {beside} it in the list", "neighbour", listed
+    )

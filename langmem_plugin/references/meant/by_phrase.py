@@ -1,13 +1,15 @@
-"""Which way of finding serves which kind of phrase, and "all but …", which finds what its inner phrases mean."""
+"""What the phrases of a piece pick by themselves: a number, an order, a group, a comparison, "all but …"."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from langmem_plugin.references.meant.by_comparison import by_comparison
+from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
 from langmem_plugin.references.meant.by_position import by_first, by_last, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, without
 from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.utterance import Utterance
@@ -18,35 +20,50 @@ Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
 """None when the list does not hold what was asked for."""
 
 
-def by_phrase(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """What a phrase picks out of a list shown; None for kinds that pick nothing by themselves."""
-    way = PICKING.get(phrase.kind)
-    return way(phrase, utterance, ledger) if way is not None else None
+def by_phrases(
+    segment: Segment, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]
+) -> Finding | None:
+    """All that the phrases of a piece pick, as one finding."""
+    picking = [phrase for phrase in utterance.phrases if phrase.kind in PICKING and segment.holds(phrase)]
+    if any(phrase.kind == "numbers" for phrase in picking):
+        picking = [phrase for phrase in picking if phrase.kind not in ("both", "all")]  # "both work, go with the first"
+    found: list[Finding] = []
+    for phrase in picking:
+        finding = by_than(phrase, segment, utterance, ledger)
+        if finding is None and phrase.kind == "other":
+            finding = by_other(phrase, utterance, ledger, turned_down)
+        elif finding is None:
+            finding = PICKING[phrase.kind](phrase, utterance, narrowed(phrase, segment, utterance, ledger))
+        if finding is not None and finding.entries:
+            found.append(finding)
+    if not found:
+        return None
+    entries: list[ItemEntry] = []
+    for finding in found:
+        entries += without(finding.entries, entries)
+    return replace(found[0], entries=entries)
 
 
 def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """What the words before "except" fit, all of a list where there are none, without what those behind it mean."""
-    inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
-    turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
-    group = Segment(inside[:turn], phrase.start, phrase.end)
     listed = best_list(utterance, ledger)
     if listed is None:
         return None
+    inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
+    turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
     among = listed.entries
-    if inside[:turn]:
-        for candidate in reversed(ledger.shown_lists):
-            fitting = described(group, utterance, candidate)
-            if len(fitting.entries) > 1:
-                listed, among = candidate, fitting.entries
-                break
-    behind = Segment(inside[turn + 1 :], phrase.start, phrase.end)
+    for candidate in reversed(ledger.shown_lists) if inside[:turn] else ():
+        fitting = described(inside[:turn], utterance, candidate)
+        if len(fitting.entries) > 1:
+            listed, among = candidate, fitting.entries
+            break
     left_out: list[ItemEntry] = []
     for inner in phrase.inner:
-        finding = by_phrase(inner, utterance, ledger)
+        finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
         if finding is not None:
             left_out.extend(finding.entries)
-    if not left_out and behind.marks:
-        left_out = described(behind, utterance, listed).entries
+    if not left_out and inside[turn + 1 :]:
+        left_out = described(inside[turn + 1 :], utterance, listed).entries
     rest = without(among, left_out)
     if not left_out or len(rest) == len(among):
         return None
@@ -54,8 +71,8 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
 
 
-def _by_neither(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
-    """It settles that nothing is meant."""
+def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
+    """For kinds that pick nothing by themselves."""
 
 
 PICKING: dict[str, Way] = {
@@ -65,8 +82,7 @@ PICKING: dict[str, Way] = {
     "previous": by_previous,
     "all": by_all,
     "both": by_both,
-    "other": by_other,
-    "neither": _by_neither,
+    "other": _by_itself,
     "all_but": _by_exception,
     "comparison": by_comparison,
 }

@@ -15,16 +15,20 @@ from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_LISTS = 6
+_LISTS = 5
 _WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.7, "value": 0.8, "type": 0.3}
 _PLURAL = frozenset(
-    phrases("ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo")
+    phrases(
+        "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
+    )
 )
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
 _NEW = frozenset(
-    phrases("remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש")
+    phrases(
+        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש"
+    )
 )
 
 
@@ -44,9 +48,11 @@ class Described:
         return [constraint.words for constraint in self.telling]
 
 
-def described(segment: Segment, utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()) -> Described:
+def described(
+    marks: Sequence[Mark], utterance: Utterance, listed: ShownList, taken: Sequence[tuple[int, int]] = ()
+) -> Described:
     """Of a list; no entries where nothing said tells its items apart."""
-    reading = read(segment, utterance, listed, taken)
+    reading = read(marks, utterance, listed, taken)
     alone = len(listed.entries) == 1
     telling = sorted(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
@@ -66,28 +72,32 @@ def described(segment: Segment, utterance: Utterance, listed: ShownList, taken: 
     return Described(listed, entries, reading, used, conflicts, score)
 
 
-def best_described(segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()) -> Described | None:
+def best_described(
+    segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
+) -> Described | None:
     """In the list that the description fits best, newest first where several fit alike."""
     best: Described | None = None
     best_score = 0.0
     for age, listed in enumerate(list(reversed(ledger.shown_lists))[:_LISTS]):
         if listed.kind == "parts":
             continue
-        found = described(segment, utterance, listed, taken)
+        found = described(segment.marks, utterance, listed, taken)
         score = found.score - 0.25 * age
         if found.entries and (best is None or score > best_score):
             best, best_score = found, score
     return best
 
 
-def by_properties(segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()) -> Finding | Unclear | None:
+def by_properties(
+    segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
+) -> Finding | Unclear | None:
     if of_oneself(segment.marks):
         return None
     found = best_described(segment, utterance, ledger, taken)
     if found is None or _is_new(segment.marks, found):
         return None
     several = plural(segment, found)
-    evidence = features(found, segment, utterance, ledger)
+    evidence = features(found, segment, ledger)
     if len(found.entries) > 1 and not several:
         pointing = heads(segment.marks) or evidence["definite word"]
         return Unclear(found.entries) if pointing and not utterance.has("search") else None
@@ -125,38 +135,56 @@ def plural(segment: Segment, found: Described) -> bool:
         if mark.text in _PLURAL or mark.has("all", "both", "these", "them"):
             return True
         noun = stem(mark.text)
-        if noun != mark.text and mark.text.endswith("s") and (noun in GROUPS or noun in THING or noun in found.listed.nouns):
+        if (
+            noun != mark.text
+            and mark.text.endswith("s")
+            and (noun in GROUPS or noun in THING or noun in found.listed.nouns)
+        ):
             return True
         if noun != mark.text and mark.text.endswith("s") and mark.text in found.words and not mark.text.endswith("'s"):
             return True
     return False
 
 
-def features(found: Described, segment: Segment, utterance: Utterance, ledger: Ledger) -> dict[str, float]:
+def features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
     """What tells whether a description points at something shown, rather than saying something new."""
     marks = list(segment.marks)
     first = min(constraint.places.start for constraint in found.telling)
     before = marks[max(first - 2, 0) : first]
-    definite = any(mark.has("the", "this", "these", "its") or mark.text in ("el", "la", "los", "las", "del", "al") for mark in before) or marks[first].definite
+    definite = (
+        any(
+            mark.has("the", "this", "these", "its") or mark.text in ("el", "la", "los", "las", "del", "al")
+            for mark in before
+        )
+        or marks[first].definite
+    )
     sorts = {constraint.sort for constraint in found.telling}
     names = frozenset().union(*(words for entry in found.entries for words in entry.name_words)) or frozenset()
     said = {stem(constraint.words) for constraint in found.telling}
     strange = found.reading.strange
-    total = found.reading.explained + len(found.reading.unexplained)
+    total = len(found.reading.constraints) + len(strange)
     return {
         "definite word": float(definite),
-        "indefinite word": float(any(mark.has("indefinite", "cardinal", "another") or mark.text == "new" for mark in before)),
-        "coverage": found.reading.explained / max(total, 1),
-        "unexplained": min(len(found.reading.unexplained), 4) / 4,
+        "indefinite word": float(
+            any(mark.has("indefinite", "cardinal", "another") or mark.text == "new" for mark in before)
+        ),
+        "coverage": len(found.reading.constraints) / max(total, 1),
+        "unexplained": min(len(strange), 4) / 4,
         "beside strange": float(
-            any(place - 1 in strange or place + 1 in strange for constraint in found.telling for place in constraint.places)
+            any(
+                place - 1 in strange or place + 1 in strange
+                for constraint in found.telling
+                for place in constraint.places
+            )
         ),
         "before strange": float(any(constraint.places.start - 1 in strange for constraint in found.telling)),
         "first word": float(first == 0),
         "opens subject": float(marks[0].text in _SUBJECTS),
         "only state": float(sorts == {"state"}),
         "only typed": float(sorts == {"typed"}),
-        "typed bare": float(all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)),
+        "typed bare": float(
+            all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)
+        ),
         "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
         "strength": max(max(constraint.fits) for constraint in found.telling),
         "told": min(sum(_WEIGHTS[constraint.sort] for constraint in found.telling), 3) / 3,

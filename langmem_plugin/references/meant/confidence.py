@@ -6,6 +6,8 @@ from importlib.resources import files
 from math import exp
 from typing import Any
 
+SURE = 0.98
+"""From this confidence on, a finding is acted on without asking."""
 GROUPS = {
     "number": "counted",
     "ordinal": "counted",
@@ -16,6 +18,7 @@ GROUPS = {
     "other": "counted",
     "together": "together",
     "offered": "offered",
+    "model": "model",
     "name": "described",
     "part of name": "described",
     "description": "described",

@@ -20,7 +20,9 @@ _NEW = frozenset(
     )
 )
 _REPLY_END = 120
-_ARTICLES = frozenset(phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את"))
+_ARTICLES = frozenset(
+    phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את")
+)
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|we|you|he|she|they|my|there|its|it's|ive|i've|id"))
 _SELF = frozenset(phrases("i|im|i'm|ill|i'll|me|my|we|our|us|mi|yo|me|nos|אני|לי|שלי|אנחנו"))
 
@@ -51,7 +53,9 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "choose": float(any(mark.has("choose") for mark in marks)),
         "one": float(any(mark.has("one") or mark.text in THING for mark in marks)),
         "head": float(bool(heads(marks))),
-        "article": float(any(mark.has("the", "this", "these") or mark.definite or mark.text in _ARTICLES for mark in marks)),
+        "article": float(
+            any(mark.has("the", "this", "these") or mark.definite or mark.text in _ARTICLES for mark in marks)
+        ),
         "self": float(any(mark.text in _SELF for mark in marks)),
         "indefinite": float(any(mark.text in ("a", "an", "some", "un", "una", "any") for mark in marks)),
         "agrees": float(utterance.has("confirm")),
@@ -80,4 +84,3 @@ def _content(mark: Mark, utterance: Utterance) -> bool:
     return mark.text[:1].isalpha() and not (
         mark.text in utterance.language.stop or mark.has("polite", "choose", "confirm", "one", "greeting")
     )
-

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.meant.confidence import claimed, confidence
+from langmem_plugin.references.meant.confidence import SURE, claimed, confidence
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 
@@ -19,10 +19,13 @@ class Finding:
     listed: ShownList | None = None
     part: str | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
+    confirmed: bool = False
+    """A model, asked on its own, meant the same."""
 
     @property
     def confidence(self) -> float:
-        return confidence(self.sort, self.evidence)
+        fitted = confidence(self.sort, self.evidence)
+        return max(fitted, SURE) if self.confirmed else fitted
 
     @property
     def claimed(self) -> bool:
@@ -40,7 +43,8 @@ class Unclear:
 @dataclass(frozen=True, eq=False)
 class Decision:
     """Everything an utterance was found to mean; or `unclear`, the entries to be asked about; or the words
-    that point at nothing (`unresolved`); or nothing."""
+    that point at nothing (`unresolved`); or nothing.
+    """
 
     findings: list[Finding] = field(default_factory=list)
     unclear: list[ItemEntry] = field(default_factory=list)

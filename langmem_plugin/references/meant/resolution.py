@@ -4,10 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from langmem_plugin.references.meant.confidence import SURE
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.text.tokens import stem, words_of
-
-SURE = 0.98
-"""From this confidence on, a reference is acted on without asking."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,30 @@ class Resolution:
     previous_call: PreviousCall | None = None
     """Set when the utterance revises or changes something and there was a call."""
 
+    said: str = ""
+    """What was read of the utterance."""
+    shown: tuple[str, ...] = ()
+    """The names of the items last shown, in their order."""
+
+    def explain(self) -> str:
+        """What was shown, said and meant, and why: a line each."""
+        lines = [f"shown: {', '.join(self.shown) or 'nothing'}", f"said: {self.said}"]
+        for each in self.references:
+            names = ", ".join(_named(item) for item in each.items)
+            sure = "sure" if each.sure else f"{each.confidence:.2f}"
+            part = f"the {each.part} of " if each.part else ""
+            lines.append(f'meant: "{each.words}" = {part}{names} ({sure}: {each.reason})')
+        if not self.references:
+            lines.append("meant: nothing")
+        lines += [f"to ask: {self.question}"] * bool(self.question)
+        if self.previous_call is not None:
+            lines.append(f"follows: {self.previous_call.tool}({dict(self.previous_call.arguments)})")
+        return "\n".join(lines)
+
+    def _repr_markdown_(self) -> str:
+        """In a notebook: `explain` as a list."""
+        return "\n".join(f"- {line.replace('<', '&lt;')}" for line in self.explain().splitlines())
+
     def __bool__(self) -> bool:
         """Whether something is known of what is meant, be it only that the person is to be asked."""
         return bool(self.references or self.question)
@@ -93,3 +116,7 @@ class Resolution:
                 if not any(item is other for other in found):
                     found.append(item)
         return found[0] if len(found) == 1 else None
+
+
+def _named(item: Mapping[str, Any]) -> str:
+    return ItemEntry(dict(item)).title

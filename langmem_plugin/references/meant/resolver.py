@@ -1,33 +1,50 @@
 """From messages to a resolution: what is new is read into the ledger, then it is decided what the utterance means."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
-from langchain_core.messages import BaseMessage
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 
 from langmem_plugin.references.meant.by_choice import Closeness
+from langmem_plugin.references.meant.by_model import Chooser, by_model
 from langmem_plugin.references.meant.decision import decide
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
+from langmem_plugin.references.meant.model_choice import choose
 from langmem_plugin.references.meant.question import ask
 from langmem_plugin.references.meant.resolution import Reference, Resolution
 from langmem_plugin.references.meant.revised_call import previous_call
 from langmem_plugin.references.shown.plain_data import plain
 
 
-def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Closeness | None = None) -> Resolution:
-    """What `utterance` points at in the conversation `messages` (newest last, without the utterance itself).
+def resolve(
+    utterance: str,
+    messages: Sequence[MessageLikeRepresentation],
+    *,
+    closeness: Closeness | None = None,
+    model: BaseChatModel | Chooser | None = None,
+) -> Resolution:
+    """What `utterance` points at in the conversation `messages` (newest last, without the utterance itself), which may
+    be anything that LangChain takes for messages: dicts and tuples too.
 
-    Pure: same arguments, same answer; nothing is read or written elsewhere and no message is changed. Says none rather
-    than guess, and asks (`question`) when several items are equally meant. Conversations read recently are kept in
-    memory so that the next turn reads only what is new; `clear_cache` drops them.
+    Without a model pure: same arguments, same answer; nothing is read or written elsewhere and no message is changed.
+    Says none rather than guess, and asks (`question`) when several items are equally meant. Conversations read
+    recently are kept in memory so that the next turn reads only what is new; `clear_cache` drops them.
 
     `closeness(text, texts)`, if given, helps to understand an indirect answer to "do you mean A or B?" ("the sad
-    one"); it is called then and at no other time.
+    one"); it is called then and at no other time. `model`, if given, is asked once, shortly, where rules found
+    something without being sure. Raises ValueError for what is no message.
     """
-    ledger = ledger_of(messages)
+    ready = all(isinstance(each, BaseMessage) for each in messages)
+    history = cast("Sequence[BaseMessage]", messages) if ready else convert_to_messages(messages)
+    ledger = ledger_of(history)
     utterance = pointing_part(utterance)
     decision = decide(utterance, ledger, closeness)
+    if model is not None:
+        chooser = partial(choose, model) if isinstance(model, BaseChatModel) else model
+        decision = by_model(decision, utterance, ledger, chooser)
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
@@ -35,6 +52,8 @@ def resolve(utterance: str, messages: Sequence[BaseMessage], *, closeness: Close
         candidates=tuple(items[id(entry)] for entry in decision.unclear),
         unresolved=tuple(decision.unresolved),
         previous_call=previous_call(utterance, ledger, decision),
+        said=utterance,
+        shown=tuple(entry.title for entry in ledger.shown_lists[-1].entries) if ledger.shown_lists else (),
     )
 
 

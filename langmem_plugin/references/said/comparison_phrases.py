@@ -17,11 +17,15 @@ class ComparisonPhrases:
     def read(self, mark: Mark) -> Phrase | None:
         start = self._cursor.index
         field = self._cursor.nouns(start + 1)[:1]
-        than = field and mark.text in ("less", "fewer", "more") and any(each.text == "than" for each in self._cursor.marks)
+        than = (
+            field and mark.text in ("less", "fewer", "more") and any(each.text == "than" for each in self._cursor.marks)
+        )
         if than:
             self._cursor.index += 2
             compared = Comparison(field, 1 if mark.text == "more" else -1)
-            return Phrase("comparison", *self._cursor.span(start, self._cursor.index), comparison=compared, count=1, nouns=field)
+            return Phrase(
+                "comparison", *self._cursor.span(start, self._cursor.index), comparison=compared, count=1, nouns=field
+            )
         if mark.has("most", "least") and not mark.has("comparison") and field:
             # "the most spots": the noun names the field.
             self._cursor.index += 2

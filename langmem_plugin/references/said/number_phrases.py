@@ -8,7 +8,9 @@ from langmem_plugin.references.said.tagger import Mark
 
 _DETAILS = frozenset(("recipe", "details", "info", "go"))
 _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב", "בשעה"))
-_GOES_ON = frozenset(("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats"))
+_GOES_ON = frozenset(
+    ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
+)
 _LONGEST_LIST = 50
 """Words of the longest list of numbers that is looked through for what follows it."""
 
@@ -112,7 +114,9 @@ class NumberPhrases:
         closing = self._cursor.skip_punctuation(place)
         if closing.has("unit") and not closing.has("polite"):
             return False
-        ranged_digits = mark.has("digit") and place > index + 1 and not before.text in _OF_TIME and not closing.has("month")
+        ranged_digits = (
+            mark.has("digit") and place > index + 1 and before.text not in _OF_TIME and not closing.has("month")
+        )
         if ranged_digits and self._cursor.at(index + 1).text != ",":
             return True
         asked = mark.has("digit") and before.has("question") and len(self._cursor.marks) <= 6 and place == index + 1
@@ -125,7 +129,12 @@ class NumberPhrases:
             and not ((before.has("choose") or index == 1) and mark.has("digit") and closing.text in _GOES_ON)
         ):
             return False
-        if mark.has("digit") and index == 1 and closing.text in _GOES_ON and not before.has("preposition", "the", "indefinite"):
+        if (
+            mark.has("digit")
+            and index == 1
+            and closing.text in _GOES_ON
+            and not before.has("preposition", "the", "indefinite")
+        ):
             return True
         earlier = self._cursor.skip_punctuation(index - 1, -1) if index else Mark("", 0, 0, frozenset({"end"}))
         if before.has("the", "these", "all", "last", "top", "both", "indefinite") and not mark.has("digit"):

@@ -13,7 +13,6 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.pronoun_phrases import PronounPhrases
 from langmem_plugin.references.said.tagger import Mark
 
-
 _EVERY = ("rest", "resto", "anything", "cualquiera", "anyone", "everyone", "everybody", "todos", "todas")
 
 
@@ -73,8 +72,7 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     group = [
         place
         for place, earlier in enumerate(before)
-        if earlier.has("all", "both", "them", "these")
-        or earlier.text in _EVERY
+        if earlier.has("all", "both", "them", "these") or earlier.text in _EVERY
     ]
     if not group and any(not earlier.has("polite", "punctuation", "choose") for earlier in before):
         return None

@@ -9,7 +9,9 @@ from langmem_plugin.references.words import phrases
 
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
-_CORRECTS = frozenset(phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|התכוונתי"))
+_CORRECTS = frozenset(
+    phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|התכוונתי")
+)
 _CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
 """Those that correct only where a piece begins with them, or right after a "no"."""
 _STATES = frozenset(
@@ -18,11 +20,15 @@ _STATES = frozenset(
     )
 )
 _PART_OF_VERB = frozenset(
-    phrases("isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none")
+    phrases(
+        "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
+    )
 )
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo"))
 _RELATIVE = frozenset(
-    phrases("that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה")
+    phrases(
+        "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
+    )
 )
 _ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
 
@@ -70,7 +76,11 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         of_itself = bool(held) and not inside and mark.text in _SUBJECTS and held[-1].text not in _RELATIVE
         joins = mark.text in _JOINS and not inside
         first = not held or held[-1].text == "no"
-        turns = not inside and place + 1 < len(marks) and (mark.text in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
+        turns = (
+            not inside
+            and place + 1 < len(marks)
+            and (mark.text in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
+        )
         starts_negation = bool(held) and not inside and _starts_rejection(marks, place)
         of_itself = of_itself or (not inside and _turns_to_another(held, mark))
         if breaks or joins or turns or starts_negation or of_itself:
@@ -131,15 +141,25 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
 def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
     for mark in reversed(marks[max(place - 4, 0) : place]):
-        if mark.text in _PART_OF_VERB or mark.has("not") or mark.text in ("no", "out of", "missing", "lacks", "lack", "w/o"):
+        if (
+            mark.text in _PART_OF_VERB
+            or mark.has("not")
+            or mark.text in ("no", "out of", "missing", "lacks", "lack", "w/o")
+        ):
             return True
         if mark.has("punctuation", "and"):
             return False
     return False
 
 
-_TAKING = frozenset(phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after"))
-_HEADS = frozenset(phrases("one|ones|everyone|everybody|everything|whoever|whichever|those|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"))
+_TAKING = frozenset(
+    phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after")
+)
+_HEADS = frozenset(
+    phrases(
+        "one|ones|everyone|everybody|everything|whoever|whichever|those|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
+    )
+)
 _POINTERS = frozenset(phrases("זה|זאת|זו|אלה|אלו|מה|כל מה|מי|כל מי|אלו|את זה|את זאת"))
 
 
@@ -148,7 +168,12 @@ def heads(marks: Sequence[Mark]) -> list[int]:
     found = []
     for place, mark in enumerate(marks):
         following = marks[place + 1].text if place + 1 < len(marks) else ""
-        if mark.text in _HEADS or (mark.has("one") and mark.text not in ("un", "una", "uno")) or f"{mark.text} {following}" in _HEADS or mark.text in _POINTERS and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following:
+        if (
+            mark.text in _HEADS
+            or (mark.has("one") and mark.text not in ("un", "una", "uno"))
+            or f"{mark.text} {following}" in _HEADS
+            or (mark.text in _POINTERS and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following)
+        ):
             found.append(place)
     return found
 
@@ -158,3 +183,17 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
     second = marks[1].text if len(marks) > 1 else ""
     being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
     return being and second not in _TAKING
+
+
+CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
+"""Words that a clause begins with."""
+_REMEMBER = frozenset(phrases("remember|recuerda|note|apunta|זכור|תזכור|תזכרי"))
+
+
+def to_be_remembered(marks: Sequence[Mark]) -> bool:
+    """As in "remember that im paying for the venue": a statement, to be kept as it is."""
+    for place, mark in enumerate(marks[:2]):
+        if mark.text in _REMEMBER:
+            rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
+            return bool(rest) and rest[0] in CLAUSE
+    return False

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from langmem_plugin.references.shown.field_values import field_values
+from langmem_plugin.references.shown.item_states import properties_of, states_of
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
@@ -37,6 +38,7 @@ _NAME_KEYS = (
     "כותרת",
 )
 _ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
+_NUMBERING = frozenset((*_ID_KEYS, "mask", "no", "plate", "account", "tracking"))
 _KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
 
 
@@ -220,12 +222,45 @@ class ItemEntry:
                 found[key] = field_values(key, value, self.item)
         return found
 
+    @cached_property
+    def states(self) -> Mapping[int, bool]:
+        """See item_states.py."""
+        return states_of(self.item)
+
+    @cached_property
+    def properties(self) -> Mapping[str, bool]:
+        """See item_states.py."""
+        return properties_of(self.item)
+
+    @cached_property
+    def digits(self) -> frozenset[str]:
+        """Its whole numbers, as written."""
+        return frozenset(
+            str(value) for _, value in leaves(self.item) if isinstance(value, (str, int)) and str(value).isdecimal()
+        )
+
+    @cached_property
+    def numbered(self) -> tuple[str, ...]:
+        """What it is numbered by: ids, masks, plates, whose end people say."""
+        found = []
+        for key, value in leaves(self.item):
+            words = key_words(key)
+            text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+            if words and text[-1:].isdigit() and (words[-1] in _NUMBERING or _is_code(text)):
+                found.append(text)
+        return tuple(found)
+
     def field_value(self, path: str) -> object:
         """The value at `name` or `name.inner`."""
         value: object = self.item
         for part in path.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         return value
+
+
+def _is_code(text: str) -> bool:
+    """As "A-1042" is, and "12.50", "7:40" and "2 rooms" are not."""
+    return not any(mark in text for mark in " :.,/") and any(letter.isalpha() for letter in text)
 
 
 def long_part(entry: ItemEntry) -> str | None:

@@ -49,6 +49,8 @@ class Ledger:
     pending: list[ResultList] = field(default_factory=list)
     turn: int = 0
     reply: str = ""
+    known: dict[str, ItemEntry] = field(default_factory=dict)
+    """Entries with an identity, by all that they hold."""
 
     @property
     def size(self) -> int:
@@ -66,6 +68,7 @@ class Ledger:
             list(self.pending),
             self.turn,
             self.reply,
+            dict(self.known),
         )
 
     def read(self, message: BaseMessage) -> None:
@@ -115,13 +118,9 @@ class Ledger:
 
     def _recognise(self, result_list: ResultList) -> None:
         """An item that was shown before, equal in all, is the same entry again."""
-        known = {
-            entry.signature: entry
-            for earlier in self.result_lists[-RECENT:]
-            for entry in earlier.entries
-            if entry.identity
-        }
-        result_list.entries = [known.get(entry.signature, entry) for entry in result_list.entries]
+        for place, entry in enumerate(result_list.entries):
+            if entry.identity:
+                result_list.entries[place] = self.known.setdefault(entry.signature, entry)
 
     def _show(
         self, entries: Sequence[ItemEntry], labels: Sequence[int | None], kind: str, sources: tuple[ResultList, ...]

@@ -59,10 +59,14 @@ def _told_by_value(text: str, wanted: Sequence[ItemEntry], entries: Sequence[Ite
     said = [value for value in written_values(text) if value.kind in _TELLING]
     if not said or len(entries) > _MOST_TOLD:
         return []
-    held = [[value for values in entry.values.values() for value in values if value.kind in _TELLING] for entry in entries]
+    held = [
+        [value for values in entry.values.values() for value in values if value.kind in _TELLING] for entry in entries
+    ]
     found = []
     for value in said:
-        fitting = [entry for entry, own in zip(entries, held, strict=True) if any(likeness(value, each) == 1 for each in own)]
+        fitting = [
+            entry for entry, own in zip(entries, held, strict=True) if any(likeness(value, each) == 1 for each in own)
+        ]
         if len(fitting) == 1 and any(fitting[0] is entry for entry in wanted):
             found.append(fitting[0])
     return list({id(entry): entry for entry in found}.values())

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
@@ -41,13 +42,27 @@ class ShownList:
         return [atoms(caption) for caption in self.captions]
 
     @cached_property
-    def caption_values(self) -> list[list[Value]]:
-        return [written_values(caption) for caption in self.captions]
+    def values(self) -> list[list[Value]]:
+        """Of all the fields of each item and of the line that showed it."""
+        told = [written_values(caption) for caption in self.captions] or [[] for _ in self.entries]
+        return [
+            [value for values in entry.values.values() for value in values] + caption
+            for entry, caption in zip(self.entries, told, strict=True)
+        ]
 
-    def values_of(self, place: int) -> list[Value]:
-        """Of all the fields of an item and of the line that showed it."""
-        own = [value for values in self.entries[place].values.values() for value in values]
-        return own + self.caption_values[place] if self.captions else own
+    def states_of(self, place: int) -> dict[int, bool]:
+        """The states of an item, and those that the line that showed it tells of."""
+        return self._states[place]
+
+    @cached_property
+    def _states(self) -> list[dict[int, bool]]:
+        told = [text_states(caption) for caption in self.captions] or [{} for _ in self.entries]
+        return [{**caption, **entry.states} for caption, entry in zip(told, self.entries, strict=True)]
+
+    def naming(self, place: int) -> frozenset[str]:
+        """The words that an item is called by."""
+        own = frozenset().union(*self.entries[place].name_words)
+        return own | self.caption_atoms[place] if self.captions else own
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -57,6 +72,11 @@ class ShownList:
             if self.entries
             else frozenset()
         )
+
+    def of(self, entries: list[ItemEntry]) -> "ShownList":
+        """The same with no more than some of its entries, unnumbered."""
+        nothing: list[int | None] = [None] * len(entries)
+        return ShownList(entries, nothing, self.turn, self.kind, self.nouns, self.tool, sources=self.sources)
 
     @property
     def numbered(self) -> bool:

@@ -10,14 +10,15 @@ from langmem_plugin.references.words.field_names import (
     PRICE,
     RATING,
     SIZE,
-    WEIGHT,
 )
 from langmem_plugin.references.words.language_table import Language, comparisons, numbered, phrases
 
 HEBREW = Language(
     name="he",
     kinds={
-        "marker": phrases("מספרים|סעיפים|פריטים|אפשרויות|אופציות|תוצאות|מספר|מס|מס׳|מס'|אופציה|אפשרות|תוצאה|פריט|סעיף|#"),
+        "marker": phrases(
+            "מספרים|סעיפים|פריטים|אפשרויות|אופציות|תוצאות|מספר|מס|מס׳|מס'|אופציה|אפשרות|תוצאה|פריט|סעיף|#"
+        ),
         "last": phrases("אחרון|אחרונה|אחרונים|אחרונות"),
         "penultimate": phrases("לפני אחרון|לפני האחרון|לפני אחרונה|לפני האחרונה|אחד לפני האחרון|אחת לפני האחרונה"),
         "antepenultimate": phrases("שלישי מהסוף|שלישית מהסוף"),

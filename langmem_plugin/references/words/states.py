@@ -69,7 +69,10 @@ _STATES = (
     ),
     ("urgent|critical|emergency|asap|urgente|critico|critica|דחוף|דחופה|קריטי", "not urgent|no urgente|לא דחוף"),
     ("free|gratis|no charge|complimentary|gratuito|gratuita|חינם|בחינם", "paid|de pago|בתשלום"),
-    ("online|virtual|remote|remoto|en remoto|zoom|אונליין|מקוון|בזום", "in person|onsite|presencial|פרונטלי|פנים אל פנים"),
+    (
+        "online|virtual|remote|remoto|en remoto|zoom|אונליין|מקוון|בזום",
+        "in person|onsite|presencial|פרונטלי|פנים אל פנים",
+    ),
     (
         "cancellable|refundable|can cancel|i can cancel|reembolsable|cancelable|ניתן לביטול|אפשר לבטל",
         "nonrefundable|non refundable|no refund|no reembolsable|לא ניתן לביטול|בלי החזר",
