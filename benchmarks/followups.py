@@ -21,6 +21,7 @@ is `OPENAI_API_KEY`, if the server wants one.
 """
 
 import argparse
+import inspect
 import json
 import os
 import shutil
@@ -28,23 +29,23 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import httpx
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphRecursionError
 from langgraph.graph import START, MessagesState, StateGraph
-from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.prebuilt import ToolNode, ToolRuntime, tools_condition
 from pydantic import Field, PrivateAttr
 
 from graphs import family_assistant
@@ -55,6 +56,7 @@ from langmem_plugin.agent.models import model_failures
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.offline.chat_model import OfflineChatModel
+from langmem_plugin.references import Resolution
 
 HOW_TO_GET_A_MODEL = """\
 Give --base-url and --model of a server that speaks as OpenAI's does, or --offline to try this without any.
@@ -95,6 +97,19 @@ class Turn:
     new_tokens: list[int]
     seconds: float
     failed: bool
+
+
+class _Alone:
+    """What the household's tools ask a memory for, without one."""
+
+    def __init__(self, phone: str) -> None:
+        self._phone = phone
+
+    def owner(self) -> str:
+        return self._phone
+
+    def resolved(self, _state: object) -> Resolution:
+        return Resolution()
 
 
 class Watched(BaseChatModel):
@@ -173,7 +188,7 @@ def served(base_url: str, name: str) -> Watched:
 
 def plain_assistant(model: BaseChatModel, household: Household, phone: str) -> Any:
     """The household assistant without the memory."""
-    tools = household_tools(household, lambda: phone)
+    tools = household_tools(household, cast("PhoneMemory", _Alone(phone)))
     thinking = model.bind_tools(tools)
 
     def agent(state: MessagesState) -> Row:
@@ -251,7 +266,7 @@ def script(turn: Row, household: Household, phone: str) -> list[AIMessage]:
     reply = turn.get("reply")
     if reply is None:
         name, arguments = turn["given"][-1]
-        rows = tools_of(household, phone)[name].func(**arguments)
+        rows = used(tools_of(household, phone)[name], arguments)
         reply = "\n".join(f"{number}. {line_of(row)}" for number, row in enumerate(rows, 1))
     return [AIMessage("", tool_calls=calls), AIMessage(reply)]
 
@@ -270,8 +285,21 @@ def line_of(row: Row) -> str:
     return f"{row['amount']} {row['item']}".strip()
 
 
-def tools_of(household: Household, phone: str) -> dict[str, Any]:
-    return {tool.name: tool for tool in household_tools(household, lambda: phone)}
+def tools_of(household: Household, phone: str) -> dict[str, BaseTool]:
+    tools = household_tools(household, cast("PhoneMemory", _Alone(phone)))
+    return {tool.name: tool for tool in tools}
+
+
+def _parameters(tool: BaseTool) -> Iterable[str]:
+    return inspect.signature(cast("StructuredTool", tool).func or str).parameters
+
+
+def used(tool: BaseTool, arguments: Row) -> object:
+    """What a tool gives outside of a graph."""
+    run = ToolRuntime(
+        state={"messages": []}, context=None, config={}, stream_writer=lambda _: None, tool_call_id=None, store=None
+    )
+    return tool.invoke({**arguments, **({"runtime": run} if "runtime" in _parameters(tool) else {})})
 
 
 def written(file: Path) -> list[list[tuple[Any, ...]]]:
@@ -308,7 +336,7 @@ class Score:
         tools = tools_of(opened(tried), self._phone)
         for name, arguments in calls:
             if name in WRITING:
-                tools[name].invoke(arguments)
+                used(tools[name], arguments)
         return written(tried)
 
     def _read(self, expected: Sequence[Call], made: Sequence[Call]) -> bool:
