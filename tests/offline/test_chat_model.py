@@ -262,6 +262,12 @@ def test_after_a_result_it_answers_and_calls_nothing(model):
     assert told.tool_calls == []
 
 
+def test_a_result_without_content_is_that_nothing_was_found(model):
+    call = AIMessage("", tool_calls=[{"name": "list_invoices", "args": {}, "id": "1"}])
+    found = ToolMessage([], tool_call_id="1", name="list_invoices")
+    assert model.bind_tools(OFFICE).invoke([HumanMessage("list the invoices"), call, found]).text == "Nothing found."
+
+
 def test_it_answers_asynchronously_and_as_a_stream(model):
     bound = model.bind_tools(OFFICE)
     assert asyncio.run(bound.ainvoke("list the open invoices")).tool_calls[0]["name"] == "list_invoices"
