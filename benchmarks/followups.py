@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -372,7 +372,8 @@ def play_all(conversations: Sequence[Row], model: Watched, *, with_memory: bool)
         PhoneMemory(f"sqlite:///{name}/langmem.db", now=lambda: WEDNESDAY) if with_memory else nullcontext() as memory,
     ):
         # Neither way pays for the first reading of the system text and the tools.
-        replying(model, opened(Path(name) / "greeting.db"), "+12025559999", memory)("hello")
+        with suppress(GraphRecursionError):
+            replying(model, opened(Path(name) / "greeting.db"), "+12025559999", memory)("hello")
         for number, conversation in enumerate(conversations):
             yield from play(conversation, model, Path(name) / str(number), f"+1202555{number:04}", memory)
 

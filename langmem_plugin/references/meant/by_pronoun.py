@@ -5,14 +5,22 @@ from collections.abc import Sequence
 from langmem_plugin.references.meant.by_field import part_of
 from langmem_plugin.references.meant.candidate_lists import best_list, list_with
 from langmem_plugin.references.meant.finding import Finding, Unclear
+from langmem_plugin.references.said.cursor import marks_before
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import long_part
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.tokens import stem
-from langmem_plugin.references.words import LANGUAGES
+from langmem_plugin.references.words import LANGUAGES, phrases
 from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
 
+_OF_WHOLES = frozenset(
+    phrases(
+        "order|push|send|share|print|export|clear|email|buy|checkout|pide|pidelo|pidela|envia|manda|imprime|תזמין|תזמיני|שלח|שלחי|תשלח|תשלחי"
+    )
+)
+"""What is done with a grocery list as a whole: "order it"."""
+_BETWEEN = ("from", "to", "with", "than", "de", "con", "a", "into")
 _NEAR_FOCUS = 4
 _WEEKDAYS_AND_MONTHS = frozenset(form for language in LANGUAGES for form in (*language.weekdays, *language.months))
 
@@ -26,12 +34,17 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
     focus = ledger.focus[-1] if ledger.focus else None
     if len(last.entries) > 1:
         spoken_of = ledger.turn > last.turn and any(focus is entry for entry in last.entries)
+        whole = last.collective and not phrase.one and any(mark.text in _OF_WHOLES for mark in utterance.marks)
+        if whole and not spoken_of:
+            return Unclear([])
         if last.kind in ("list", "all") and not spoken_of:
             if utterance.has("greeting", "search"):
                 return None
-            return Unclear(list(last.entries))
+            return Unclear(list(last.entries), beside=_beside(phrase, utterance))
     if focus is not None and (phrase.explicit or _thing_like(phrase.nouns)):
-        return Finding([focus], words, "the one last spoken of", "pointing", list_with(focus, ledger))
+        evidence = {"beside": float(_beside(phrase, utterance))}
+        listed = list_with(focus, ledger)
+        return Finding([focus], words, "the one last spoken of", "pointing", listed, evidence=evidence)
     return None
 
 
@@ -55,6 +68,12 @@ def by_plural(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding |
     if listed is None or (phrase.count and phrase.count != len(listed.entries)):
         return None
     return Finding(list(listed.entries), words, "what was last shown together", "together", listed)
+
+
+def _beside(phrase: Phrase, utterance: Utterance) -> bool:
+    """As in "move 50 from that to Groceries": after a preposition, so that another may be named as well."""
+    before = marks_before(utterance.marks, phrase.start, 1)
+    return bool(before) and before[0].text in _BETWEEN
 
 
 def _thing_like(nouns: Sequence[str]) -> bool:

@@ -113,7 +113,8 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     before = marks[:until] if hung else marks[:first]
     articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
     definite = [place for place, mark in enumerate(before) if mark.has("the", "this", "these") or mark.definite]
-    typed = all(constraint.sort == "typed" for constraint in found.telling)
+    sorts = {constraint.sort for constraint in found.telling}
+    typed = sorts == {"typed"}
     if marks[0].text in _IT_IS and typed:
         return True
     last = max(constraint.places.stop for constraint in found.telling)

@@ -52,11 +52,11 @@ CLAIMED: Mapping[str, float] = {
     "counted": 0.8,
     "described": 0.7,
     "described alone": 0.7,
-    "pointed": 0.55,
+    "pointed": 0.5,
     "pointed alone": 0.6,
     "chosen": 0.5,
     "offered": 0.8,
-    "together": 0.6,
+    "together": 0.5,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
 ASKED = 0.5

@@ -126,6 +126,8 @@ def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value
     if after >= len(marks) or any(value.kind != "quantity" or value.unit for value in values):
         return False
     noun = marks[after]
+    if noun.has("of"):
+        return True
     return noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
 
 

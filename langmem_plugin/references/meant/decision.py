@@ -108,8 +108,11 @@ class _Deciding:
             by_pointing(self._wanted, utterance, ledger),
         )
         found += [(finding, self._whole) for finding in ways if isinstance(finding, Finding)]
-        unclear = next((each.entries for each in ways if isinstance(each, Unclear) and not unclear), unclear)
-        return found or self._others(), unclear
+        for each in ways:
+            if isinstance(each, Unclear):
+                unclear = unclear or each.entries
+                found = [] if each.beside else found  # "move 50 from that to Groceries": from which is to be asked
+        return found or ([] if unclear else self._others()), unclear
 
     def _described(self, wanted: Sequence[Segment]) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         found: list[tuple[Finding, Segment]] = []
@@ -176,6 +179,8 @@ class _Deciding:
 
 def _goes_beside(found: Finding, best: Finding) -> bool:
     """Whether a second finding is meant as well: counted or described in a piece of its own, and sure enough."""
+    if found.evidence.get("beside"):
+        return found.claimed
     alike = GROUPS[found.sort] in _TOGETHER and GROUPS[best.sort] in _TOGETHER
     return alike and (found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined"))))
 

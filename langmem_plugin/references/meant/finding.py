@@ -35,9 +35,10 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Unclear:
-    """Entries that are equally meant, to be asked about."""
+    """Entries that are equally meant, to be asked about; `beside` says that another may be named as well."""
 
     entries: list[ItemEntry]
+    beside: bool = False
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,9 +157,10 @@ _TAKING = frozenset(
 )
 _HEADS = frozenset(
     phrases(
-        "one|ones|everyone|everybody|everything|whoever|whichever|those|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
+        "one|ones|everyone|everybody|everything|whoever|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
     )
 )
+_OF_THOSE = frozenset(phrases("that|who|with|w|in|from|of|on|at|without"))
 _POINTERS = frozenset(phrases("זה|זאת|זו|אלה|אלו|מה|כל מה|מי|כל מי|אלו|את זה|את זאת"))
 
 
@@ -168,6 +169,8 @@ def heads(marks: Sequence[Mark]) -> list[int]:
     found = []
     for place, mark in enumerate(marks):
         following = marks[place + 1].text if place + 1 < len(marks) else ""
+        if mark.text == "those" and following in _OF_THOSE:
+            found.append(place)
         if (
             mark.text in _HEADS
             or (mark.has("one") and mark.text not in ("un", "una", "uno"))
