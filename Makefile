@@ -47,3 +47,4 @@ bench: $(VENV)/installed-dev  ## the benchmarks that need no data from outside
 	$(BIN)/python -m benchmarks.imports
 	$(BIN)/python -m benchmarks.conversation
 	$(BIN)/python -m benchmarks.recall
+	$(BIN)/python -m benchmarks.prompt_tokens

@@ -22,6 +22,7 @@ _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _MESSAGES = 8
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
+_NOTHING = "Nothing is found about that."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
@@ -92,7 +93,8 @@ def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
     @functools.wraps(work)
     def told(*arguments: _Given.args, **named: _Given.kwargs) -> _Result | str:
         try:
-            return work(*arguments, **named)
+            # An empty list would be a result without content, which some providers refuse.
+            return work(*arguments, **named) or _NOTHING
         except MemoryNotFound:
             return "There is no such memory. Look it up with recall_facts first."
         except InvalidInput as error:

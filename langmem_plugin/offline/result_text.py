@@ -9,6 +9,7 @@ from langchain_core.messages import BaseMessage
 from langmem_plugin.offline.argument_schema import is_id, title_of
 from langmem_plugin.references.shown.plain_data import plain
 
+_NONE = "Nothing found."
 _TELLING_FIELDS = 3
 _SHORT = 15  # characters of a word that may stand in a row with others
 
@@ -20,6 +21,8 @@ def result_text(results: Sequence[BaseMessage]) -> str:
 
 def _said(result: BaseMessage) -> str:
     text = str(result.text).strip()
+    if result.content == []:  # what LangGraph makes of an empty list
+        return _NONE
     if getattr(result, "status", "") == "error" or text[:1] not in ("[", "{"):
         return text or "Done."
     try:
@@ -31,7 +34,7 @@ def _said(result: BaseMessage) -> str:
 
 def _list(items: Sequence[Any]) -> str:
     if not items:
-        return "Nothing found."
+        return _NONE
     if len(items) == 1 and isinstance(items[0], Mapping):
         return _thing(items[0])
     return "\n".join(f"{number}. {_line(item)}" for number, item in enumerate(items, 1))

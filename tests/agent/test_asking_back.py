@@ -16,6 +16,7 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.references import Resolution
 from tests.chat_graph import chat_graph
 from tests.database.conftest import Child
+from tests.stated import conversation
 
 pytestmark = pytest.mark.spec("R-6")
 
@@ -32,7 +33,7 @@ def search_dishes() -> list[dict]:
 
 def answer(messages):
     """Searches when asked to; else tells what the model was given."""
-    last = messages[-1]
+    last = conversation(messages)[-1]
     if last.type == "human" and last.text.startswith("find"):
         return AIMessage("", tool_calls=[{"name": "search_dishes", "args": {}, "id": last.id or "1"}])
     if last.type == "tool":

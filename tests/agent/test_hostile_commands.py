@@ -116,9 +116,9 @@ CALLS = {
     "no id": ("forget_fact", {"memory_id": ""}, "no such memory"),
     "an impossible id": ("forget_fact", {"memory_id": "a\x00\ud83d"}, "This cannot be done"),
     "an endless id": ("forget_fact", {"memory_id": "a" * 9_000}, "This cannot be done"),
-    "no question": ("recall_facts", {"query": ""}, ""),
-    "an impossible question": ("recall_facts", {"query": "\ud83d\x00"}, ""),
-    "nothing to search": ("search_conversations", {"query": "\x00"}, ""),
+    "no question": ("recall_facts", {"query": ""}, "Nothing is found about that."),
+    "an impossible question": ("recall_facts", {"query": "\ud83d\x00"}, "Nothing is found about that."),
+    "nothing to search": ("search_conversations", {"query": "\x00"}, "Nothing is found about that."),
 }
 
 

@@ -1,7 +1,7 @@
 """A model that is asked what is meant is asked once in a turn, whatever wants to know it."""
 
 import pytest
-from langchain_core.messages import AIMessage
+from langchain_core.messages import AIMessage, HumanMessage
 
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.reference_choices import ReferenceChoices
@@ -71,8 +71,10 @@ def test_half_an_emoji_is_no_obstacle(scripted):
 
 @pytest.mark.spec("R-1")
 def test_a_memory_is_given_the_model_to_ask(scripted):
+    said = [HumanMessage("ideas?"), AIMessage("1. Tuna pasta bake\n2. Garlic shrimp linguine"), HumanMessage("save it")]
     model = scripted(lambda _: AIMessage("[2]"))
     with PhoneMemory("sqlite://", reference_model=model) as memory:
-        assert memory._context.choices(*ASKED) == (1,)
+        [meant] = memory.resolved(said).items
+        assert meant["text"] == "Garlic shrimp linguine"
     with PhoneMemory("sqlite://") as memory:
-        assert memory._context.choices is None
+        assert memory.resolved(said).question

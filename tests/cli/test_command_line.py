@@ -51,11 +51,12 @@ def test_a_session_is_purged_only_after_a_yes(run, session_id):
     run("sessions", "show", session_id, exit_code=1)
 
 
-@pytest.mark.spec("U-5", "R-4")
+@pytest.mark.spec("U-5", "R-4", "R-6")
 def test_an_utterance_is_explained_against_a_session(run, session_id):
     assert "Chicken soup" in run("resolve", "save number 2", "--phone", ERIN)
     assert "Chicken soup" in run("resolve", "save number 2", "--session", session_id)
-    assert "refers to nothing" in run("resolve", "save number 9", "--phone", ERIN)
+    assert "ask: Nothing I have shown is number 9" in run("resolve", "save number 9", "--phone", ERIN)
+    assert "refers to nothing" in run("resolve", "good morning", "--phone", ERIN)
 
 
 @pytest.mark.spec("C-15", "U-5")

@@ -46,12 +46,12 @@ def server(answer):
 
 def small_model(request):
     """As a small model would: searches when asked to find, and takes the recipe the prompt names for "number 2"."""
-    last, system = request["messages"][-1], request["messages"][0]["content"]
+    last = request["messages"][-1]
     if last["role"] == "tool":
         return {"content": f"Here: {last['content'][:30]}"}
     if "find" in last["content"]:
         return called("search_recipes", query="chicken dinner")
-    return called("save_recipe", recipe_id=re.search(r'"recipe_id": "([\w-]+)"', system)[1])
+    return called("save_recipe", recipe_id=re.search(r'recipe_id "([\w-]+)"', last["content"])[1])
 
 
 def called(tool, **arguments):

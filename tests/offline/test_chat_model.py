@@ -231,7 +231,8 @@ def test_what_is_missing_is_asked_for_and_the_answer_completes_the_call(say):
 
 @pytest.mark.spec("R-5")
 def test_nothing_shown_means_nothing_is_chosen(say):
-    assert say("book number 2") == "Which flight do you mean?"
+    assert say("book number 2") == "Nothing I have shown is number 2. Which one do you mean?"
+    assert say.calls == []
 
 
 @pytest.mark.parametrize("text", ["hello", "thanks!", "who won the world cup?", "what's the capital of France?", ""])
@@ -259,6 +260,12 @@ def test_after_a_result_it_answers_and_calls_nothing(model):
     )
     assert told.text == "The bank is closed."
     assert told.tool_calls == []
+
+
+def test_a_result_without_content_is_that_nothing_was_found(model):
+    call = AIMessage("", tool_calls=[{"name": "list_invoices", "args": {}, "id": "1"}])
+    found = ToolMessage([], tool_call_id="1", name="list_invoices")
+    assert model.bind_tools(OFFICE).invoke([HumanMessage("list the invoices"), call, found]).text == "Nothing found."
 
 
 def test_it_answers_asynchronously_and_as_a_stream(model):
