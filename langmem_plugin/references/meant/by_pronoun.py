@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from langmem_plugin.references.meant.by_field import part_of
 from langmem_plugin.references.meant.candidate_lists import best_list, list_with
 from langmem_plugin.references.meant.finding import Finding, Unclear
-from langmem_plugin.references.said.cursor import marks_before
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import long_part
@@ -70,7 +69,7 @@ def by_plural(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding |
 
 def _beside(phrase: Phrase, utterance: Utterance) -> bool:
     """As in "move 50 from that to Groceries": after a preposition, so that another may be named as well."""
-    before = marks_before(utterance.marks, phrase.start, 1)
+    before = utterance.before(phrase.start, 1)
     return bool(before) and before[0].text in _BETWEEN
 
 

@@ -15,7 +15,6 @@ from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
-from langmem_plugin.references.said.cursor import marks_before
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment, of_oneself, segments, to_be_remembered
 from langmem_plugin.references.said.utterance import Utterance
@@ -191,7 +190,7 @@ class _Deciding:
 
     def _after_preposition(self, finding: Finding) -> bool:
         start = self._utterance.text.find(finding.words)
-        before = marks_before(self._utterance.marks, start, 2) if start > 0 else []
+        before = self._utterance.before(start, 2) if start > 0 else []
         return any(mark.has("preposition") or mark.text in ("to", "de", "a") for mark in before)
 
     def _kept(self, findings: Sequence[Finding]) -> Decision:

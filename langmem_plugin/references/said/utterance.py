@@ -58,6 +58,10 @@ class Utterance:
     def words(self, phrase: Phrase) -> str:
         return self.text[phrase.start : phrase.end].strip()
 
+    def before(self, place: int, count: int) -> list[Mark]:
+        """The last few marks that end at or before a place in the text."""
+        return [mark for mark in self.marks if mark.end <= place][-count:]
+
     def quote(self, evidence: Collection[str]) -> str:
         """The stretch that holds the words of some evidence; the whole utterance when none does."""
         told = [
