@@ -231,7 +231,7 @@ def test_what_is_missing_is_asked_for_and_the_answer_completes_the_call(say):
 
 @pytest.mark.spec("R-5")
 def test_nothing_shown_means_nothing_is_chosen(say):
-    assert say("book number 2") == "Nothing I have shown is number 2. Which one do you mean?"
+    assert say("book number 2") == "Nothing that I have shown you is “number 2”. Which one do you mean?"
     assert say.calls == []
 
 

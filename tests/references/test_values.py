@@ -387,6 +387,7 @@ SAID_QUARTERS = {
 }
 
 
+@settings(deadline=None)
 @given(HOURS, MINUTES, st.dates(date(1990, 1, 1), date(2090, 1, 1)))
 def test_a_time_is_itself_in_any_notation(hour, minute, day):
     half, twelve = "pm" if hour >= 12 else "am", hour % 12 or 12
@@ -398,6 +399,7 @@ def test_a_time_is_itself_in_any_notation(hour, minute, day):
         assert all(best(text, "start", field) == 1 for field in printed), text
 
 
+@settings(deadline=None)
 @given(st.dates(date(1000, 1, 1), date(2999, 12, 31)))
 def test_a_date_is_itself_in_any_notation(day):
     printed = [
@@ -418,6 +420,7 @@ def test_a_date_is_itself_in_any_notation(day):
         assert all(best(text, "due", field) == 1 for field in printed), text
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10**8))
 def test_money_is_itself_in_any_notation(cents):
     amount = f"{cents // 100}.{cents % 100:02}"
@@ -435,6 +438,7 @@ def test_money_is_itself_in_any_notation(cents):
     assert best(f"{amount} euros", *fields[0]) == 0
 
 
+@settings(deadline=None)
 @given(st.integers(1, 99), st.integers(1, 59))
 def test_a_duration_is_itself_in_any_notation(hours, minutes):
     total = hours * 60 + minutes

@@ -11,7 +11,7 @@ from langmem_plugin.references.meant.candidate_lists import best_list, without
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import Segment
+from langmem_plugin.references.said.segments import Segment, segments
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
@@ -62,8 +62,9 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
         if finding is not None:
             left_out.extend(finding.entries)
-    if not left_out and inside[turn + 1 :]:
-        left_out = described(inside[turn + 1 :], utterance, listed).entries
+    if not left_out:
+        for piece in segments(inside[turn + 1 :], ()):
+            left_out += without(described(piece.marks, utterance, listed).entries, left_out)
     rest = without(among, left_out)
     if not left_out or len(rest) == len(among):
         return None

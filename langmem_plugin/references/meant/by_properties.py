@@ -102,7 +102,10 @@ def by_properties(
         pointing = heads(segment.marks) or evidence["definite word"]
         return Unclear(found.entries) if pointing and not utterance.has("search") else None
     reason = f"what fits {', '.join(found.words)} of those shown"
-    return Finding(found.entries, " ".join(found.words), reason, "description", found.listed, evidence=evidence)
+    first = min(constraint.places.start for constraint in found.telling)
+    last = max(constraint.places.stop for constraint in found.telling)
+    words = utterance.text[segment.marks[first].start : segment.marks[last - 1].end]
+    return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
 
 
 def _is_new(marks: Sequence[Mark], found: Described) -> bool:

@@ -20,6 +20,9 @@ _SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5  # "pete" of Peter
 _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with two
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
+_ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
+_TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
+"""Without "יום" before it, "two" or "third" sooner than a day."""
 _RANK = {"name": 0, "nickname": 1, "value": 2, "type": 3}
 
 
@@ -78,6 +81,8 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
     """Whether a word has a content of its own."""
     mark = marks[place]
     word = mark.text
+    if not place and len(marks) > 1 and word[0].isalpha() and _opens_object(marks[1]):
+        return False  # "sell the coke": what is to be done
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return False
     if word[0].isdigit():
@@ -92,6 +97,17 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
     return not verb and word not in utterance.language.stop
 
 
+def _opens_object(mark: Mark) -> bool:
+    return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in (
+        "my",
+        "el",
+        "la",
+        "los",
+        "las",
+        "את",
+    )
+
+
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
     """One for each stretch that says a time, a date, an amount, by all that it may say."""
     readings: dict[tuple[int, int], list[Value]] = {}
@@ -100,6 +116,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
     for (start, end), values in readings.items():
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places, values, utterance):
+            continue
+        if _is_end(marks, places[0]) or utterance.text[start:end] in _TWO_OR_MONDAY:
             continue
         words = utterance.text[start:end]
         word = stem(normal(words))
@@ -116,6 +134,11 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             fits = tuple(fit if fit == best else 0.0 for fit in near)
         if any(fits):
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
+
+
+def _is_end(marks: Sequence[Mark], place: int) -> bool:
+    """As in "ending in 33": digits of a number, and no value."""
+    return any(mark.text in _ENDING for mark in marks[max(place - 2, 0) : place])
 
 
 def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value], utterance: Utterance) -> bool:
@@ -189,8 +212,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if not any(fits):
         return None
     if negated(marks, place) or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
+        named = any(how in ("name", "nickname") for how, _ in near)
         turned = tuple(float(not fit) for fit in fits)  # "the dublin one who isnt benedict"
-        return Constraint(mark.text, "state", turned, range(place, place + 1)) if any(turned) else None
+        return Constraint(mark.text, "state", turned, range(place, place + 1)) if named and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
 

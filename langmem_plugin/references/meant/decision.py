@@ -26,6 +26,8 @@ _LISTS_KNOWN = 3
 _DENIED = re.compile(
     r"(?:\b(?:isn'?t|aren'?t|not|no es|no son)|שהוא לא|שהיא לא|שלא)\s+(?:the |el |la |an? )?\S+", re.IGNORECASE
 )
+_SETTLING = {"numbers", "all_but"}
+"""Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
 
@@ -118,7 +120,8 @@ class _Deciding:
             if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
                 return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
             return [*found, *more], []
-        if any(phrase.kind in ("numbers", "all_but") for phrase in self._phrases()):
+        kinds = {phrase.kind for phrase in self._phrases()}
+        if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [], []
         found, unclear = self._described(self._wanted)
         ways = (

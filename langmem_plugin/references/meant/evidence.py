@@ -16,7 +16,7 @@ from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _NEW = frozenset(
     phrases(
-        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש"
+        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"
     )
 )
 _REPLY_END = 120
@@ -75,6 +75,7 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "bare": float(not here),
         "verb": float(bool(here) and any(mark.has("choose") for mark in marks) and len(here) <= 2),
+        "one word": float(" " not in finding.words.strip()),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
     }

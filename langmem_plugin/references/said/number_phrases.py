@@ -59,15 +59,23 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
     "at 3".
     """
-    if _is_article(cursor, mark) or _measures(cursor, mark):
+    if _is_article(cursor, mark) or _measures(cursor, mark) or _in_a_code(cursor):
         return False
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
     if closing.has("unit") and not closing.has("polite"):
         return False
+    spanish = cursor.language == "es" and cursor.near(-1).text in ("la", "el") and mark.has("digit")
+    if spanish and not cursor.near(-2).has("preposition") and not closing.has("of"):
+        return True
     if mark.has("digit"):
         return _digits_select(cursor, place, closing)
     return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
+
+
+def _in_a_code(cursor: Cursor) -> bool:
+    """As in "eu-west-1"."""
+    return cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha()
 
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:

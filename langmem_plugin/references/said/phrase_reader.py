@@ -47,8 +47,12 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     if not mark.has("except"):
         return None
     before, rest = cursor.marks[: cursor.index], cursor.marks[cursor.index + 1 :]
-    every = (place for place, each in enumerate(before) if each.has(*_GROUP) or each.text in _EVERY)
+    every = (
+        place for place, each in enumerate(before) if each.has(*_GROUP) or each.text in _EVERY or each.text == "ones"
+    )
     first = next(every, None)
+    if first is not None and before[first].text == "ones":
+        first = 0  # "the roth ones except disney"
     if first is None and not all(each.has("polite", "punctuation", "choose") for each in before):
         return None
     if not rest or (mark.text == "skip" and not any(each.text == "rest" for each in rest)):

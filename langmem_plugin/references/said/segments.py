@@ -157,7 +157,7 @@ _TAKING = frozenset(
 )
 _HEADS = frozenset(
     phrases(
-        "one|ones|everyone|everybody|everything|whoever|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
+        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
     )
 )
 _OF_THOSE = frozenset(phrases("that|who|with|w|in|from|of|on|at|without"))
@@ -183,6 +183,8 @@ def heads(marks: Sequence[Mark]) -> list[int]:
 
 def of_oneself(marks: Sequence[Mark]) -> bool:
     """As in "ill be at the airport at 7": a person speaks of what they are or do, and points at nothing by that."""
+    if len(marks) > 1 and marks[0].text in ("that", "que", "q"):
+        marks = marks[1:]
     second = marks[1].text if len(marks) > 1 else ""
     being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
     return being and second not in _TAKING

@@ -42,14 +42,16 @@ class Utterance:
         """As "cuarto" is in "las cuatro y cuarto": part of a time or an amount, and nothing that counts."""
         if phrase.kind not in ("numbers", "these") or not any(mark.has("cardinal", "ordinal") for mark in self.marks):
             return False
-        return any(
-            start <= phrase.start
-            and phrase.end <= end
-            and (end > phrase.end or " " in self.text[start : phrase.start].strip() or value.kind == "duration")
-            for value in self.values
-            if value.kind != "quantity"
-            for start, end in [value.span]
-        )
+        for value in self.values:
+            start, end = value.span
+            if not (start <= phrase.start and phrase.end <= end):
+                continue
+            goes_on = end > phrase.end or " " in self.text[start : phrase.start].strip()
+            if value.kind == "quantity":
+                goes_on = " " in self.text[phrase.start : phrase.end]  # "fifty one"
+            if goes_on or value.kind == "duration":
+                return True
+        return False
 
     def has(self, *kinds: str) -> bool:
         """Whether a word of one of these kinds was said."""
