@@ -129,6 +129,8 @@ class OfflineChatModel(BaseChatModel):
             return AIMessage(self._quoted(request.said, messages, known) or meant.question or _cannot(tools))
         if choice.filled.missing:
             return AIMessage(_question(choice.filled.missing[0], meant))
+        if meant.question and not reads(choice.tool["name"]):
+            return AIMessage(meant.question)
         calls = [
             {"name": choice.tool["name"], "args": arguments, "id": f"call_{uuid.uuid4().hex}"}
             for arguments in choice.filled.calls()

@@ -84,9 +84,20 @@ class Message:
                 pieces.append([])
             pieces[-1].append(word.group())
         if words:
-            self.asked_for = " ".join(self.free[words[0].start() : words[-1].end()].split())
-            self._take(words[0].start(), words[-1].end())
+            start, end = words[0].start(), words[-1].end()
+            whole = self.free[start:end] == self.text[start:end]
+            self.asked_for = " ".join((self.free[start:end] if whole else self._behind(words)).split())
+            self._take(start, end)
         return [" ".join(piece) for piece in pieces]
+
+    def _behind(self, words: list[re.Match[str]]) -> str:
+        """Of words that others were taken from between, those behind: "the one on Friday for blue" gets blue."""
+        gaps = [
+            word.start()
+            for before, word in pairwise(words)
+            if self.free[before.end() : word.start()] != self.text[before.end() : word.start()]
+        ]
+        return self.free[gaps[-1] : words[-1].end()]
 
     def points_at(self, words: str) -> bool:
         """Whether the words are something known already ("the ingredients") and not a value of their own."""
@@ -97,7 +108,7 @@ class Message:
         """The longest allowed value that is said."""
         for option in sorted(argument.options, key=lambda option: -len(str(option))):
             spoken = re.escape(str(option)).replace("_", "[ _-]")
-            found = re.search(rf"(?<!\w){spoken}(?!\w)", self.free, re.IGNORECASE)
+            found = re.search(rf"(?<!\w){spoken}(?!\w)(?:['’]s\b)?", self.free, re.IGNORECASE)
             if found:
                 self._take(*found.span())
                 return option

@@ -253,6 +253,29 @@ def test_a_stated_memory_answers_when_no_tool_does(model):
     assert "Anna" not in bound.invoke([known, HumanMessage("what's the capital of France?")]).text
 
 
+@tool
+def swap_guest(day: Literal["Monday", "Friday"], guest: str) -> dict:
+    """Swap the guest of one day for another."""
+    return {"day": day, "guest": guest}
+
+
+@pytest.mark.spec("R-6")
+@pytest.mark.parametrize(
+    "text",
+    ["swap Monday for Anna", "swap the visitor on Monday for Anna", "cambia la visita del lunes por Anna"],
+)
+def test_words_torn_apart_are_not_written(model, text):
+    [call] = model.bind_tools([swap_guest]).invoke(text).tool_calls
+    assert call["args"] == {"day": "Monday", "guest": "Anna"}
+
+
+@pytest.mark.spec("R-6")
+def test_nothing_is_written_while_it_is_unclear_what_is_meant(say):
+    say("find me flights from Tel Aviv to Rome")
+    assert say("book that one").startswith("Which one do you mean")
+    assert say.calls == []
+
+
 def test_after_a_result_it_answers_and_calls_nothing(model):
     asked = AIMessage("", tool_calls=[{"name": "pay_invoice", "args": {"invoice_id": 4}, "id": "1"}])
     told = model.bind_tools(OFFICE).invoke(
