@@ -19,12 +19,12 @@ def by_part(utterance: Utterance, ledger: Ledger) -> Finding | None:
     """As in "add the ingredients": several things in a field of the item in focus, named with a definite word."""
     if not ledger.focus or asks_detail(ledger.reply):
         return None
-    entry = ledger.focus[-1]
-    for nouns in utterance.definite_nouns:
-        part = part_of(entry, nouns[:2])
-        if part is not None and isinstance(entry.item[part], (list, tuple, dict)):
-            reason = f"the {part} of the one last spoken of"
-            return Finding([entry], " ".join(nouns), reason, "part", list_with(entry, ledger), part)
+    for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1]:  # "saved" may have been said of it since
+        for nouns in utterance.definite_nouns:
+            part = part_of(entry, nouns[:2])
+            if part is not None and isinstance(entry.item[part], (list, tuple, dict)):
+                reason = f"the {part} of the one last spoken of"
+                return Finding([entry], nouns[0], reason, "part", list_with(entry, ledger), part)
     return None
 
 

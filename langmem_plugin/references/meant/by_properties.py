@@ -105,6 +105,9 @@ def by_properties(
     first = min(constraint.places.start for constraint in found.telling)
     last = max(constraint.places.stop for constraint in found.telling)
     words = utterance.text[segment.marks[first].start : segment.marks[last - 1].end]
+    whole = next((name for name in found.entries[0].names[:1] if words.lower() in name.lower()), "")
+    if len(found.entries) == 1 and (at := utterance.text.lower().find(whole.lower())) >= 0 and whole:
+        words = utterance.text[at : at + len(whole)]  # with the stop words of a name: "Dining out"
     return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
 
 
