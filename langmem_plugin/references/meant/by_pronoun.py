@@ -36,7 +36,8 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
         whole = last.collective and not phrase.one and any(mark.text in _OF_WHOLES for mark in utterance.marks)
         if whole and not spoken_of:
             return Unclear([])
-        if last.kind in ("list", "all") and not spoken_of:
+        told_all = len(last.entries) > 2 and len(last.entries) == sum(len(each.entries) for each in last.sources)
+        if (last.kind in ("list", "all") or told_all) and not spoken_of:
             if utterance.has("greeting", "search") or (last.turn < ledger.turn and not phrase.one):
                 return None
             return Unclear(list(last.entries), beside=_beside(phrase, utterance))

@@ -179,7 +179,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
         for start in range(len(marks) - size + 1):
             places = range(start, start + size)
             words = " ".join(mark.text for mark in marks[start : start + size])
-            if words not in STATES or used.intersection(places):
+            if words not in STATES or used.intersection(places) or _falls_due(marks, start):
                 continue
             deny = negated(marks, start)
             found = [
@@ -190,6 +190,14 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             if any(best.fits):
                 yield best
                 used.update(places)
+
+
+def _falls_due(marks: Sequence[Mark], place: int) -> bool:
+    """As in "due on the 6th", which says when and not that it is unpaid."""
+    following = marks[place + 1] if place + 1 < len(marks) else None
+    return (
+        marks[place].text == "due" and following is not None and following.has("preposition", "weekday", "month", "the")
+    )
 
 
 def _in_state(listed: ShownList, state: int, *, wanted: bool) -> tuple[float, ...]:

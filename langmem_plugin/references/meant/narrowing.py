@@ -69,7 +69,8 @@ def _attached(phrase: Phrase, segment: Segment) -> list[Mark]:
     fastest".
     """
     after = [mark for mark in segment.marks if mark.start >= phrase.end]
-    purpose = next((place for place, mark in enumerate(after) if mark.text in _PURPOSE), len(after))
+    grouped = phrase.kind in ("all", "both")  # "both on the 6th" says which, "the cheapest for the 6th" what for
+    purpose = next((place for place, mark in enumerate(after) if mark.text in _PURPOSE and not grouped), len(after))
     opening = list(segment.marks[1:3]) if segment.marks[0].text in _PURPOSE else []
     return [mark for mark in opening if mark.end <= phrase.start] + after[:purpose]
 

@@ -73,9 +73,15 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
 
 
+_RECKONING = ("plus", "minus", "times", "x", "mas", "menos", "por", "ועוד", "כפול")
+
+
 def _in_a_code(cursor: Cursor) -> bool:
-    """As in "eu-west-1"."""
-    return cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha()
+    """As in "eu-west-1", "2 plus 2"."""
+    reckoned = any(
+        cursor.near(step).text in _RECKONING and cursor.near(2 * step).has("cardinal", "digit") for step in (1, -1)
+    )
+    return reckoned or cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha()
 
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:
