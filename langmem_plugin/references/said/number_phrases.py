@@ -81,7 +81,7 @@ def _in_a_code(cursor: Cursor) -> bool:
     reckoned = any(
         cursor.near(step).text in _RECKONING and cursor.near(2 * step).has("cardinal", "digit") for step in (1, -1)
     )
-    return reckoned or cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha()
+    return reckoned or (cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha())
 
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:
