@@ -10,7 +10,7 @@ from langchain_core.messages import BaseMessage
 
 _OPENING, _CLOSING = "<context>\n", "\n</context>"
 _BETWEEN = "\n\n"
-_TAG = re.compile(r"<\s*+/?+\s*+context\b", re.IGNORECASE)
+_TAG = re.compile(r"<\s*+/?+\s*+(?:context|memories|instructions|references|earlier)\b", re.IGNORECASE)
 
 
 def with_context(message: BaseMessage, known: str) -> BaseMessage:
@@ -38,5 +38,5 @@ def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
 
 
 def looks_like_context(text: str) -> bool:
-    """Whether a text holds what could pass for the beginning or the end of the block."""
+    """Whether a text holds what could pass for the beginning or the end of the block, or of a part of it."""
     return _TAG.search(text) is not None

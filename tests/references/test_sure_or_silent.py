@@ -147,3 +147,71 @@ def test_a_resolution_explains_itself():
     assert '"number 2" = Power company (sure' in found.explain()
     assert found._repr_markdown_().startswith("- shown: Water works")
     assert "to ask:" in resolve("number 9", BILLS).explain()
+
+
+ORDERS = [
+    HumanMessage("my orders"),
+    *used(
+        "list_orders",
+        [
+            {"order_id": "o-1", "item": "Blue running shoes", "price": 79.9, "status": "SHIPPED"},
+            {"order_id": "o-2", "item": "Espresso machine", "price": 249, "status": "PROCESSING"},
+            {"order_id": "o-3", "item": "Coffee beans", "price": 31, "status": "DELIVERED"},
+            {"order_id": "o-4", "item": "Blue rain jacket", "price": 110, "status": "PROCESSING"},
+        ],
+    ),
+    AIMessage("1. Blue running shoes\n2. Espresso machine\n3. Coffee beans\n4. Blue rain jacket"),
+]
+
+
+@pytest.mark.spec("R-6", "R-4")
+@pytest.mark.parametrize(
+    "utterance",
+    [
+        "do not pay the first one", "I'd rather not cancel the second", "stop paying the second", "no canceles el primero", "neither the first nor the second",
+        "cancel all under 100", "cancel 1 through 3 except 2", "keep only the beans, cancel the rest", "save for a rainy day", "cancel the second jacket",
+        "play the first 4 minutes",
+    ],
+)  # fmt: skip
+def test_what_is_refused_or_limited_in_ways_not_read_means_nothing(utterance):
+    assert not resolve(utterance, ORDERS).references
+
+
+@pytest.mark.spec("R-6", "R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("cancel the ones that aren't delivered", ["o-1", "o-2", "o-4"]), ("return the most expensive delivered one", ["o-3"]), ("the third last", ["o-2"]),
+        ("cancel the second processing one", ["o-4"]), ("cancel the last one I mean the first one", ["o-1"]), ("cancel the first no the second", ["o-2"]),
+        ("use the third instead of the second", ["o-3"]), ("cancel the one after the espresso machine", ["o-3"]),
+    ],
+)  # fmt: skip
+def test_corrections_neighbours_and_conditions_change_what_is_meant(utterance, ids):
+    assert [item["order_id"] for item in resolve(utterance, ORDERS).items] == ids
+
+
+@pytest.mark.spec("R-6")
+@pytest.mark.parametrize("utterance", ["pay 2", "if you can, cancel the first", "is the third or the fourth cheaper?"])
+def test_what_other_words_may_turn_is_never_sure(utterance):
+    assert not resolve(utterance, ORDERS).sure
+
+
+@pytest.mark.spec("R-6")
+@pytest.mark.parametrize(
+    "utterance",
+    [
+        "I live at number 12",
+        "my flight is at gate number 14",
+        "whats #1 on the charts",
+        "play that one song by Adele",
+        "book the first one you find",
+    ],
+)
+def test_numbers_of_other_things_are_not_asked_about(utterance):
+    assert not resolve(utterance, []).unresolved
+
+
+@pytest.mark.spec("R-4")
+@pytest.mark.parametrize("utterance", ["got it", "forget it", "leave it", "i like it", "is it open on sunday?"])
+def test_it_of_an_idiom_is_not_asked_about(utterance):
+    assert not resolve(utterance, ORDERS)

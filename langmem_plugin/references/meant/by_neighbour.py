@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.utterance import Utterance
@@ -22,9 +23,34 @@ _BEFORE = re.compile(
 )
 
 
+_BESIDE_NAMED = re.compile(
+    r"\b(?:one|1|whatever is|what is|thing|item)\s+(?:right |just )?(before|after|above|below|under|following|preceding) (?!it\b|that\b|this\b|last\b|the last\b)(?=\w)"
+)
+
+
+def beside_named(utterance: Utterance) -> bool:
+    """Whether an utterance means what stands beside a thing it names: "the one before the eye exam"."""
+    return _BESIDE_NAMED.search(normal(utterance.text)) is not None
+
+
+def _beside_described(named: re.Match[str], utterance: Utterance, ledger: Ledger) -> Finding | None:
+    marks = [mark for mark in utterance.marks if mark.start >= named.end()]
+    step = -1 if named[1] in ("before", "above", "preceding") else 1
+    for listed in reversed(ledger.shown_lists):
+        known = described(marks, utterance, listed).entries if len(listed.entries) > 1 else []
+        if len(known) == 1:
+            place = next(place for place, entry in enumerate(listed.entries) if entry is known[0]) + step
+            if not 0 <= place < len(listed.entries):
+                return None
+            return Finding([listed.entries[place]], utterance.text.strip(), "the one beside it", "neighbour", listed)
+    return None
+
+
 def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
     """Beside what was turned down here, else beside the item in focus; None where the list ends there."""
     said = normal(utterance.text)
+    if (named := _BESIDE_NAMED.search(said)) is not None:
+        return _beside_described(named, utterance, ledger)
     step = 1 if _AFTER.search(said) else -1 if _BEFORE.search(said) else 0
     anchor = turned_down[-1] if turned_down else ledger.focus[-1] if ledger.focus else None
     if not step or anchor is None:

@@ -16,6 +16,8 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 
+_MOST = 12
+"""Phrases of a piece that are looked into."""
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
 """None when the list does not hold what was asked for."""
 
@@ -28,7 +30,9 @@ def by_phrases(
     if any(phrase.kind == "numbers" for phrase in picking):
         picking = [phrase for phrase in picking if phrase.kind not in ("both", "all")]  # "both work, go with the first"
     found: list[Finding] = []
-    for phrase in picking:
+    for phrase in picking[:_MOST]:
+        if _of_a_part(phrase, utterance):
+            continue
         finding = by_than(phrase, segment, utterance, ledger)
         if finding is None and phrase.kind == "other":
             finding = by_other(phrase, utterance, ledger, turned_down)
@@ -42,6 +46,20 @@ def by_phrases(
     for finding in found:
         entries += without(finding.entries, entries)
     return replace(found[0], entries=entries)
+
+
+def _of_a_part(phrase: Phrase, utterance: Utterance) -> bool:
+    """As in "the last 3 songs of party", "the first 4 minutes", "everything is fine": nothing shown is counted."""
+    behind = [mark for mark in utterance.marks if mark.start >= phrase.end][:5]
+    following = behind[0].text if behind else ""
+    if phrase.kind == "all":
+        return following in ("is", "are", "was", "were")
+    if phrase.kind not in ("first", "last", "numbers") or not behind:
+        return False
+    of = next((place for place, mark in enumerate(behind[1:4], 1) if mark.has("of")), None)
+    rest = behind[of + 1 :] if of is not None else []
+    parts = of is not None and bool(rest) and not any(mark.has("the", "these", "them", "this") for mark in rest[:1])
+    return parts or (phrase.kind != "numbers" and behind[0].has("unit"))
 
 
 def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:

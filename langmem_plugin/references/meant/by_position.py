@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
@@ -25,8 +25,12 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
         lists = [listed for listed in lists if listed.lettered] or lists
     printed = utterance.has("label", "digit", "marker")
     listed = next((listed for listed in lists if not printed or listed.starts_by(min(phrase.numbers))), lists[0])
-    listed = listed if printed else of_type(listed, phrase.nouns)
-    if len(listed.entries) == 1 and not listed.numbered:
+    among = listed if printed else of_type(listed, phrase.nouns)
+    alone = among is not listed and len(among.entries) == 1 and not type_words(phrase.nouns) & GROUPS.keys()
+    if alone and phrase.numbers[0] not in (1, -1):
+        return None  # "the second jacket" of one
+    listed = among
+    if len(listed.entries) == 1 and not listed.numbered and not alone:
         listed = _sequence(listed, ledger)
     if _past_another(listed, ledger):
         return None

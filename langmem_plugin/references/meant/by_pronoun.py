@@ -1,5 +1,6 @@
 """What pronouns stand for: "it", "that one", "those", "them"."""
 
+import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_field import part_of
@@ -9,7 +10,7 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import long_part
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import normal, stem
 from langmem_plugin.references.words import LANGUAGES, phrases
 from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
 
@@ -19,6 +20,10 @@ _OF_WHOLES = frozenset(
     )
 )
 """What is done with a grocery list as a whole: "order it"."""
+_IDIOM = re.compile(
+    r"\b(?:got|forget|leave|like|liked|love|loved|hate|get|thanks?|gracias|hurts|hurt|drop)\b|תודה|עזוב"
+)
+"""With "it" or "that" these mostly speak of no item: "got it", "leave it"."""
 _BETWEEN = ("from", "to", "with", "than", "de", "con", "a", "into")
 _NEAR_FOCUS = 4
 _WEEKDAYS_AND_MONTHS = frozenset(form for language in LANGUAGES for form in (*language.weekdays, *language.months))
@@ -38,7 +43,11 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
             return Unclear([])
         told_all = len(last.entries) > 2 and len(last.entries) == sum(len(each.entries) for each in last.sources)
         if (last.kind in ("list", "all") or told_all) and not spoken_of:
-            if utterance.has("greeting", "search") or (last.turn < ledger.turn and not phrase.one):
+            if (
+                utterance.has("greeting", "search", "question")
+                or _IDIOM.search(normal(utterance.text))
+                or (last.turn < ledger.turn and not phrase.one)
+            ):
                 return None
             return Unclear(list(last.entries), beside=_beside(phrase, utterance))
     if focus is not None and (phrase.explicit or _thing_like(phrase.nouns)):

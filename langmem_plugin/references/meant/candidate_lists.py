@@ -8,6 +8,7 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words.type_nouns import GROUPS
 
 
 def candidate_lists(utterance: Utterance, ledger: Ledger, nouns: Sequence[str] = ()) -> list[ShownList]:
@@ -40,6 +41,8 @@ def of_type(listed: ShownList, nouns: Sequence[str]) -> ShownList:
     kept = kept or [
         place for place, entry in enumerate(listed.entries) if any(wanted & words for words in entry.name_words)
     ]
+    if not kept and not wanted & GROUPS.keys():
+        kept = [place for place in range(len(listed.entries)) if wanted & listed.atoms_of(place)]
     if not kept or len(kept) == len(listed.entries):
         return listed
     entries = [listed.entries[place] for place in kept]

@@ -8,6 +8,8 @@ from typing import Any
 
 SURE = 0.98
 """From this confidence on, a finding is acted on without asking."""
+DOUBTED = 0.95
+"""The most where other words may turn what is meant: a condition, an alternative, an amount."""
 GROUPS = {
     "number": "counted",
     "ordinal": "counted",
@@ -39,7 +41,7 @@ def confidence(sort: str, evidence: Mapping[str, float]) -> float:
     """The chance that a finding is right, in [0, 1]."""
     weights = _TABLE[group_of(sort, evidence)]
     total = weights["bias"] + weights.get(f"sort {sort}", 0.0)
-    total += sum(weights.get(name, 0.0) * value for name, value in evidence.items())
+    total += sum(weights.get(name, 0.0) * value for name, value in evidence.items() if name != "doubt")
     return 1 / (1 + exp(-max(min(total, 30.0), -30.0)))
 
 

@@ -19,6 +19,7 @@ from langmem_plugin.references.words.type_nouns import NO_TYPE
 _SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5  # "pete" of Peter
 _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with two
+_ROOT, _ENDINGS = 7, 4
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
@@ -183,7 +184,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
                 continue
             deny = negated(marks, start)
             found = [
-                Constraint(words, "state", _in_state(listed, state, wanted=holds is not deny), places)
+                Constraint(words, "state", _in_state(listed, state, wanted=holds is not deny, deny=deny), places)
                 for state, holds in STATES[words]
             ]
             best = max(found, key=lambda each: (each.tells, any(each.fits)))
@@ -200,8 +201,12 @@ def _falls_due(marks: Sequence[Mark], place: int) -> bool:
     )
 
 
-def _in_state(listed: ShownList, state: int, *, wanted: bool) -> tuple[float, ...]:
-    return tuple(float(listed.states_of(index).get(state) is wanted) for index in range(len(listed.entries)))
+def _in_state(listed: ShownList, state: int, *, wanted: bool, deny: bool) -> tuple[float, ...]:
+    """Of what is denied, also those fit of which nothing is known: "the ones that aren't delivered"."""
+    told = [listed.states_of(index).get(state) for index in range(len(listed.entries))]
+    if deny and True in told and not wanted:
+        return tuple(float(each is not True) for each in told)
+    return tuple(float(each is wanted) for each in told)
 
 
 def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
@@ -214,7 +219,10 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if flagged is not None:
         return flagged
     if not known:
-        slips = [any(_nearly(word, listed.naming(index)) for word in (mark.text, *said)) for index in range(len(near))]
+        slips = [
+            any(_nearly(word, listed.naming(index) | _long(entry)) for word in (mark.text, *said))
+            for index, entry in enumerate(listed.entries)
+        ]
         near = [("nickname", 0.8) if slip else ("", 0.0) for slip in slips]
     fits = tuple(fit for _, fit in near)
     if not any(fits):
@@ -225,6 +233,11 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
         return Constraint(mark.text, "state", turned, range(place, place + 1)) if named and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
+
+
+def _long(entry: ItemEntry) -> frozenset[str]:
+    """Words of its values that are long enough to be known in another form."""
+    return frozenset(word for word in entry.atoms if len(word) > _ROOT and word.isalpha())
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
@@ -243,6 +256,12 @@ def _nearly(word: str, known: frozenset[str]) -> bool:
         return False
     slips = 1 + (len(word) >= _LONG)
     for other in known:
+        if (
+            word[:_ROOT] == other[:_ROOT]
+            and min(len(word), len(other)) > _ROOT
+            and abs(len(word) - len(other)) <= _ENDINGS
+        ):
+            return True  # "cardiologist" of cardiology
         if len(other) <= _SHORTEST_NICKNAME or other[0] != word[0] or ":" in other:
             continue
         if other.startswith(word) and len(other) - len(word) <= _LONGEST_LEFT_OUT:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
 from langmem_plugin.references.meant.by_name import by_name
-from langmem_plugin.references.meant.by_neighbour import by_neighbour
+from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
 from langmem_plugin.references.meant.by_offer import by_offer, offered
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases
 from langmem_plugin.references.meant.by_pointing import by_pointing
@@ -16,10 +16,13 @@ from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import Segment, of_oneself, segments, to_be_remembered
+from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.tokens import normal
+from langmem_plugin.references.words import phrases
 
 _LISTS_KNOWN = 3
 """Newest lists whose words are never taken for typos."""
@@ -28,6 +31,12 @@ _DENIED = re.compile(
 )
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
+_REST = frozenset(phrases("rest|others|resto|demas|השאר|היתר"))
+_EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
+_BOUND = re.compile(
+    r"\b(?:under|over|above|below|less than|more than|cheaper than|at least|at most|up to|menos de|mas de|hasta)\s+[$€₪]?\d|(?:מעל|מתחת ל|פחות מ|יותר מ)\s?-?\d"
+)
+"""A limit that things are to keep: which of them do is left to a model."""
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
 
@@ -89,7 +98,13 @@ class _Deciding:
         """As in "something else", "none of them", "remember that I am allergic"."""
         kinds = {phrase.kind for phrase in self._utterance.phrases}
         other = bool(kinds & {"another", "neither"}) and not kinds & {"numbers", "all_but"}
-        return other or to_be_remembered(self._utterance.marks)
+        marks = self._utterance.marks
+        nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
+        rest = any(mark.text in _REST for mark in marks) and "all_but" not in kinds
+        but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
+        meant_else = rest or but or _BOUND.search(normal(self._utterance.text)) is not None
+        only_refused = refuses(marks) and len(self._segments) == 1
+        return other or nor or meant_else or only_refused or to_be_remembered(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
@@ -110,8 +125,8 @@ class _Deciding:
             self._turned_down = []
             return [(chosen, self._whole)], []
         beside = by_neighbour(utterance, ledger, self._turned_down)
-        if beside is not None and self._turned_down:
-            return [(beside, self._whole)], []
+        if beside_named(utterance) or (beside is not None and self._turned_down):
+            return [(beside, self._whole)] if beside is not None else [], []
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
@@ -216,8 +231,32 @@ class _Deciding:
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:
-    """As "number 9", "#2", "the third one" and "that one" do, and "2" or "it" do not."""
+    """As "save number 9", "#2", "the third one please" and "that one" do, and "2", "it" or "my bus, number 18" do not."""
     marks = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
+    before = [mark for mark in utterance.marks if mark.end <= phrase.start]
+    behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
+    opens = all(_leads_to(mark, utterance) for mark in before) and len(before) <= _LEADING
+    ends = len(behind) <= _TRAILING and not any(mark.text in CLAUSE or mark.has("this") for mark in behind[:1])
+    if phrase.nouns or not (opens and ends):
+        return False
     if phrase.kind == "numbers":
         return phrase.one or any(mark.has("marker", "label") for mark in marks)
-    return phrase.kind in ("this", "it") and not phrase.nouns and marks[-1].text.endswith("one")
+    goes_on = any(mark.text[:1].isalpha() and not mark.kinds for mark in behind[:1])  # "that one song by Adele"
+    return phrase.kind in ("this", "it") and marks[-1].text.endswith("one") and not goes_on
+
+
+def _leads_to(mark: Mark, utterance: Utterance) -> bool:
+    """Whether a word stands before what is picked: "please save …", "tell me about …", "pay …"."""
+    if mark is utterance.marks[0] and not mark.has("question", "this", "it"):
+        return True
+    return mark.has("choose", "polite", "the", "confirm", "punctuation") or mark.text in (
+        "me",
+        "את",
+        "el",
+        "la",
+        "about",
+        "more",
+    )
+
+
+_LEADING, _TRAILING = 5, 3  # words

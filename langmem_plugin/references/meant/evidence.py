@@ -75,10 +75,27 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "bare": float(not here),
         "verb": float(bool(here) and any(mark.has("choose") for mark in marks) and len(here) <= 2),
+        "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
     }
+
+
+def _doubtful(finding: Finding, utterance: Utterance) -> bool:
+    """As in "if …", "1 or 2", "from 1 to 4", "pay 2"."""
+    texts = {mark.text for mark in utterance.marks}
+    bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
+    moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
+    return bare or moved or not texts.isdisjoint(_DOUBTING)
+
+
+_OF_AMOUNTS = frozenset(
+    phrases("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
+)
+_DOUBTING = frozenset(
+    phrases("if|unless|or|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather")
+)
 
 
 def _content(mark: Mark, utterance: Utterance) -> bool:

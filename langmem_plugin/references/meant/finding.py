@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.meant.confidence import SURE, claimed, confidence
+from langmem_plugin.references.meant.confidence import DOUBTED, SURE, claimed, confidence
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 
@@ -25,6 +25,8 @@ class Finding:
     @property
     def confidence(self) -> float:
         fitted = confidence(self.sort, self.evidence)
+        if self.evidence.get("doubt"):
+            fitted = min(fitted, DOUBTED)
         return max(fitted, SURE) if self.confirmed else fitted
 
     @property

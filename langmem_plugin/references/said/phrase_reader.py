@@ -51,6 +51,11 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         place for place, each in enumerate(before) if each.has(*_GROUP) or each.text in _EVERY or each.text == "ones"
     )
     first = next(every, None)
+    between = before[first:] if first is not None else []
+    if (mark.text.startswith("save") and not before) or any(
+        each.text in ("is", "are", "was", "were") for each in between
+    ):
+        return None  # "save for a rainy day", "everything is fine but …"
     if first is not None and before[first].text == "ones":
         first = 0  # "the roth ones except disney"
     if first is None and not all(each.has("polite", "punctuation", "choose") for each in before):

@@ -10,7 +10,7 @@ from langmem_plugin.references.words import phrases
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(
-    phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|התכוונתי")
+    phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי")
 )
 _CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -24,6 +24,7 @@ _PART_OF_VERB = frozenset(
         "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
     )
 )
+_INSTEAD = frozenset(phrases("instead of|rather than|en vez|en lugar|במקום"))
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo"))
 _RELATIVE = frozenset(
     phrases(
@@ -76,13 +77,22 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         of_itself = bool(held) and not inside and mark.text in _SUBJECTS and held[-1].text not in _RELATIVE
         joins = mark.text in _JOINS and not inside
         first = not held or held[-1].text == "no"
+        following = marks[place + 1].text if place + 1 < len(marks) else ""
+        two = f"{mark.text} {following}"
+        instead = not inside and (mark.text in _INSTEAD or two in _INSTEAD)
         turns = (
             not inside
             and place + 1 < len(marks)
-            and (mark.text in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
+            and (mark.text in _CORRECTS or two in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
         )
         starts_negation = bool(held) and not inside and _starts_rejection(marks, place)
         of_itself = of_itself or (not inside and _turns_to_another(held, mark))
+        corrects_so = mark.text == "no" and bool(held) and not inside and following in ("the", "that", "this")
+        turns, starts_negation = turns or corrects_so, starts_negation and not corrects_so
+        if instead:
+            yield held, joined, corrects
+            held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
+            continue
         if breaks or joins or turns or starts_negation or of_itself:
             yield held, joined, corrects
             held, joined, corrects = [], joins, turns
@@ -202,3 +212,21 @@ def to_be_remembered(marks: Sequence[Mark]) -> bool:
             rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
             return bool(rest) and rest[0] in CLAUSE
     return False
+
+
+_REFUSING = frozenset(phrases("do|rather|better|would|should|to|please|id|i'd|di"))
+_STOPPING = frozenset(phrases("stop|never|quit"))
+_SPANISH_ORDER = ("es", "as", "e")
+
+
+def refuses(marks: Sequence[Mark]) -> bool:
+    """As in "do not pay the first", "I'd rather not close it", "stop paying the second", "no cierres el primero"."""
+    texts = [mark.text for mark in marks[:5]]
+    for place, text in enumerate(texts):
+        before = texts[place - 1] if place else ""
+        if text == "not" and before in _REFUSING:
+            return True
+        if text in _STOPPING and place <= 1:
+            return True
+    opening = texts[1] if len(texts) > 1 and texts[0] == "no" else ""
+    return len(opening) > 4 and opening.endswith(_SPANISH_ORDER) and opening.isalpha() and not marks[1].kinds

@@ -29,6 +29,8 @@ class ShownList:
     collective: bool = False
     sources: tuple[ResultList, ...] = ()
     lettered: bool = False
+    narrowed: bool = False
+    """Holds only those that some words fit."""
     captions: list[str] = field(default_factory=list)
     """What the reply called each item, where it listed them: a translation or a shorter name."""
 
@@ -76,7 +78,9 @@ class ShownList:
     def of(self, entries: list[ItemEntry]) -> "ShownList":
         """The same with no more than some of its entries, unnumbered."""
         nothing: list[int | None] = [None] * len(entries)
-        return ShownList(entries, nothing, self.turn, self.kind, self.nouns, self.tool, sources=self.sources)
+        return ShownList(
+            entries, nothing, self.turn, self.kind, self.nouns, self.tool, sources=self.sources, narrowed=True
+        )
 
     @property
     def numbered(self) -> bool:

@@ -27,7 +27,7 @@ ENGLISH = Language(
         "penultimate": phrases(
             "the one before last|the one before the last|second to last|second-to-last|next to last|second last|penultimate|last but one|2nd to last|one before last|one before the last"
         ),
-        "antepenultimate": phrases("third to last|third-to-last|3rd to last|third from last|last but two"),
+        "antepenultimate": phrases("third to last|third last|third-to-last|3rd to last|third from last|last but two"),
         "top": phrases("top"),
         "middle": phrases("middle|in the middle"),
         "all": phrases(

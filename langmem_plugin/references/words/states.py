@@ -52,11 +52,15 @@ _STATES = (
     ),
     (
         "delivered|arrived|received|picked up|entregado|entregada|llego|recibido|נמסר|נמסרה|הגיע|הגיעה|התקבל",
-        "undelivered|in transit|on the way|on its way|underway|shipped|out for delivery|en camino|en transito|en reparto|sin entregar|בדרך|במשלוח|לא הגיע|לא הגיעה|לא נמסר",
+        "undelivered|processing|held|on hold|preparing|placed|in transit|on the way|on its way|underway|shipped|out for delivery|en camino|en transito|en reparto|sin entregar|בדרך|במשלוח|לא הגיע|לא הגיעה|לא נמסר",
     ),
     (
         "read|seen|opened|leido|leida|visto|נקרא|נקראה",
         "unread|unseen|unopened|sin leer|no leido|לא נקרא|לא נקראה",
+    ),
+    (
+        "shipped|dispatched|delivered|in transit|on its way|enviado|enviada|despachado|נשלח|נשלחה",
+        "processing|preparing|unshipped|pending|en preparacion|sin enviar|בהכנה",
     ),
     ("sent|published|enviado|enviada|publicado|נשלח|נשלחה|פורסם", "draft|unsent|borrador|sin enviar|טיוטה"),
     (
