@@ -28,7 +28,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     rank = phrase.numbers[0] if phrase.numbers else 0
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
-        if len(listed.entries) == 1 and len(ledger.shown_lists) == 1 and ledger.shown_lists[0].narrowed:
+        known_scale = len(phrase.comparison.fields) > 1  # and not "más del número 3"
+        if len(listed.entries) == 1 and known_scale and ledger.shown_lists[0].narrowed:
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
