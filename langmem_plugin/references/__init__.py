@@ -6,7 +6,10 @@
     found.references                                # each with .items, .words, .reason, .confidence, .numbers, .part
     found.items                                     # every item meant: copies of the tool's own dicts
     found.item("recipe")                            # the one item of that type, or None
-    found.question                                  # set when several are equally meant: ask it (.candidates)
+    found.sure                                      # whether to act without asking
+    found.question                                  # set when several are equally meant, or words fit nothing: ask it
+    found.candidates, found.unresolved              # the items the question is about; the words that fit nothing
+    found.explain()                                 # what was shown, said and meant, and why
     found.previous_call                             # the tool and arguments an utterance revises, or None
     describe(found)                                 # one prompt block; "" when there is nothing to say
 
@@ -17,7 +20,8 @@ a bounded memory of conversations read (`clear_cache` empties it).
 
 How it is made, each room importing those before it only: words/ has a table per language; text/ compares texts; said/
 reads the phrases of an utterance; shown/ reads tool results and replies into a ledger of what was shown; meant/ has a
-file for each way of finding an item (by_position, by_name, by_pronoun, …), and decision.py asks them in order.
+file for each way of finding an item (by_position, by_name, by_properties, …), decision.py asks them all, and the
+surest finding counts: confidence.py weighs the evidence by a fitted table.
 """
 
 from langmem_plugin.references.meant.by_choice import Closeness

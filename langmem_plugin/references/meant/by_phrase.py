@@ -56,9 +56,8 @@ def _of_a_part(phrase: Phrase, utterance: Utterance) -> bool:
         return following in ("is", "are", "was", "were")
     if phrase.kind not in ("first", "last", "numbers") or not behind:
         return False
-    of = next((place for place, mark in enumerate(behind[1:4], 1) if mark.has("of")), None)
-    rest = behind[of + 1 :] if of is not None else []
-    parts = of is not None and bool(rest) and not any(mark.has("the", "these", "them", "this") for mark in rest[:1])
+    noun = behind[0].text[:1].isalpha() and not behind[0].kinds
+    parts = noun and len(behind) > 2 and behind[1].has("of") and not behind[2].has("the", "these", "them", "this")
     return parts or (phrase.kind != "numbers" and behind[0].has("unit"))
 
 

@@ -1,5 +1,6 @@
 """Items described, by parts of their names, by their values, by the state they are in: "the unpaid one from march"."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,7 @@ from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _LISTS = 5
+_OLDER, _CONFLICT = 0.25, 0.4  # what a list loses for each newer one, and for words that fit nothing that is left
 _WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.7, "value": 0.8, "type": 0.3}
 _PLURAL = frozenset(
     phrases(
@@ -25,11 +27,6 @@ _PLURAL = frozenset(
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
-_NEW = frozenset(
-    phrases(
-        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|call|dile|llama|avisa|תגיד|תגידי|תתקשר|להתקשר|search|find|busca|חפש|תחפש"
-    )
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +64,7 @@ def described(
             used.append(constraint)
         else:
             conflicts += 1
-    score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - 0.4 * conflicts
+    score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - _CONFLICT * conflicts
     entries = [listed.entries[place] for place in kept] if used else []
     return Described(listed, entries, reading, used, conflicts, score)
 
@@ -75,14 +72,14 @@ def described(
 def best_described(
     segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
 ) -> Described | None:
-    """In the list that the description fits best, newest first where several fit alike."""
+    """In the list that the description fits best, newest first where several fit alike; None where it fits none."""
     best: Described | None = None
     best_score = 0.0
     for age, listed in enumerate(list(reversed(ledger.shown_lists))[:_LISTS]):
         if listed.kind == "parts":
             continue
         found = described(segment.marks, utterance, listed, taken)
-        score = found.score - 0.25 * age
+        score = found.score - _OLDER * age
         if found.entries and (best is None or score > best_score):
             best, best_score = found, score
     return best
@@ -91,13 +88,14 @@ def best_described(
 def by_properties(
     segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
 ) -> Finding | Unclear | None:
+    """What a piece describes; unclear where it points at one and fits several."""
     if of_oneself(segment.marks):
         return None
     found = best_described(segment, utterance, ledger, taken)
     if found is None or _is_new(segment.marks, found):
         return None
-    several = plural(segment, found)
-    evidence = features(found, segment, ledger)
+    several = _plural(segment, found)
+    evidence = _features(found, segment, ledger)
     if len(found.entries) > 1 and not several:
         pointing = heads(segment.marks) or evidence["definite word"]
         return Unclear(found.entries) if pointing and not utterance.has("search") else None
@@ -105,9 +103,9 @@ def by_properties(
     first = min(constraint.places.start for constraint in found.telling)
     last = max(constraint.places.stop for constraint in found.telling)
     words = utterance.text[segment.marks[first].start : segment.marks[last - 1].end]
-    whole = next((name for name in found.entries[0].names[:1] if words.lower() in name.lower()), "")
-    if len(found.entries) == 1 and (at := utterance.text.lower().find(whole.lower())) >= 0 and whole:
-        words = utterance.text[at : at + len(whole)]  # with the stop words of a name: "Dining out"
+    name = next(iter(found.entries[0].names), "")
+    whole = re.search(re.escape(name), utterance.text, re.IGNORECASE) if words.lower() in name.lower() else None
+    words = whole[0] if whole is not None else words  # with the stop words of a name: "Dining out"
     return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
 
 
@@ -136,7 +134,7 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     return until - articles[-1] <= 3 if hung else not definite or definite[-1] < articles[-1]
 
 
-def plural(segment: Segment, found: Described) -> bool:
+def _plural(segment: Segment, found: Described) -> bool:
     """Whether a description speaks of several."""
     for mark in segment.marks:
         if mark.text in _PLURAL or mark.has("all", "both", "these", "them"):
@@ -153,7 +151,7 @@ def plural(segment: Segment, found: Described) -> bool:
     return False
 
 
-def features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
+def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
     """What tells whether a description points at something shown, rather than saying something new."""
     marks = list(segment.marks)
     first = min(constraint.places.start for constraint in found.telling)

@@ -1,7 +1,5 @@
 """States that things are in, and their opposites, however an API or a person words them."""
 
-from collections.abc import Mapping
-
 from langmem_plugin.references.words.language_table import phrases
 
 _STATES = (
@@ -87,16 +85,16 @@ _STATES = (
     ("returned|given back|devuelto|הוחזר", "not returned|sin devolver|לא הוחזר"),
 )
 
-STATES: Mapping[str, tuple[tuple[int, bool], ...]] = {}
+STATES: dict[str, tuple[tuple[int, bool], ...]] = {}
 """A word or phrase to the states it tells of, and whether they hold."""
 for _number, (_so, _not_so) in enumerate(_STATES):
     for _form in phrases(_so):
-        STATES[_form] = (*STATES.get(_form, ()), (_number, True))  # type: ignore[index]
+        STATES[_form] = (*STATES.get(_form, ()), (_number, True))
     for _form in phrases(_not_so):
-        STATES[_form] = (*STATES.get(_form, ()), (_number, False))  # type: ignore[index]
+        STATES[_form] = (*STATES.get(_form, ()), (_number, False))
 LONGEST_STATE = max(len(form.split()) for form in STATES)
 
-PROPERTIES: Mapping[str, frozenset[str]] = {}
+PROPERTIES: dict[str, frozenset[str]] = {}
 """A word for something that things have or lack, in any of the languages, to the words that fields of it are named by."""
 for _line in (
     "people ppl person persons guests party headcount folks gente personas אנשים",
@@ -154,4 +152,4 @@ for _line in (
 ):
     _words = frozenset(_line.split())
     for _word in _words:
-        PROPERTIES[_word] = PROPERTIES.get(_word, frozenset()) | _words  # type: ignore[index]
+        PROPERTIES[_word] = PROPERTIES.get(_word, frozenset()) | _words
