@@ -107,7 +107,8 @@ def _named(message):
     """What a person's message names; content is a text or a list of blocks."""
     content = message["content"]
     texts = [content] if isinstance(content, str) else [each.get("text", "") for each in content or ()]
-    return _NAMED.findall(" ".join(texts)) if message["role"] == "user" else []
+    said = " ".join(texts).split("\n\n<context>\n")[0]  # and not what is known beside it
+    return _NAMED.findall(said) if message["role"] == "user" else []
 
 
 def until(condition, seconds=120):

@@ -26,7 +26,7 @@ _ASK = (
     " Answer with a JSON list of item numbers and nothing else: mostly it is one number, as in [2];"
     " more only if the message means several items; [] if it is about something else or none of them fits."
 )
-_FENCE = re.compile(r"```(?:json)?\s*([^`]*)```")
+_FENCE = re.compile(r"```(?:json)?+([^`]*+)```")
 
 
 def choose(model: BaseChatModel, utterance: str, reply: str, shown: Sequence[str]) -> tuple[int, ...] | None:
