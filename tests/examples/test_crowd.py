@@ -94,8 +94,8 @@ class Delivering:
     async def _deliver(self, worker, person, number):
         try:
             response = await self._client.post(worker.url, **self._channel.webhook(person, number))
-            assert response.status_code == 200
-        except httpx.TransportError:
+            response.raise_for_status()
+        except (httpx.TransportError, httpx.HTTPStatusError):
             self.failed.add((person, number))
 
     async def _watch(self):
