@@ -1,10 +1,14 @@
 """How long a service lets things live is noted in the database: the longest that is in use, and only what is committed."""
 
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
 from langmem_plugin import ConversationSaver, Settings
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.terms import ARCHIVED_FOR, INTERRUPT_TIMEOUT, SESSION_TIMEOUT, longest, noted
 
 ERIN = "+972501234567"
@@ -75,3 +79,29 @@ def test_what_was_not_committed_is_noted_by_the_next_turn(services, monkeypatch)
 def test_never_is_longer_than_any_time():
     assert longest({"a": None, "b": DAY}, {"a": DAY, "b": None, "c": HOUR}) == {"a": None, "b": None, "c": HOUR}
     assert longest({"a": HOUR}, {"a": DAY}) == longest({"a": DAY}, {"a": HOUR}) == {"a": DAY}
+
+
+@pytest.mark.spec("C-22", "C-9")
+def test_who_notes_while_another_begins_the_same_session_waits_for_nobody_that_waits_for_it(database, monkeypatch):
+    begun, may_go_on = threading.Event(), threading.Event()
+    one_at_a_time = session_rows.one_at_a_time
+
+    def slow_the_first_time(connection, thread):
+        if not begun.is_set():
+            begun.set()
+            may_go_on.wait(60)
+        one_at_a_time(connection, thread)
+
+    monkeypatch.setattr(session_rows, "one_at_a_time", slow_the_first_time)
+    with ConversationSaver(database) as saver, ThreadPoolExecutor(3) as pool:
+        first = pool.submit(saver.current_session, ERIN)
+        assert begun.wait(60)
+        if saver.database.is_sqlite:
+            may_go_on.set()  # it has one writer at a time
+        second = pool.submit(saver.current_session, ERIN)
+        second.result(60)
+        third = pool.submit(_turn, saver)
+        time.sleep(0.5)  # so that it holds what it holds, or waits
+        may_go_on.set()
+        third.result(60)
+        assert first.result(60).session_id == second.result(60).session_id

@@ -161,8 +161,9 @@ class SessionStore:
         """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired."""
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
+        opened = found or session_rows.begin(connection, self.thread_of(config), now)
         self.terms.note(connection, now)
-        return found or session_rows.begin(connection, self.thread_of(config), now)
+        return opened
 
     def wrote(self, config: RunnableConfig, written: Session) -> None:
         """From now on the config's run stays in this session."""
@@ -297,16 +298,16 @@ class SessionStore:
     def _opened(self, connection: Connection, thread: str, found: Session | None, seen: Session | None) -> Session:
         """The newest session `found`, or a fresh one. What `look` has `seen` need not be read again."""
         now = self.now()
-        self.terms.note(connection, now)
-        if (
-            found is not None
-            and not session_rows.has_ended(connection, found, now, self.silence)
-            and ((seen is not None and seen.number == found.number) or self._contents.is_readable(connection, found))
-        ):
-            return found
         if found is None:
-            return session_rows.begin(connection, thread, now)
-        return self._begin(connection, found, now, self._carried(connection, found, now))
+            opened = session_rows.begin(connection, thread, now)
+        elif not session_rows.has_ended(connection, found, now, self.silence) and (
+            (seen is not None and seen.number == found.number) or self._contents.is_readable(connection, found)
+        ):
+            opened = found
+        else:
+            opened = self._begin(connection, found, now, self._carried(connection, found, now))
+        self.terms.note(connection, now)
+        return opened
 
     def _begin(self, connection: Connection, over: Session, now: datetime, carried: Mapping[str, Any]) -> Session:
         """A session in place of the one that is over, with what is carried into it."""

@@ -41,7 +41,9 @@ class NotedTerms:
         self._seen_at = None if self._is_due else now
 
     def note(self, connection: Connection, now: datetime) -> None:
-        """In a transaction that writes. A longer one that another service noted stays until it is out of date."""
+        """In a transaction that writes, after it has locked its session: in the other order two of one person would
+        wait for each other. A longer one that another service noted stays until it is out of date.
+        """
         if not self._is_due:
             return
         self._is_due = False
