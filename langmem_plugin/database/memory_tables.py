@@ -83,6 +83,13 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("tags", Tags, nullable=False),
     Column("metadata", JSON, nullable=False),
     Column("private", Boolean, nullable=False),
+    Column("slot", Name),  # what the fact is a value of, as facts/ names it
+    Column("quote", Words),
+    Column("said_at", Instant),
+    Column("valid_from", Instant),
+    Column("valid_to", Instant),
+    Column("doubted_at", Instant),
+    Column("asked_at", Instant),
     Column("superseded_by", Name),
     Column("expires_at", Instant),
     Column("access_count", Integer, nullable=False, default=0),
@@ -94,6 +101,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index("langmem_memory_changes", "owner", "change"),
     Index("langmem_memory_digest", "owner", "text_digest"),
     Index("langmem_memory_key", "owner", "key"),
+    Index("langmem_memory_slot", "owner", "slot"),
     Index("langmem_memory_session", "session_id"),
     Index("langmem_memory_state", "owner", "status", "created_at"),
     Index(

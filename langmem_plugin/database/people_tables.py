@@ -1,6 +1,6 @@
 """The tables of people: which identifiers are one person's, what was merged, and what a person has set."""
 
-from sqlalchemy import JSON, Column, Index, Integer, LargeBinary, Table
+from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, Table
 
 from langmem_plugin.database.schema import Instant, Name, Owner, metadata
 
@@ -51,5 +51,9 @@ person = Table(
     Column("person", Owner, primary_key=True),
     Column("time_zone", Name),  # of the IANA data base; null: as the phone's country says
     Column("language", Name),  # two letters, of what was written last
+    # What may be remembered without being told to: null where they were never asked.
+    Column("allow_memory_extraction", Boolean),
+    Column("allow_personal_memories", Boolean),
+    Column("allow_sensitive_memories", Boolean),
     sqlite_with_rowid=False,
 )

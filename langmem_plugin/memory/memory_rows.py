@@ -19,7 +19,18 @@ log = event_log(__name__)
 
 _LEVELS = 50  # of metadata; whoever reads it goes down into it again
 
-_INSTANTS = ("expires_at", "last_accessed", "created_at", "updated_at")
+_INSTANTS = (
+    "said_at",
+    "valid_from",
+    "valid_to",
+    "doubted_at",
+    "asked_at",
+    "expires_at",
+    "last_accessed",
+    "created_at",
+    "updated_at",
+)
+_SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
 
 
 def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
@@ -53,7 +64,11 @@ def as_memory(row: AnyRow) -> Memory | None:
 
 
 def checksum_of(made: Memory) -> int:
-    """Over what does not change by itself: its state, its counters and when it changed are left out."""
+    """Over what does not change by itself: its state, its counters and when it changed are left out.
+
+    A row from before a field was there is still what was written.
+    """
+    later = {name: value for name in _SINCE_CHECKSUMS if (value := getattr(made, name)) is not None}
     return checksums.of_values(
         made.id,
         made.owner,
@@ -72,6 +87,7 @@ def checksum_of(made: Memory) -> int:
         made.superseded_by,
         made.expires_at,
         made.created_at,
+        *([later] if later else []),
     )
 
 

@@ -9,14 +9,13 @@ from typing import Any, Literal, TypedDict, get_args
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
 
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.facts import FactType
 
-FactType = Literal[
-    "preference", "decision", "relationship", "project", "company", "personal", "strategic", "fact", "note"
-]
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
 Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
 Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
+Outcome = Literal["stored", "duplicate", "superseded", "pending"]
 
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
@@ -30,6 +29,10 @@ class Memory(BaseModel):
     `status`: `pending` waits for the person's word; `active` is recalled until `expires_at`; `superseded`,
     `archived` and `forgotten` are kept but never recalled. `revision` rises with every change of content or
     state, and an update may name the one it was decided upon.
+
+    `slot` is what the fact is a value of (`Slot.key`), `quote` the person's own words for it and `said_at` when they
+    said them; it holds from `valid_from` until before `valid_to`. What it rests on has changed at `doubted_at`; the
+    person was asked about it at `asked_at`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -48,6 +51,13 @@ class Memory(BaseModel):
     tags: tuple[str, ...] = ()
     metadata: dict[str, Any] = Field(default_factory=dict)
     private: bool = False
+    slot: str | None = None
+    quote: str | None = None
+    said_at: AwareDatetime | None = None
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    doubted_at: AwareDatetime | None = None
+    asked_at: AwareDatetime | None = None
     status: Status = "active"
     superseded_by: str | None = None
     expires_at: AwareDatetime | None = None
@@ -56,6 +66,23 @@ class Memory(BaseModel):
     created_at: AwareDatetime
     updated_at: AwareDatetime
     revision: int = 1
+
+
+class Remembered(Memory):
+    """The memory that a fact ended in, and what writing it did.
+
+    `stored`: it is new. `duplicate`: it was there. `superseded`: it took the place of the memories `concerned`.
+    `pending`: it waits for the person's word. `concerned` are the ids of the other memories it was weighed against:
+    replaced, ended or the same.
+    """
+
+    outcome: Outcome
+    concerned: tuple[str, ...] = ()
+
+    @property
+    def memory(self) -> Memory:
+        """As it is stored."""
+        return Memory(**{name: getattr(self, name) for name in Memory.model_fields})
 
 
 class EntryFields(TypedDict, total=False):
@@ -70,6 +97,11 @@ class EntryFields(TypedDict, total=False):
     tags: Sequence[str]
     metadata: dict[str, Any]
     private: bool
+    slot: str | None
+    quote: str | None
+    said_at: datetime | None
+    valid_from: datetime | None
+    valid_to: datetime | None
     status: Literal["pending", "active"]
     expires_at: datetime | None
 

@@ -1,0 +1,1 @@
+"""What people say becomes what is known: extracted in the background, allowed, confirmed, explained."""
