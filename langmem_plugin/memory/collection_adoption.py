@@ -21,7 +21,8 @@ from langmem_plugin.memory.index.foreign_documents import ForeignDocument, Holds
 from langmem_plugin.memory.index.store_contract import OpenCollection, failures_of
 from langmem_plugin.memory.models import FACT_TYPES, SourceType, storable
 from langmem_plugin.memory.owner_changes import begin_change
-from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.reconciler import Reconciler
+from langmem_plugin.memory.repository import NewMemory
 from langmem_plugin.memory.retention import Retention
 
 log = event_log(__name__)
@@ -55,7 +56,7 @@ class CollectionAdoption:
     def __init__(
         self,
         database: Database,
-        repository: MemoryRepository,
+        reconciler: Reconciler,
         embedder: Embedder,
         retention: Retention,
         open_collection: OpenCollection | None,
@@ -63,7 +64,7 @@ class CollectionAdoption:
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
-        self._repository = repository
+        self._reconciler = reconciler
         self._embedder = embedder
         self._retention = retention
         self._open_collection = open_collection
@@ -107,7 +108,7 @@ class CollectionAdoption:
             begin_change(connection, owner)  # two who take over at once wait in turn
             there = _there(connection, owner, [each.fields["id"] for each in news])
             fresh = [each for each in news if each.fields["id"] not in there]
-            made = self._repository.create_unknown(connection, owner, fresh, now=self._now())
+            made = self._reconciler.store(connection, owner, fresh, [[]] * len(fresh))
             taken = sum(each.fields["id"] == stored.id for each, stored in zip(fresh, made, strict=True))
             self._retention.keep_within(connection, owner)
         skipped += Counter({"taken over before": len(there), "the same text is there": len(fresh) - taken})

@@ -1,4 +1,4 @@
-"""When a memory is the same as another: by a digest of key and text, in which case and spacing do not count."""
+"""When a memory is the same as another: by a digest of key and text, in which case, spacing and full stops do not count."""
 
 import hashlib
 from collections.abc import Sequence
@@ -9,18 +9,25 @@ from sqlalchemy import Connection, select
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory.filters import valid
-from langmem_plugin.memory.models import LIVE, plain
+from langmem_plugin.memory.models import LIVE, Status, bare
 
 
 def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
     """Equal for texts that say the same under the same key, and different for every owner."""
     return hashlib.blake2b(
-        f"{key or ''}\n{plain(text)}".encode("utf-8", "surrogatepass"), key=salt, digest_size=16
+        f"{key or ''}\n{bare(text)}".encode("utf-8", "surrogatepass"), key=salt, digest_size=16
     ).digest()
 
 
-def known(connection: Connection, owner: str, digests: Sequence[bytes], now: datetime) -> dict[str, bytes]:
-    """By memory id, those of the digests that a live memory of the owner has."""
+def known(
+    connection: Connection,
+    owner: str,
+    digests: Sequence[bytes],
+    now: datetime,
+    *,
+    statuses: Sequence[Status] = LIVE,
+) -> dict[str, bytes]:
+    """By memory id, those of the digests that a memory of the owner in one of these states has."""
     found: dict[str, bytes] = {}
     for part in in_parts(digests):
         # In one step SQLite reads all the owner's rows: it takes the primary key where a column is in no index.
@@ -28,7 +35,7 @@ def known(connection: Connection, owner: str, digests: Sequence[bytes], now: dat
         with_digest = select(memory.c.memory_id, memory.c.text_digest).where(
             memory.c.owner == owner,
             memory.c.memory_id.in_(same),
-            memory.c.status.in_(LIVE),
+            memory.c.status.in_(statuses),
             valid(now),
         )
         found.update((memory_id, digest) for memory_id, digest in connection.execute(with_digest))

@@ -12,7 +12,8 @@ from langmem_plugin.errors import DamagedMemory
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, worded
+from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, worded
+from langmem_plugin.memory.reconciler import Reconciler, Related, remembered
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
 
@@ -26,6 +27,7 @@ class MemoryWriter:
         repository: MemoryRepository,
         embedder: Embedder,
         retention: Retention,
+        reconciler: Reconciler,
         *,
         index: VectorIndex | None,
         now: Callable[[], datetime],
@@ -34,6 +36,7 @@ class MemoryWriter:
         self._repository = repository
         self._embedder = embedder
         self._retention = retention
+        self._reconciler = reconciler
         self._index = index
         self._now = now
 
@@ -44,11 +47,12 @@ class MemoryWriter:
         *,
         embedding: Sequence[float] | None = None,
         **fields: Unpack[MemoryFields],
-    ) -> Memory:
-        """Stores `text` and returns it as stored; the same text under the same key is not stored twice.
+    ) -> Remembered:
+        """Stores `text`, unless it says what is known, and says what happened; what it corrects is kept as history.
 
-        Raises InvalidInput for an empty text or a wrong field, EmbeddingDimMismatchError for an `embedding`
-        of another dimension.
+        `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
+        before it was corrected or forgotten does not come back. Raises InvalidInput for an empty text or a wrong
+        field, EmbeddingDimMismatchError for an `embedding` of another dimension.
         """
         embeddings = None if embedding is None else [embedding]
         return self.remember_many(owner, [(text, fields)], embeddings=embeddings)[0]
@@ -59,8 +63,8 @@ class MemoryWriter:
         memories: Sequence[tuple[str, MemoryFields]],
         *,
         embeddings: Sequence[Sequence[float]] | None = None,
-    ) -> list[Memory]:
-        """Stores all or none, in order, embedded in batches."""
+    ) -> list[Remembered]:
+        """The same for many, all or none, in order, embedded in batches."""
         texts = [worded(text) for text, _ in memories]
         vectors = (
             self._embedder.texts(texts)
@@ -70,24 +74,25 @@ class MemoryWriter:
         news = [
             NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
         ]
+        nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner) as connection:
-            made = self._repository.create_unknown(connection, owner, news, now=self._now())
+            made = self._reconciler.store(connection, owner, news, nearest)
             self._retention.keep_within(connection, owner)
         return made
 
-    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Memory:
+    def related(self, owner: str, text: str, *, limit: int = 5) -> list[Related]:
+        """The memories that a text concerns, with what remembering it would do to each and why; stores nothing."""
+        text = worded(text)
+        return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
+
+    def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
         Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
         with self._writing(owner) as connection:
-            made = self._repository.create_unknown(connection, owner, [new], now=self._now())[0]
-            if made.id == memory_id:
-                return made
-            changes = {"status": "superseded", "superseded_by": made.id}
-            self._repository.change(connection, owner, memory_id, changes, now=self._now())
-        return made
+            return self._reconciler.replace(connection, owner, memory_id, new)
 
     def update(
         self,
@@ -96,11 +101,11 @@ class MemoryWriter:
         *,
         revision: int | None = None,
         **changes: Unpack[MemoryChanges],
-    ) -> Memory:
+    ) -> Remembered:
         """Changes what is named and nothing else; `revision` is the one the decision was made upon.
 
-        A pending memory is confirmed by `status="active"`. Raises MemoryNotFound, or StaleMemory when it has
-        changed since; a forgotten memory is never revived.
+        A pending memory is confirmed by `status="active"`, and then replaces what it corrects. Raises MemoryNotFound,
+        or StaleMemory when it has changed since; a forgotten memory is never revived.
         """
         written: dict[str, Any] = dict(changes)
         vector = None
@@ -108,9 +113,11 @@ class MemoryWriter:
             written["text"] = worded(changes["text"])
             vector = self._embedder.texts([written["text"]])[0]
         with self._writing(owner) as connection:
-            return self._repository.change(
+            waited = changes.get("status") == "active" and self._waits(connection, owner, memory_id)
+            changed = self._repository.change(
                 connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
             )
+            return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
         """The memory, from now on recalled no more; a damaged one without its text.
@@ -138,6 +145,9 @@ class MemoryWriter:
                 now=self._now(),
                 statuses=OVER,
             )
+
+    def _waits(self, connection: Connection, owner: str, memory_id: str) -> bool:
+        return any(each.status == "pending" for each in self._repository.by_ids(connection, owner, [memory_id]))
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

@@ -15,7 +15,7 @@ SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document",
 Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
 Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
-Outcome = Literal["stored", "duplicate", "superseded", "pending"]
+Outcome = Literal["stored", "duplicate", "superseded", "pending", "changed"]
 
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
@@ -67,13 +67,22 @@ class Memory(BaseModel):
     updated_at: AwareDatetime
     revision: int = 1
 
+    def __eq__(self, other: object) -> bool:
+        """As memories: what writing one did, as Remembered says, is no part of it."""
+        return isinstance(other, Memory) and all(
+            getattr(self, name) == getattr(other, name) for name in Memory.model_fields
+        )
+
+    __hash__ = None  # type: ignore[assignment] # metadata is a dict
+
 
 class Remembered(Memory):
     """The memory that a fact ended in, and what writing it did.
 
-    `stored`: it is new. `duplicate`: it was there. `superseded`: it took the place of the memories `concerned`.
-    `pending`: it waits for the person's word. `concerned` are the ids of the other memories it was weighed against:
-    replaced, ended or the same.
+    `stored`: it is new. `duplicate`: it was there, or was corrected or forgotten after it was said: nothing was stored.
+    `superseded`: it took the place of others. `pending`: it waits for the person's word. `changed`: it was there, and
+    says something else now. `concerned` are the ids of the memories that it replaced, or would replace; of a fact that
+    was said before what is known, which is stored as history, the one that is newer.
     """
 
     outcome: Outcome
@@ -174,6 +183,11 @@ def worded(text: str) -> str:
 def storable(text: str) -> str:
     """The text without NULs, and with a question mark for each half of a character."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def bare(text: str) -> str:
+    """The text as it is compared for saying the same: what stands around a sentence does not count either."""
+    return plain(text).strip(" .!,;:\"'“”«»…")
 
 
 def as_tags(tags: Sequence[str]) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import heapq
 import itertools
 import operator
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -44,31 +44,36 @@ class MemoryRepository:
         self._vectors = vectors
         self._damages = damages
 
+    def draft(self, owner: str, text: str, fields: Mapping[str, Any], *, now: datetime) -> Memory:
+        """A memory that is not stored yet. Raises InvalidInput for a wrong field."""
+        made = {"id": str(uuid.uuid4()), "owner": owner, "text": text, "created_at": now, "updated_at": now}
+        return validated(made | checked(fields))
+
     def create_memory(self, connection: Connection, owner: str, new: NewMemory, *, now: datetime) -> Memory:
         """Stores `new`, whether or not the owner has the same text already."""
-        number, salt = begin_change(connection, owner)
-        return self._insert(connection, owner, [new], number=number, salt=salt, now=now)[0]
+        return self.insert(connection, owner, [(self.draft(owner, new.text, new.fields, now=now), new.vector)])[0]
 
-    def create_unknown(
-        self, connection: Connection, owner: str, news: Sequence[NewMemory], *, now: datetime
-    ) -> list[Memory]:
-        """Stores what the owner has not yet, and returns a memory for each of `news`, in order.
-
-        The same text under the same key is the memory there is; a pending one that is now stated outright
-        becomes active.
-        """
-        number, salt = begin_change(connection, owner, len(news))
-        digests = [digest_of(salt, new.text, new.fields.get("key")) for new in news]
-        held = duplicates.known(connection, owner, digests, now)
-        known = {held[each.id]: each for each in self.by_ids(connection, owner, list(held))}
-        unknown = {digest: new for digest, new in zip(digests, news, strict=True) if digest not in known}
-        made = self._insert(connection, owner, list(unknown.values()), number=number, salt=salt, now=now)
-        for digest, new in zip(digests, news, strict=True):
-            same = known.get(digest)
-            if same and same.status == "pending" and new.fields.get("status", "active") == "active":
-                known[digest] = self.change(connection, owner, same.id, {"status": "active"}, now=now)
-        known.update(zip(unknown, made, strict=True))
-        return [known[digest] for digest in digests]
+    def insert(self, connection: Connection, owner: str, drafts: Sequence[tuple[Memory, Vector]]) -> list[Memory]:
+        """As they are stored, in order: under another id where one is taken."""
+        if not drafts:
+            return []
+        number, salt = begin_change(connection, owner, len(drafts))
+        first = number + 1 - len(drafts)
+        made = insert_new(
+            connection,
+            memory.c.memory_id,
+            [draft for draft, _ in drafts],
+            lambda at, each: {
+                "change": first + at,
+                "position": first + at,
+                "text_digest": digest_of(salt, each.text, each.key),
+                **as_values(each),
+            },
+            lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
+        )
+        vectors = [vector for _, vector in drafts]
+        self._vectors.put(connection, owner, [(each.id, it) for each, it in zip(made, vectors, strict=True)])
+        return made
 
     def change(
         self,
@@ -168,12 +173,42 @@ class MemoryRepository:
 
     def same(self, connection: Connection, owner: str, text: str, *, now: datetime) -> list[Memory]:
         """The live memories of this text, in any case and spacing, that have no key."""
+        return self.by_ids(connection, owner, list(self.ids_of_same(connection, owner, [(text, None)], LIVE, now=now)))
+
+    def ids_of_same(
+        self,
+        connection: Connection,
+        owner: str,
+        texts: Sequence[tuple[str, str | None]],
+        statuses: Sequence[Status],
+        *,
+        now: datetime,
+    ) -> set[str]:
+        """The memories in these states that say the same as one of the texts under its key."""
         salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
         if salt is None:
-            return []
-        return self.by_ids(
-            connection, owner, list(duplicates.known(connection, owner, [digest_of(salt, text, None)], now))
+            return set()
+        digests = [digest_of(salt, text, key) for text, key in texts]
+        return set(duplicates.known(connection, owner, digests, now, statuses=statuses))
+
+    def ids_of_slots(
+        self, connection: Connection, owner: str, slots: Iterable[str], statuses: Sequence[Status], *, now: datetime
+    ) -> set[str]:
+        """The memories in these states that are a value of one of the slots."""
+        found: set[str] = set()
+        for part in in_parts(list(slots)):
+            of_slots = select(memory.c.memory_id).where(
+                memory.c.owner == owner, memory.c.slot.in_(part), memory.c.status.in_(statuses), valid(now)
+            )
+            found.update(connection.execute(of_slots).scalars())
+        return found
+
+    def slotted(self, connection: Connection, owner: str, *, valid_at: datetime) -> list[Memory]:
+        """The active memories that are a value of a slot."""
+        statement = select(*STORED).where(
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.is_not(None)
         )
+        return self._memories(connection, statement)
 
     def forgotten_since(self, connection: Connection, owner: str, since: datetime) -> list[Memory]:
         """What was forgotten from `since` on, the last first."""
@@ -290,41 +325,6 @@ class MemoryRepository:
         compared = self._vectors.compared(owner, rows, vector)
         cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
-
-    def _insert(
-        self,
-        connection: Connection,
-        owner: str,
-        news: Sequence[NewMemory],
-        *,
-        number: int,
-        salt: bytes,
-        now: datetime,
-    ) -> list[Memory]:
-        if not news:
-            return []
-        made = [
-            validated(
-                {"id": str(uuid.uuid4()), "owner": owner, "text": new.text, "created_at": now, "updated_at": now}
-                | checked(new.fields)
-            )
-            for new in news
-        ]
-        first = number + 1 - len(made)
-        made = insert_new(
-            connection,
-            memory.c.memory_id,
-            made,
-            lambda at, each: {
-                "change": first + at,
-                "position": first + at,
-                "text_digest": digest_of(salt, each.text, each.key),
-                **as_values(each),
-            },
-            lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
-        )
-        self._vectors.put(connection, owner, [(each.id, new.vector) for each, new in zip(made, news, strict=True)])
-        return made
 
     def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""

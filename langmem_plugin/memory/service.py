@@ -20,6 +20,7 @@ from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
 from langmem_plugin.memory.reembedding import Reembedding
+from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search.fact_ranking import Query
@@ -109,8 +110,9 @@ class MemoryService:
             self.database, self.repository, vectors, damages, self.index, cache_bytes=cache_bytes // 2, now=now
         )
         self.retention = Retention(self.database, self.repository, self.index, owner_limit=owner_limit, now=now)
+        self.reconciler = Reconciler(self.database, self.repository, self.facts, self.embedder, now=now)
         self._adoption = CollectionAdoption(
-            self.database, self.repository, self.embedder, self.retention, open_collection, now=now
+            self.database, self.reconciler, self.embedder, self.retention, open_collection, now=now
         )
         self._offer_verbs_of_parts()
         if self.index is not None:
@@ -123,7 +125,10 @@ class MemoryService:
 
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
-        writer = MemoryWriter(database, repository, embedder, self.retention, index=self.index, now=self.now)
+        writer = MemoryWriter(
+            database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
+        )
+        self.related = writer.related
         self.remember, self.remember_many = writer.remember, writer.remember_many
         self.supersede, self.update = writer.supersede, writer.update
         self.forget, self.restore = writer.forget, writer.restore

@@ -32,12 +32,13 @@ def repository():
 def stored(database, repository, clock, *texts):
     with database.write() as connection:
         news = [NewMemory(text, unit([1.0, number, 0.0]), {}) for number, text in enumerate(texts)]
-        return repository.create_unknown(connection, ANNA, news, now=clock())
+        return [repository.create_memory(connection, ANNA, new, now=clock()) for new in news]
 
 
 def test_the_repository_needs_no_embedding_model_and_no_cache(database, repository, clock):
     first, second = stored(database, repository, clock, "My assistant is David", "I park on level 3")
-    assert stored(database, repository, clock, "my  assistant is DAVID") == [first]
+    with database.read() as connection:
+        assert repository.same(connection, ANNA, "my  assistant is DAVID.", now=clock()) == [first]
     with database.read() as connection:
         nearest = repository.query_similar_by_embedding(
             connection, ANNA, unit([1.0, 1.0, 0.0]), valid_at=clock(), limit=1

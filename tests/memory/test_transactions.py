@@ -117,6 +117,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         return {
             "remember": lambda: [remember(f"note {number} about the garden") for number in range(4)],
             "remember_many": lambda: memory.remember_many(ANNA, [("My assistant is David", {}), ("I like tea", {})]),
+            "related": lambda: memory.related(ANNA, "note 1 about the yard"),
             "supersede": lambda: memory.supersede(ANNA, ids["note 1 about the garden"], "note 5 about the garden"),
             "reindex": lambda: memory.reindex(ANNA),
             "recall": lambda: memory.recall(ANNA, "who helps me?"),

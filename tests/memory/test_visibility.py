@@ -150,7 +150,7 @@ def test_what_is_shared_is_changed_and_forgotten_by_what_the_service_gave_and_no
     changed = memory.update(told.owner, told.id, text="The shop closes at one on Fridays")
     [found] = recall_for(memory, ANNA, "client", ["when is the shop closed?"])
     assert found.memory == changed
-    written_down = Memory.model_validate_json(changed.model_dump_json())
+    written_down = Memory.model_validate_json(changed.memory.model_dump_json())
     with pytest.raises(InvalidInput):
         memory.forget(written_down.owner, written_down.id)
     memory.forget(found.memory.owner, found.memory.id)

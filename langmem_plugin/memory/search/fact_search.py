@@ -165,8 +165,11 @@ class FactSearch:
         query = ask.query
         if query.meaning is None:
             return []
-        if ask.nearest is not None and self._index is not None and corpus.live > self._index.after:
-            memory_ids = self._index.brought_up_to_date(connection, ask.owner, ask.nearest)
+        index = self._index if self._index is not None and corpus.live > self._index.after else None
+        if index is not None and ask.nearest is None and query.where == EVERYTHING:
+            index.follow(ask.owner)  # there are more memories than when it could have been asked
+        if index is not None and ask.nearest is not None:
+            memory_ids = index.brought_up_to_date(connection, ask.owner, ask.nearest)
             if memory_ids is not None:
                 corpus.release_vectors()
                 return self._vectors.cosines(connection, ask.owner, query.meaning.vector, memory_ids)

@@ -1,0 +1,255 @@
+"""Stores new facts beside those that are there: finds what each concerns, and writes what was decided."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+
+from sqlalchemy import Connection
+
+from langmem_plugin.database import Database
+from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound
+from langmem_plugin.facts import Slot, Statement, rests_on, statement_of
+from langmem_plugin.memory import duplicates
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory.embedding.unit_vectors import Vector
+from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.reconciliation import Decision, Stated, decided, related
+from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.search.fact_ranking import Meaning, Query
+from langmem_plugin.memory.search.fact_search import FactSearch
+
+_WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
+_NEAREST, _LIKELY = 8, 0.3  # memories, similarity: what else may concern a fact than its slot's
+_KEPT_STATEMENTS = 4_096
+
+
+@dataclass(frozen=True)
+class Related:
+    """A memory that a text concerns: `kind` as in facts.Relation, `reason` in words, `similarity` in [0, 1]."""
+
+    memory: Memory
+    kind: str
+    reason: str
+    similarity: float
+
+
+class Reconciler:
+    """What a fact concerns is found by its words, by its slot and by its meaning; the rules alone decide.
+
+    The nearest by meaning are looked for before the transaction, as a hint; what is decided upon is read in it. So of
+    two who write at once the second sees what the first has written.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        repository: MemoryRepository,
+        search: FactSearch,
+        embedder: Embedder,
+        *,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._repository = repository
+        self._search = search
+        self._embedder = embedder
+        self._now = now
+
+    def nearest(self, owner: str, news: Sequence[NewMemory]) -> list[list[str]]:
+        """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
+        asks = [self._search.ask(owner, self._query(new)) for new in news]
+        with self._database.read() as connection:
+            return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
+
+    def store(
+        self, connection: Connection, owner: str, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
+    ) -> list[Remembered]:
+        """For each of `news` the memory that it ended in and what happened, in order."""
+        now = self._now()
+        drafts = [self._draft(owner, new, now) for new in news]
+        begin_change(connection, owner, 0)  # who writes at the same time waits, and then sees what was decided here
+        held = self._held(connection, owner, drafts, nearest, now)
+        results: list[tuple[Stated, Decision]] = []
+        for draft, hints in zip(drafts, nearest, strict=True):
+            decision = decided(draft, held.concerning(draft, hints))
+            if decision.same is None:
+                held.add(draft)
+            if draft.memory.status != "pending":
+                held.drop(decision.over)
+            results.append((draft, decision))
+        kept = [(new, draft) for new, (draft, decision) in zip(news, results, strict=True) if decision.same is None]
+        made = self._repository.insert(connection, owner, [(draft.memory, new.vector) for new, draft in kept])
+        stored = {id(draft): each for (_, draft), each in zip(kept, made, strict=True)}
+        return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
+
+    def replace(self, connection: Connection, owner: str, memory_id: str, new: NewMemory) -> Remembered:
+        """Stores `new` in place of this memory, whatever the rules say. Raises MemoryNotFound."""
+        now = self._now()
+        [made] = self.store(connection, owner, [new], [[]])
+        if made.id == memory_id or memory_id in made.concerned:
+            return made
+        old = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        if old is None or old.status not in LIVE:
+            raise MemoryNotFound(f"there is no memory {memory_id} to replace: list the memories for their ids")
+        self._over(connection, old, made.memory, now)
+        return remembered(made.memory, "superseded", (*made.concerned, memory_id))
+
+    def confirmed(self, connection: Connection, memory: Memory) -> Remembered:
+        """What a memory that waited replaces, now that it holds."""
+        now = self._now()
+        stated = _stated(memory)
+        held = self._held(connection, memory.owner, [stated], [[]], now)
+        decision = decided(stated, held.concerning(stated, ()))
+        if decision.same is not None and decision.same.over_at is None:  # it is known: the older one stays
+            over = self._over(connection, memory, decision.same.memory, now)
+            return remembered(over, "duplicate", (decision.same.memory.id,))
+        # The person says so now, whatever was corrected or forgotten before.
+        return self._finished(connection, stated, replace(decision, same=None), {}, now)
+
+    def related(self, owner: str, text: str, vector: Vector, *, limit: int) -> list[Related]:
+        """What `text` concerns, most surely first."""
+        now = self._now()
+        draft = self._draft(owner, NewMemory(text, vector, {}), now)
+        ask = self._search.ask(owner, self._query(NewMemory(text, vector, {})))
+        with self._database.read() as connection:
+            found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
+            held = self._held(connection, owner, [draft], [list(found)], now).concerning(draft, list(found))
+        candidates = []
+        for each in held:
+            if each.over_at is None:
+                said = related(draft, each)
+                similarity = 1.0 if said.kind == "duplicate" else found.get(each.memory.id, 0.0)
+                candidates.append(Related(each.memory, said.kind, said.reason, similarity))
+        order = ("duplicate", "supersedes", "keeps_both", "unrelated")
+        return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
+
+    def _query(self, new: NewMemory) -> Query:
+        try:
+            meaning = Meaning(new.vector, self._embedder.calibration) if self._embedder.understands(new.text) else None
+        except EmbeddingUnavailable:  # the vector was given: what it means cannot be found out now
+            meaning = None
+        return Query(new.text, meaning, "hybrid", _NEAREST, _LIKELY, EVERYTHING, self._now())
+
+    def _draft(self, owner: str, new: NewMemory, now: datetime) -> Stated:
+        statement = _statement_of(new.text, new.fields.get("said_at") or new.fields.get("created_at") or now)
+        read = {
+            "slot": statement.slot.key if statement.slot else None,
+            "valid_from": statement.valid_from,
+            "valid_to": statement.valid_to,
+        }
+        fields = {name: value for name, value in read.items() if value is not None} | dict(new.fields)
+        return Stated(self._repository.draft(owner, new.text, fields, now=now), statement)
+
+    def _held(
+        self,
+        connection: Connection,
+        owner: str,
+        drafts: Sequence[Stated],
+        nearest: Sequence[Sequence[str]],
+        now: datetime,
+    ) -> "_Held":
+        memory_ids = {each for hints in nearest for each in hints}
+        memory_ids |= self._repository.ids_of_same(
+            connection, owner, [(each.memory.text, each.memory.key) for each in drafts], _WEIGHED, now=now
+        )
+        slots = {each.memory.slot for each in drafts if each.memory.slot is not None}
+        memory_ids |= self._repository.ids_of_slots(connection, owner, slots, _WEIGHED, now=now)
+        found = self._repository.by_ids(connection, owner, list(memory_ids))
+        return _Held([_stated(each) for each in found if each.status in _WEIGHED])
+
+    def _finished(
+        self,
+        connection: Connection,
+        draft: Stated,
+        decision: Decision,
+        stored: Mapping[int, Memory],
+        now: datetime,
+    ) -> Remembered:
+        """Writes what was decided. `stored` are the memories of drafts, as they have got into the database."""
+
+        def as_stored(each: Stated) -> Memory:
+            return stored.get(id(each), each.memory)
+
+        if decision.same is not None:
+            return self._said_again(connection, draft.memory, as_stored(decision.same), now)
+        made = as_stored(draft)
+        over = [as_stored(each) for each in decision.over]
+        concerned = tuple(each.id for each in over)
+        if made.status == "pending":
+            return remembered(made, "pending", concerned)
+        if decision.newer is not None:
+            newer = as_stored(decision.newer)
+            return remembered(self._over(connection, made, newer, now), "stored", (newer.id,))
+        for each in over:
+            self._over(connection, each, made, now)
+        if draft.statement.slot is not None and (over or made.valid_from is not None):
+            self._doubt(connection, made, draft.statement.slot, now)
+        return remembered(made, "superseded" if over else "stored", concerned)
+
+    def _said_again(self, connection: Connection, draft: Memory, same: Memory, now: datetime) -> Remembered:
+        """A memory that waited is confirmed by being said outright, one in doubt is in doubt no more."""
+        if same.status == "pending" and draft.status == "active":
+            active = self._repository.change(connection, same.owner, same.id, {"status": "active"}, now=now)
+            return self.confirmed(connection, active)
+        if same.doubted_at is not None and same.status == "active":
+            same = self._repository.change(connection, same.owner, same.id, {"doubted_at": None}, now=now)
+        return remembered(same, "duplicate")
+
+    def _over(self, connection: Connection, old: Memory, by: Memory, now: datetime) -> Memory:
+        until = by.valid_from or by.said_at or by.created_at
+        changes = {"status": "superseded", "superseded_by": by.id, "valid_to": old.valid_to or until}
+        return self._repository.change(connection, old.owner, old.id, changes, now=now)
+
+    def _doubt(self, connection: Connection, ground: Memory, slot: Slot, now: datetime) -> None:
+        """What rests on a thing that is another one now may not be so any more."""
+        said_at = ground.said_at or ground.created_at
+        for each in self._repository.slotted(connection, ground.owner, valid_at=now):
+            older = (each.said_at or each.created_at) < said_at
+            if each.slot and each.id != ground.id and older and each.doubted_at is None and rests_on(each.slot, slot):
+                changes = {"doubted_at": now, "asked_at": None}
+                self._repository.change(connection, ground.owner, each.id, changes, now=now)
+
+
+class _Held:
+    """What new facts are weighed against, found again by words, slot and id."""
+
+    def __init__(self, held: Sequence[Stated]) -> None:
+        self._of: defaultdict[tuple[str, str], list[Stated]] = defaultdict(list)
+        for each in held:
+            self.add(each)
+
+    def add(self, stated: Stated) -> None:
+        for name in _names(stated):
+            self._of[name].append(stated)
+
+    def drop(self, over: Sequence[Stated]) -> None:
+        for each in over:
+            for name in _names(each):
+                self._of[name] = [other for other in self._of[name] if other is not each]
+
+    def concerning(self, draft: Stated, hints: Sequence[str]) -> list[Stated]:
+        names = [*_names(draft), *(("id", each) for each in hints)]
+        return list({id(each): each for name in names for each in self._of.get(name, ())}.values())
+
+
+def _names(stated: Stated) -> list[tuple[str, str]]:
+    memory = stated.memory
+    names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
+    return names if memory.slot is None else [*names, ("slot", memory.slot)]
+
+
+def _stated(memory: Memory) -> Stated:
+    return Stated(memory, _statement_of(memory.text, memory.said_at or memory.created_at))
+
+
+@lru_cache(_KEPT_STATEMENTS)
+def _statement_of(text: str, said_at: datetime) -> Statement:
+    return statement_of(text, said_at)
+
+
+def remembered(memory: Memory, outcome: Outcome, concerned: tuple[str, ...] = ()) -> Remembered:
+    as_it_is = {name: getattr(memory, name) for name in Memory.model_fields}
+    return Remembered(**as_it_is, outcome=outcome, concerned=concerned)

@@ -1,0 +1,85 @@
+"""What a new fact does to those that are there: it joins, replaces or ends them, or says what is known. No I/O."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from langmem_plugin.facts import Relation, Statement, relation
+from langmem_plugin.memory.models import LIVE, Memory, bare
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A memory, stored or about to be, and what it states."""
+
+    memory: Memory
+    statement: Statement
+
+    @property
+    def said_at(self) -> datetime:
+        return self.memory.said_at or self.memory.created_at
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When it was corrected or forgotten; None while it holds."""
+        if self.memory.status in LIVE:
+            return None
+        if self.memory.status == "superseded":
+            return self.memory.valid_to or self.memory.updated_at
+        return self.memory.updated_at
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
+    said before `newer`: then it is history at once.
+    """
+
+    same: Stated | None = None
+    over: tuple[Stated, ...] = ()
+    newer: Stated | None = None
+
+
+def decided(new: Stated, held: Iterable[Stated]) -> Decision:
+    """By what was said, and by when it was said: not by when it was stored.
+
+    What a key names is replaced through its key alone. Losing a fact is the worst error: where the rules cannot tell,
+    both stay.
+    """
+    over: list[Stated] = []
+    newer: list[Stated] = []
+    same: Stated | None = None
+    for each in held:
+        if each.memory.id == new.memory.id:
+            continue
+        kind, over_at = related(new, each).kind, each.over_at
+        if kind == "duplicate" and over_at is None:
+            same = _surer(same, each)
+        elif kind == "duplicate" and over_at is not None and new.said_at < over_at:
+            # What was corrected or forgotten does not come back with what was said before.
+            same = same or each
+        elif kind == "supersedes" and over_at is None:
+            (over if each.said_at <= new.said_at else newer).append(each)
+    if same is not None:
+        return Decision(same)
+    if newer:
+        return Decision(newer=max(newer, key=lambda each: each.said_at))
+    return Decision(over=tuple(sorted(over, key=lambda each: each.said_at)))
+
+
+def related(new: Stated, old: Stated) -> Relation:
+    """As the rules say; the same words under the same key are the same whatever they say."""
+    if new.memory.key != old.memory.key:
+        return Relation("unrelated", "another key")
+    if bare(new.memory.text) == bare(old.memory.text):
+        return Relation("duplicate", "the same words")
+    if new.memory.key is not None:
+        return Relation("keeps_both", "the same key")
+    return relation(new.statement, old.statement)
+
+
+def _surer(one: Stated | None, other: Stated) -> Stated:
+    """An active one goes before what waits for the person's word, and before what is over."""
+    if one is None or one.over_at is not None:
+        return other
+    return other if (one.memory.status, other.memory.status) == ("pending", "active") else one
