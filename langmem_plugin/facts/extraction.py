@@ -1,0 +1,479 @@
+"""What somebody states about themselves and theirs, read out of their own words by the tables."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.clauses import after_leads, is_automated, is_joke, starts, stated_until, unquoted
+from langmem_plugin.facts.grammar import Match, begins, best_match, language_of
+from langmem_plugin.facts.moments import Moment, moments
+from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.statement import Slot, Statement
+from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, subject_at
+from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
+from langmem_plugin.facts.value_checks import is_value, listed
+from langmem_plugin.facts.words import LANGUAGES, Language
+
+_LONGEST_VALUE: Final = 14
+_LONGEST_SENTENCE: Final = 120
+_ENGLISH, _HEBREW, _SPANISH = LANGUAGES
+_PAST: Final = frozenset("lived worked גרתי גרנו עבדתי עישנתי vivia trabajaba fumaba".split())
+_OF_PEOPLE: Final = frozenset(
+    "home allergy intolerance employer age debt health school birthday status job diet accessibility medication language "
+    "birthplace like dislike hobby relationship work routine origin fear".split()
+) | {"monthly payment", "work schedule", "field of study"}
+_ME: Final = frozenset("me us לי לנו nos".split())
+_BE: Final = frozenset(("am", "are", "been", "'m", "'re"))
+
+
+@dataclass(frozen=True)
+class _Said:
+    """One fact as found: its words, before it is made a statement."""
+
+    subject: Subject
+    attribute: str
+    value: tuple[Token, ...]
+    first: int
+    last: int
+    negated: bool = False
+    over: bool = False
+    ahead: bool = False
+    instead_of: tuple[Token, ...] = ()
+
+
+def statements(text: str, *, said_at: datetime) -> list[Statement]:
+    """Every fact that is plainly stated in `text`, in its order; none of a question, an idea or another's words."""
+    return list(_statements(text, said_at, noted=False))
+
+
+def statement_of(text: str, said_at: datetime | None = None) -> Statement:
+    """One short fact as a memory words it, in the third person too; `slot` is None where it was not understood."""
+    found = list(_statements(text, said_at, noted=True))
+    whole = text.strip()
+    if not found:
+        return Statement(whole, whole, sensitive=is_sensitive(text))
+    holding = [each for each in found if not (each.negated or each.over)]
+    slotted = [each for each in holding or found if each.slot is not None]
+    return replace((slotted or found)[-1], text=whole, quote=whole)
+
+
+def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator[Statement]:
+    said = plain(text)
+    if is_automated(said):
+        return
+    language = language_of(said.split())
+    for sentence in unquoted(list(sentences(text, language.contractions))):
+        tokens = _unjoined(sentence.tokens, language)[:_LONGEST_SENTENCE]
+        if noted or not is_joke(tokens, language):
+            reader = _Reader(text, tokens, language, said_at, noted=noted)
+            yield from reader.read(Sentence(tokens, sentence.asked))
+
+
+class _Reader:
+    """Reads one sentence from left to right, remembering who was spoken of."""
+
+    def __init__(
+        self, text: str, tokens: tuple[Token, ...], language: Language, said_at: datetime | None, *, noted: bool
+    ) -> None:
+        self.text, self.tokens, self.language, self.said_at, self.noted = text, tokens, language, said_at, noted
+        self.known: Subject | None = None
+        self.children = False
+
+    def read(self, sentence: Sentence) -> Iterator[Statement]:
+        begin, end = stated_until(sentence, self.language)
+        self.tokens = sentence.tokens[:end]
+        self.before = sentence.tokens
+        done = begin
+        for at in starts(self.tokens, begin, self.language):
+            if at < done:
+                continue
+            place = after_leads(self.tokens, at, self.language)
+            if place < done or place >= len(self.tokens):
+                continue
+            said = self._clause(place, first=at == begin)
+            if said is None:
+                continue
+            done = said.last
+            for each in listed(said.value, said.attribute, self.language):
+                yield self._statement(replace(said, value=each))
+            self.known = said.subject if said.subject.who != SELF or self.known is None else self.known
+            self.children = self.children or said.attribute == "children"
+
+    def _clause(self, at: int, *, first: bool) -> _Said | None:
+        subject = subject_at(self.tokens, at, self.language, known=self.known)
+        if subject is not None:
+            said = self._said_of(subject)
+            if said is not None:
+                return said
+        if self.known is not None and not first:
+            said = self._predicate(replace(self.known, first=at, end=at, noun=None))
+            if said is not None:
+                return said
+        return self._implied(at, first=first)
+
+    def _said_of(self, subject: Subject) -> _Said | None:
+        if subject.noun is not None:
+            return self._copula(subject, subject.noun)
+        said = self._predicate(subject)
+        if said is None and subject.role is not None:
+            return self._copula(subject, subject.role)
+        return said
+
+    def _implied(self, at: int, *, first: bool) -> _Said | None:
+        """A clause without its subject: "sold the car", "vivo en Madrid", "allergic to peanuts" in a note."""
+        speaker = replace(SPEAKER, first=at, end=at)
+        if self.noted and first:
+            said = self._predicate(speaker, unsaid=True)
+            if said is None:
+                said = self._predicate(replace(speaker, third=True), unsaid=True)
+            return said
+        word = self.tokens[at].plain
+        if self.language.drops_subject or word in self.language.events or word in ("call", "no", "not"):
+            return self._predicate(speaker)
+        return None
+
+    def _predicate(self, subject: Subject, *, unsaid: bool = False) -> _Said | None:
+        match = best_match(self.tokens, subject.end, self.language, third=subject.third and not unsaid, unsaid=unsaid)
+        if match is None:
+            return self._routine(subject)
+        said = self._matched(subject, match)
+        return said or self._routine(subject)
+
+    def _matched(self, subject: Subject, match: Match) -> _Said | None:
+        attribute = match.pattern.attribute
+        rest: tuple[Token, ...] = ()
+        last = match.end
+        if match.open_end and match.rest is not None:
+            last = self._value_end(match.end)
+            rest = (match.rest, *self.tokens[match.end + 1 : last]) if last > match.end else ()
+        value = match.value if _is_whole(match) else (*match.value, *rest)
+        matched = self.tokens[subject.end : match.end]
+        said = _Said(
+            subject,
+            attribute,
+            value,
+            subject.first,
+            max(last, match.end),
+            negated=match.negated ^ ("-" in match.pattern.mark),
+            over=match.over
+            or any(token.plain in _PAST for token in matched)
+            and not any(t.plain == "have" for t in matched),
+            ahead="+" in match.pattern.mark,
+        )
+        return self._checked(said)
+
+    def _copula(self, subject: Subject, noun: str) -> _Said | None:
+        at, negated = subject.end, False
+        while at < len(self.tokens) and self.tokens[at].plain in self.language.fillers:
+            at += 1
+        used = begins(self.tokens, at, self.language.copulas)
+        if not used and self.noted and at < len(self.tokens) and self.tokens[at].plain == ":":
+            used = 1
+        if not used and (self.language.name != "he" or subject.role == noun):
+            return None
+        copula = [token.plain for token in self.tokens[at : at + used]]
+        at += used
+        while at < len(self.tokens) and (
+            self.tokens[at].plain in self.language.fillers or self.tokens[at].plain in self.language.negations
+        ):
+            negated ^= self.tokens[at].plain in self.language.negations
+            at += 1
+        if at >= len(self.tokens):
+            return None
+        last = self._value_end(at, named=True)
+        value = self.tokens[at:last]
+        attribute = noun
+        if copula in (["expires"], ["caduca"], ["vence"]):
+            attribute = f"{noun} expiry"
+        if subject.role == noun:
+            if not _is_name(value, copula, self.language):
+                return None
+            subject = replace(subject, who=SELF)
+        said = _Said(subject, attribute, value, subject.first, last, negated=negated)
+        correction = self.tokens[last : last + 2]
+        if value and [token.plain for token in correction][:1] in (["not"], ["no"], ["לא"]):
+            said = replace(said, instead_of=self.tokens[last + 1 : self._value_end(last + 1, named=True)])
+        return self._checked(said)
+
+    def _routine(self, subject: Subject) -> _Said | None:
+        """What somebody does again and again: "I run every morning"."""
+        if subject.loose or (subject.end > subject.first and subject.noun):
+            return None
+        if subject.end == subject.first and not self.language.drops_subject:
+            return None
+        last = self._value_end(subject.end)
+        value = self.tokens[subject.end : last]
+        often = [place for place, token in enumerate(value) if token.plain in self.language.frequencies]
+        if not often or len(value) < 2 or value[0].plain in self.language.moods:  # noqa: PLR2004
+            return None
+        return self._checked(_Said(subject, "routine", value, subject.first, last))
+
+    def _checked(self, said: _Said) -> _Said | None:
+        tokens = self.tokens[said.first : said.last]
+        told = any(token.plain in self.language.events for token in tokens)
+        around = self.tokens[said.first : self._boundary(said.last)]
+        brief = any(begins(around, place, self.language.momentary) for place in range(len(around)))
+        if brief and not told and not self.noted:
+            return None
+        named_only = said.subject.loose and said.subject.noun is None
+        if named_only and said.attribute not in _OF_PEOPLE:
+            return None
+        if (
+            named_only
+            and said.attribute == "age"
+            and not (self.children or self.noted or len(tokens) > len(said.subject.name) + 2)
+        ):
+            return None
+        ended = begins(self.tokens, said.last, self.language.ended_after)
+        if ended and said.negated:
+            said = replace(said, over=True, last=said.last + ended)
+        if said.over and said.attribute != "smoking":
+            said = replace(said, negated=True) if not said.negated and self._gone(said) else said
+        value = self._trimmed(said)
+        if not is_value(value, said.attribute, said.subject, self.language, noted=self.noted):
+            return None
+        return replace(said, value=value)
+
+    def _gone(self, said: _Said) -> bool:
+        return any(
+            begins(self.tokens[said.first : said.last], place, self.language.ended)
+            for place in range(said.last - said.first)
+        )
+
+    def _trimmed(self, said: _Said) -> tuple[Token, ...]:
+        """The value without articles before it and times after it."""
+        value = list(said.value)
+        if (
+            said.attribute == "allergy"
+            and [token.plain for token in value][-1:]
+            and value[-1].plain in ("allergic", "allergy")
+            and len(value) > 1
+        ):
+            value.pop()
+        while len(value) > 1 and (value[0].plain in self.language.articles or not value[0].word):
+            if value[0].written in "$€₪£":
+                break
+            value.pop(0)
+        if attribute_of(said.attribute).category != "identity" and said.attribute not in (
+            "anniversary",
+            "deadline",
+            "due date",
+            "launch date",
+            "routine",
+            "passport expiry",
+        ):
+            for moment in reversed(self._moments(value, ahead=said.ahead)):
+                if moment.last == len(value) and moment.first > 0:
+                    value = value[: moment.first]
+        while value and (
+            not value[-1].word or value[-1].plain in self.language.fillers or value[-1].plain in self.language.joins
+        ):
+            value.pop()
+        return tuple(value)
+
+    def _value_end(self, at: int, *, named: bool = False) -> int:
+        """Where what began at `at` ends: at a new clause, at words that end it, at a mark that is not of a list."""
+        tokens, language = self.tokens, self.language
+        for place in range(at + 1, min(at + _LONGEST_VALUE, len(tokens))):
+            token = tokens[place]
+            if token.plain in language.cuts or (named and token.plain in language.negations):
+                return place
+            if token.plain == "i":
+                return place
+            if begins(tokens, place, language.ended_after):
+                return place
+            if not token.word and token.plain not in "-&+#'₪$€£%/,.@*_" and not (named and token.plain == ":"):
+                return place
+            if token.plain == "," or token.plain in language.joins:
+                following = after_leads(tokens, place, language)
+                if following >= len(tokens) or self._opens_clause(following, comma=token.plain == ","):
+                    return place
+            if token.plain == "-" and token.start > tokens[place - 1].end:
+                return place
+        return min(at + _LONGEST_VALUE, len(tokens))
+
+    def _opens_clause(self, at: int, *, comma: bool) -> bool:
+        tokens, language = self.tokens, self.language
+        word = tokens[at].plain
+        if (
+            word in language.selves
+            or word in language.possessives
+            or word in language.asks
+            or word in language.negations
+        ):
+            return True
+        if word in language.others and not (word == "el" and tokens[at].written == "el"):
+            return True
+        third = self.known is not None and self.known.third
+        if (
+            best_match(tokens, at, language, third=False)
+            or (third and best_match(tokens, at, language, third=True))
+            or best_match(tokens, at, language, third=True)
+        ):
+            return True
+        if subject_at(tokens, at, language) is not None:
+            return True
+        # A list goes on to its "and"; anything else after a comma is no part of the value.
+        ahead = tokens[at : at + 5]
+        return (
+            comma
+            and not any(token.plain in language.joins or token.plain == "," for token in ahead[:4])
+            and not self._in_list(at)
+        )
+
+    def _in_list(self, at: int) -> bool:
+        """Whether the comma before stands in a list that an "and" closed already or will close."""
+        return False
+
+    def _boundary(self, at: int) -> int:
+        for place in range(at, len(self.tokens)):
+            if self.tokens[place].plain in (",", ";", ":") or self.tokens[place].plain in self.language.joins:
+                return place
+        return len(self.tokens)
+
+    def _moments(self, tokens: Sequence[Token], *, ahead: bool) -> list[Moment]:
+        return moments(tokens, self.language, self.said_at, ahead=ahead) if self.said_at is not None else []
+
+    def _statement(self, said: _Said) -> Statement:
+        clause = self.tokens[said.first : max(said.last, said.first + 1)]
+        quote = self.text[clause[0].start : clause[-1].end]
+        kind = attribute_of(said.attribute)
+        boundary = self._boundary(said.last)
+        timed = self._moments(self.tokens[said.first : boundary], ahead=said.ahead)
+        if kind.category == "identity" or said.attribute in (
+            "anniversary",
+            "deadline",
+            "due date",
+            "launch date",
+            "routine",
+        ):
+            timed = []
+        value = self.text[said.value[0].start : said.value[-1].end]
+        valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
+        valid_to = next((moment.end for moment in timed if moment.kind == "until"), None)
+        if said.over and valid_from is not None:
+            valid_from, valid_to = None, valid_from
+        subject = said.subject
+        wording = self._wording(said, timed)
+        return Statement(
+            text=wording,
+            quote=quote,
+            slot=Slot(subject.who, said.attribute, kind.single),
+            value=value,
+            negated=said.negated,
+            over=said.over,
+            fact_type=kind.fact_type
+            if subject.who == SELF or kind.fact_type != "personal" or subject.role is None
+            else "relationship",
+            confidence=0.8 if subject.loose or subject.first == subject.end else 0.9,
+            sensitive=kind.sensitive or is_sensitive(quote),
+            category=kind.category,
+            valid_from=valid_from,
+            valid_to=valid_to,
+            instead_of=self.text[said.instead_of[0].start : said.instead_of[-1].end] if said.instead_of else None,
+        )
+
+    def _wording(self, said: _Said, timed: Sequence[Moment]) -> str:
+        """The person's own words, without themselves, and with every time made absolute."""
+        subject, tokens = said.subject, self.tokens
+        last = said.last
+        parts: list[str] = []
+        if subject.who == SELF and subject.noun is None and subject.role is None:
+            at = subject.end
+            while at < last - 1 and (
+                tokens[at].plain in _BE
+                or tokens[at].written[:1] == "'"
+                or tokens[at].start == tokens[at].end
+                or tokens[at].plain in self.language.fillers - {"do", "does", "did", "only", "never"}
+            ):
+                at += 1
+        else:
+            parts = [self.text[subject.shown[0].start : subject.shown[-1].end]] if subject.shown else []
+            at = subject.end
+        moved = {said.first + moment.first: moment for moment in timed}
+        last = max([last, *(said.first + moment.last for moment in timed)])
+        while at < last:
+            moment = moved.get(at)
+            if moment is not None:
+                parts.append(moment.text)
+                at = said.first + moment.last
+                continue
+            token = tokens[at]
+            following = at
+            if token.plain not in _ME or said.attribute not in ("debt", "monthly payment"):
+                while (
+                    following + 1 < last
+                    and following + 1 not in moved
+                    and tokens[following + 1].start == tokens[following].end
+                ):
+                    following += 1
+                parts.append(self.text[token.start : tokens[following].end])
+            at = following + 1
+        wording = " ".join(" ".join(part.split()) for part in parts if part.strip())
+        for mark in (" ,", " .", " 's"):
+            wording = wording.replace(mark, mark[1:])
+        return wording[:1].upper() + wording[1:]
+
+
+def _is_whole(match: Match) -> bool:
+    """Whether the words of the pattern are the value, and what follows only says more ("vegan since May")."""
+    return bool(match.value) and match.pattern.attribute in (
+        "diet",
+        "relationship",
+        "religion",
+        "job-",
+        "accessibility",
+        "smoking",
+        "medication",
+        "status",
+        "age",
+    )
+
+
+def _is_name(value: Sequence[Token], copula: Sequence[str], language: Language) -> bool:
+    if not value or len(value) > 4:  # noqa: PLR2004
+        return False
+    if any(word in ("called", "named", "llama", "llaman", "נקרא", "נקראת") for word in copula):
+        return True
+    return (
+        value[0].capital
+        and value[0].plain not in language.common
+        and all(token.capital for token in value if token.word)
+    )
+
+
+def _unjoined(tokens: tuple[Token, ...], language: Language) -> tuple[Token, ...]:
+    """Hebrew writes "and" and "that" onto the next word: they are words of their own here."""
+    if language.name != "he":
+        return tokens
+    found: list[Token] = []
+    known = _hebrew_starts()
+    for token in tokens:
+        rest = token.plain[1:]
+        if (
+            token.plain[:1] in ("ו", "ש")
+            and len(rest) > 1
+            and (rest in known or (rest[:1] == "ה" and rest[1:] in known))
+            and token.plain not in known
+        ):
+            found.append(Token(token.plain[0], token.start, token.start + 1, token.written[:1]))
+            found.append(Token(rest, token.start + 1, token.end, token.written[1:]))
+        else:
+            found.append(token)
+    return tuple(found)
+
+
+def _hebrew_starts() -> frozenset[str]:
+    from langmem_plugin.facts.grammar import patterns
+
+    people = frozenset(phrase[0] for phrase in _HEBREW.people)
+    return (
+        people
+        | _HEBREW.selves
+        | _HEBREW.others
+        | frozenset(patterns(_HEBREW))
+        | frozenset(phrase[0] for phrase in _HEBREW.attributes)
+    )
