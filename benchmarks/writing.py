@@ -144,10 +144,15 @@ def _same_subject(statement: Statement, fact: dict) -> bool:
     ours, theirs = _role_and_name(who), _role_and_name(wanted)
     if ours & theirs:
         return True
-    if who == "self" and statement.slot.attribute in theirs:
+    if who == "self" and statement.slot.attribute in (_roles(wanted) | theirs):
         return True  # "my husband's name is Tomas": self/husband, or husband/name
     quoted = canonical(statement.quote)
     return not (theirs & set(_ROLES.values())) and wanted != "self" and bool(canonical(wanted) & quoted)
+
+
+def _roles(who: str) -> set[str]:
+    words = who.split()
+    return {_ROLES[head] for length in (3, 2, 1) if (head := " ".join(words[:length])) in _ROLES}
 
 
 def _role_and_name(who: str) -> set[str]:

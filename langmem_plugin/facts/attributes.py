@@ -58,7 +58,7 @@ ATTRIBUTES: Final = {
     **_rows(
         "personal", "life", "", "routine|hobby|language|religion|observance|car|vehicle|smoking|possession|trip|event"
     ),
-    **_rows("personal", "life", "deadline|wedding date|due date|passport expiry"),
+    **_rows("personal", "life", "deadline|wedding date|due date|passport expiry|wake-up time", "use"),
     **_rows("strategic", "plans", "strategy", "plan"),
     **_rows("personal", "plans", "", "goal"),
     **_rows("company", "money", "debt|monthly payment|price|fee|hourly rate"),

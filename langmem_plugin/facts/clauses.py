@@ -96,7 +96,7 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             before is None
             or not before.word
             or before.plain in language.joins
-            or (tokens[at].plain in ("i",) and before.plain not in _OPENS and before.plain not in language.articles)
+            or (tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles)
             or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
         ):
             yield at

@@ -10,12 +10,13 @@ from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
+_ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
 _LONGEST_INNER: Final = 4  # words of a value that more of the pattern follows
 
 
 @dataclass(frozen=True)
 class Element:
-    """One place of a pattern. `value` is "V" or "N" where it takes what is said, `prefix` letters written onto it."""
+    """One place of a pattern. `value` is "V" or "N" where it takes what is said, "X" where that does not matter, `prefix` letters written onto it."""
 
     of_self: frozenset[str] = frozenset()
     of_other: frozenset[str] = frozenset()
@@ -132,7 +133,7 @@ def _matches(
     wanted = (element.of_self | element.of_other) if unsaid else element.of_other if third else element.of_self
     if token.plain in wanted:
         value = (*state.value, token) if element.captured else state.value
-        yield from onward(at + 1, place + 1, replace(state, value=value, said=state.said + 1))
+        yield from onward(at + 1, place + 1, replace(state, value=value, said=state.said + 2))
     if element.optional or (element.unsaid and unsaid):
         yield from onward(at, place + 1, state)
     if state.skipped < _MOST_SKIPPED:
@@ -163,7 +164,8 @@ def _valued(pattern, tokens, at, place, state, onward):  # type: ignore[no-untyp
         return
     for length in range(1, _LONGEST_INNER + 1):
         if at + length <= len(tokens):
-            yield from onward(at + length, place + 1, replace(state, value=(*state.value, *tokens[at : at + length])))
+            taken = () if element.value == "X" else tuple(tokens[at : at + length])
+            yield from onward(at + length, place + 1, replace(state, value=(*state.value, *taken)))
 
 
 def _prefixed(pattern, tokens, at, place, state, language, third, unsaid):  # type: ignore[no-untyped-def]
@@ -215,7 +217,7 @@ def _element(part: str) -> Element:
     part = part.strip("()")
     unsaid, part = part.startswith("~"), part.removeprefix("~")
     captured, part = part.startswith("="), part.removeprefix("=")
-    if part in ("V", "N"):
+    if part in ("V", "N", "X"):
         return Element(optional=optional, value=part)
     if part.endswith("+"):
         return Element(optional=optional, prefix=part[:-1])
@@ -231,21 +233,25 @@ def _first_words(elements: Sequence[Element]) -> frozenset[str]:
         found |= element.of_self | element.of_other
         if not element.optional and not element.unsaid:
             break
-    return found
+    return found - {""}
 
 
-def language_of(plain_words: Sequence[str]) -> Language:
-    """The language of a sentence: by script, else by its function words; English when in doubt."""
+def language_of(said: str, written: str) -> Language:
+    """The language of a text: by script, else by its function words; English when in doubt. `said` is it in plain words."""
     english, hebrew, spanish = LANGUAGES
-    if any("\u05d0" <= letter <= "\u05ea" for word in plain_words for letter in word[:1]):
+    found = [word.strip(".,;:!?()\"") for word in said.split()]
+    if any("\u05d0" <= letter <= "\u05ea" for word in found for letter in word[:1]):
         return hebrew
+    accented = 2 * (not _ACCENTED.isdisjoint(written))
     ours, theirs = _marks(english), _marks(spanish)
-    in_spanish = sum(word in theirs for word in plain_words)
-    return spanish if in_spanish > sum(word in ours for word in plain_words) else english
+    in_spanish = sum(word in theirs for word in found) + accented
+    return spanish if in_spanish > sum(word in ours for word in found) else english
 
 
 @cache
 def _marks(language: Language) -> frozenset[str]:
-    verbs = frozenset(patterns(language))
-    people = frozenset(word for phrase in language.people for word in phrase)
-    return language.common | verbs | people | language.selves | language.possessives | language.fillers | language.joins
+    stated = frozenset(
+        word for found in patterns(language).values() for pattern in found for e in pattern.elements for word in e.of_self | e.of_other
+    )
+    phrases = (*language.people, *language.attributes, *language.leads, *language.copulas)
+    return language.common | stated | frozenset(word for phrase in phrases for word in phrase) | language.selves | language.possessives

@@ -24,8 +24,8 @@ _ALIKE: Final = (
     frozenset({"fee", "price", "monthly payment"}),
     frozenset({"goal", "plan"}),
 )
-_MEATLESS: Final = frozenset({"vegetarian", "vegan", "pescatarian", "pescetarian", "keto", "carnivore"})
-_MEAT: Final = frozenset({"meat", "carne", "בשר"})
+_MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
+_MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
 _NOTHING: Final = frozenset("anything nothing any money a thing nada more כלום שום דבר".split())
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
@@ -50,6 +50,8 @@ def relation(new: Statement, old: Statement) -> Relation:
     if alike == "perhaps":
         return Relation("keeps_both", "may be about somebody else")
     ours, theirs = _attribute(new.slot), _attribute(old.slot)
+    if new.instead_of and same(new.instead_of, old.value):
+        return Relation("supersedes", "corrects the value")
     if ours != theirs:
         return _across(new, old, ours, theirs)
     return _one_attribute(new, old)

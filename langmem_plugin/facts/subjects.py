@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from langmem_plugin.facts.grammar import begins, best_match
+from langmem_plugin.facts.grammar import begins, best_match, patterns
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
 
@@ -47,7 +47,7 @@ def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: S
     word = tokens[at].plain
     if word in language.selves:
         return Subject(SELF, at, at + 1, third=False)
-    if word in language.others and known is not None and known.who != SELF:
+    if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
     if language.possessive_after:
         return _hebrew(tokens, at, language) or _named(tokens, at, language)
@@ -75,11 +75,13 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         shown = (*tokens[at:end], *name)
         who = _who(person, name)
         end += len(name)
-        theirs = _theirs(tokens, end, language, used_s=tokens[at + used - 1].plain)
+        theirs = _theirs(tokens, end, language, used_s=shown[-1].plain)
         if theirs is not None:
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
     if noun:
+        if _possessive(tokens, at + length) and tokens[at + length + 1 : at + length + 2] and tokens[at + length + 1].plain == "name":
+            return Subject(SELF, first, at + length + 2, noun=noun, shown=tuple(tokens[at : at + length]))
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
@@ -122,6 +124,8 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
         end += 1
     if not (start < end < len(tokens) and begins(tokens, end, language.copulas)):
         return found
+    if tokens[start].plain in ("this", "next", "este", "esta", "proximo"):
+        return Subject(found.who, found.first, end, noun=found.noun, loose=found.loose, shown=found.shown)
     who = " ".join(token.plain for token in tokens[start:end])
     return Subject(who, found.first, end, noun=found.noun, loose=found.loose, shown=tuple(tokens[found.first : end]))
 
@@ -271,6 +275,10 @@ def _nameable(token: Token, language: Language) -> bool:
     plain = token.plain
     return (
         token.written[:1].isalpha()
+        and len(plain) > 1
+        and plain not in language.events
+        and (token.capital or plain not in patterns(language))
+        and plain not in language.negations
         and plain not in language.common
         and plain not in language.cuts
         and plain not in language.joins
@@ -278,7 +286,6 @@ def _nameable(token: Token, language: Language) -> bool:
         and plain not in language.selves
         and plain not in language.others
         and plain not in language.possessives
-        and plain not in language.negations
         and "'s" != plain
     )
 
@@ -298,6 +305,15 @@ def _person(tokens: Sequence[Token], at: int, language: Language) -> tuple[str |
         if role is not None:
             return role, length
     return best
+
+
+def attribute_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[str | None, int]:
+    """The attribute whose noun stands at `at`, "dentists" too, and its length in words."""
+    noun, length = _noun(tokens, at, language)
+    if not noun and at < len(tokens) and tokens[at].plain.endswith("s"):
+        noun = language.attributes.get((tokens[at].plain[:-1],))
+        length = 1
+    return noun, length
 
 
 def _noun(tokens: Sequence[Token], at: int, language: Language) -> tuple[str | None, int]:

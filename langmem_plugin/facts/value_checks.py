@@ -36,7 +36,7 @@ _NOT_EATEN: Final = frozenset(
 _MUST_BE_NAMED: Final = frozenset({"employer", "possession"})
 
 
-def is_value(value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, noted: bool) -> bool:
+def is_value(value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool) -> bool:
     if not value or not any(token.word for token in value):
         return False
     first = value[0].plain
@@ -57,17 +57,18 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
         )
     if attribute in ("diet", "drinking") and first in _NOT_EATEN:
         return False
-    if attribute == "possession":
+    if attribute == "possession" and not negated:
         return any(token.capital or token.plain[:1].isdigit() for token in value) and _EVENTS.isdisjoint(
             token.plain for token in value
         )
     if attribute in ("health", "job") and _EVENTS.intersection(token.plain for token in value):
         return False
     if subject.noun is not None and attribute not in _OF_PLANS:
-        if first in language.moods and not value[0].plain[:1].isdigit():
+        if first in language.moods and not subject.noun.startswith("favorite "):
             return False
         if subject.loose and subject.noun == attribute and attribute not in language.attributes.values() and not noted:
-            return any(token.plain[:1].isdigit() for token in value) or value[0].capital
+            timed = first.rstrip("s") in language.weekdays or first in language.weekdays or first in language.months
+            return timed or value[0].capital or any(token.plain[:1].isdigit() for token in value)
     if attribute == "employer":
         return len(value) <= 5 and first not in language.moods  # noqa: PLR2004
     return True
@@ -79,6 +80,8 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
         return [value]
     parts: list[list[Token]] = [[]]
     for token in value:
+        if attribute == "pet" and token.plain == ",":
+            continue
         if token.plain in ("and", "or", "y", "e", "ו", ",", "&"):
             parts.append([])
         else:
