@@ -146,6 +146,8 @@ def _same_subject(statement: Statement, fact: dict) -> bool:
         return True
     if who == "self" and statement.slot.attribute in (_roles(wanted) | theirs):
         return True  # "my husband's name is Tomas": self/husband, or husband/name
+    if wanted == "self" and set(who.split()) <= set(fact["attribute"].split()):
+        return True  # "bank card/pin", or self/"bank card pin"
     quoted = canonical(statement.quote)
     return not (theirs & set(_ROLES.values())) and wanted != "self" and bool(canonical(wanted) & quoted)
 
@@ -166,6 +168,8 @@ def _role_and_name(who: str) -> set[str]:
 
 
 def _same_class(ours: str, theirs: str) -> bool:
+    if theirs == "name" and ours in _ROLES.values():
+        return True
     if ours == theirs or set(ours.split()) & set(theirs.split()):
         return True
     if theirs not in ATTRIBUTES or ours in ("decision", "instruction", "routine", "possession"):

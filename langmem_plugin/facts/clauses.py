@@ -125,6 +125,10 @@ def after_leads(tokens: Sequence[Token], at: int, language: Language) -> int:
     """Past the words that only lead up to a clause: "and", "btw", "remember that"."""
     while at < len(tokens):
         used = max(begins(tokens, at, language.leads), begins(tokens, at, language.remember))
+        if used == 1 and (tokens[at].plain in language.negations or tokens[at].plain == "no"):
+            following = tokens[at + 1] if at + 1 < len(tokens) else None
+            if following is not None and following.word and following.plain not in language.selves | language.possessives:
+                break
         if not used and tokens[at].word:
             break
         at += used or 1

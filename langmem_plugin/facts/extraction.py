@@ -85,6 +85,7 @@ class _Reader:
         self.known: Subject | None = None
         self.children = False
         self.naming = False
+        self.spoke = False
         self.avoided: tuple[Token, ...] = ()
         self.unnamed: tuple[int, int] | None = None
 
@@ -92,7 +93,7 @@ class _Reader:
         begin, end = stated_until(sentence, self.language)
         self._avoid(sentence.tokens)
         self.tokens = sentence.tokens[:end]
-        done = begin
+        done, self.spoke = begin, False
         for at in starts(self.tokens, begin, self.language):
             if at < done:
                 continue
@@ -109,13 +110,15 @@ class _Reader:
                 self.found.append(self._statement(replace(said, value=each)))
             self.unnamed = (len(self.found) - 1, said.first) if said.attribute in ("pet", "family") and len(said.value) == 1 else None
             self.known = said.subject if said.subject.who != SELF or self.known is None else self.known
+            self.spoke = said.subject.who == SELF and said.subject.noun is None
+            self._count_no_children_named(said)
             self.children = self.children or said.attribute == "children"
 
     def _clause(self, at: int, *, first: bool) -> _Said | None:
         if self.tokens[at].plain in self.language.others and self.known is None:
             self.known = self._spoken_of(at)
         subject = subject_at(self.tokens, at, self.language, known=self.known)
-        said = self._change(at) or self._correction(at) or self._asked_for(at)
+        said = self._change(at) or self._correction(at) or (self._asked_for(at) if first else None)
         if said is not None:
             return said
         if subject is not None:
@@ -140,9 +143,11 @@ class _Reader:
     def _implied(self, at: int, *, first: bool) -> _Said | None:
         """A clause without its subject: "sold the car", "vivo en Madrid", "allergic to peanuts" in a note."""
         speaker = replace(SPEAKER, first=at, end=at)
-        if self.noted and first:
+        if self.noted and (first or not self.found):
             return self._predicate(speaker, unsaid=True) or self._noted(at)
         word = self.tokens[at].plain
+        if not first and self.spoke:
+            return self._predicate(speaker)
         if self.language.drops_subject or word in self.language.events or word in ("call", "more", "not"):
             return self._predicate(speaker)
         return None
@@ -170,6 +175,10 @@ class _Reader:
                 return None
             rest, last = (), match.end
         value = match.value if _is_whole(match) else (*match.value, *rest)
+        if [token.plain for token in value] in (["it"], ["them"]) and attribute in ("allergy", "dislike", "intolerance"):
+            value = self._meant(subject.first)
+        if attribute == "decision":
+            subject, value = self._decided(subject, value)
         if attribute == "wake-up time":
             attribute += self._day_kind()
         if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:  # noqa: PLR2004
@@ -188,6 +197,19 @@ class _Reader:
             ahead="+" in match.pattern.mark,
         )
         return self._checked(said)
+
+    def _decided(self, subject: Subject, value: tuple[Token, ...]) -> tuple[Subject, tuple[Token, ...]]:
+        """What was decided, and for what: "to go with Postgres for the billing project"."""
+        while len(value) > 1 and value[0].plain in _USING:
+            value = value[1:]
+        for place in range(1, len(value) - 1):
+            rest = value[place + 1 :]
+            if value[place].plain in ("for", "in", "on", "en", "para") or value[place].plain[1:] in ("פרויקט",):
+                rest = rest if value[place].plain[1:] != "פרויקט" else (bare(value[place], 1), *rest)
+                while len(rest) > 1 and rest[0].plain in self.language.articles:
+                    rest = rest[1:]
+                return replace(subject, who=" ".join(token.plain for token in rest)), value[:place]
+        return subject, value
 
     def _copula(self, subject: Subject, noun: str) -> _Said | None:
         at, negated = subject.end, False
@@ -380,8 +402,26 @@ class _Reader:
                 noun = " ".join(token.plain for token in value[turn + 1 :] if token.plain not in self.language.articles | {"its", "their", "su"})
                 return self._checked(_Said(thing, noun or "use", value[:turn], at, last))
             if begins(self.tokens, end, self.language.copulas) or self.tokens[end].plain == ":":
+                monthly = any(token.plain in ("month", "mes", "לחודש") for token in self.tokens[end:])
+                if monthly and self.tokens[end].plain == ":":
+                    return self._copula(replace(thing, noun="monthly payment"), "monthly payment")
                 return self._copula(replace(thing, who=SELF, noun=who), who)
         return self._predicate(replace(SPEAKER, first=at, end=at, third=True), unsaid=True)
+
+    def _count_no_children_named(self, said: _Said) -> None:
+        """ "Two kids, Mia is 6 and Leo is 3": those named say how many there are."""
+        if self.children and said.attribute == "age":
+            self.found = [each for each in self.found if each.slot is None or each.slot.attribute != "children"]
+
+    def _meant(self, at: int) -> tuple[Token, ...]:
+        """What "it" is: the last thing named before the clause at `at`."""
+        while at > 0:
+            token = self.tokens[at - 1]
+            if token.word and not begins(self.tokens, at - 1, self.language.leads):
+                known = token.plain in self.language.common | self.language.pronouns | self.language.fillers | self.language.cuts
+                return () if known else (token,)
+            at -= 1
+        return ()
 
     def _day_kind(self) -> str:
         """Whether weekdays or the weekend are meant: two different times to get up."""
@@ -605,6 +645,7 @@ class _Reader:
         return wording[:1].upper() + wording[1:]
 
 
+_USING: Final = frozenset("to go going with use using on usar ir con por utilizar ללכת על להשתמש את לעבוד עם".split())
 _WHERE: Final = (("where", "i", "work"), ("where", "we", "work"), ("where", "i", "live"), ("where", "we", "live"), ("donde", "trabajo"), ("donde", "vivo"))
 _THIS_YEAR: Final = frozenset("this next year month week השנה este ano proximo currently".split())
 

@@ -214,7 +214,7 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | N
             )
     for place in range(end, min(end + 3, len(tokens))):
         if tokens[place].plain in language.possessives:
-            who = " ".join(token.plain.lstrip("לבה") for token in tokens[end:place])
+            who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])
             return Subject(who, at, place + 1, noun=noun, loose=True, shown=tuple(tokens[at:place]))
     return None
 

@@ -42,6 +42,8 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
     first = value[0].plain
     if attribute in ("smoking", "status", "relationship", "religion", "observance", "accessibility", "job-"):
         return attribute != "status" or subject.who != SELF
+    if negated and attribute == "debt" and first in ("anything", "nothing", "nada", "כלום"):
+        return True
     if first in language.pronouns and attribute not in ("pronouns", "routine", "name"):
         return False
     if attribute == "age":

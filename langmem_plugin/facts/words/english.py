@@ -215,7 +215,7 @@ ENGLISH = Language(
     cuts=words(
         "so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
     ),
-    articles=words("a|an|the|any|some|my|our|your|of|all|really|just|about|around|to|at|in|that|is|as"),
+    articles=words("on|a|an|the|any|some|my|our|your|of|all|really|just|about|around|to|at|in|that|is|as"),
     questions=words(
         "what|whats|where|wheres|when|whens|who|whos|why|how|hows|which|whose|do|does|did|is|are|am|can|could|would|will|should|have|has|was|were|may|shall|any|what's|isn't|aren't|don't|doesn't"
     ),

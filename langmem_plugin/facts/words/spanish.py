@@ -186,7 +186,7 @@ SPANISH = Language(
     cuts=words(
         "porque|pero|pq|asi|porfa|aunque|que|q|cuando|gracias|jaja|jajaja|donde|desde|para|hay|tambien|busca|si|como|nada|recomiendame|ademas"
     ),
-    articles=words("el|la|los|las|un|una|unos|unas|del|de|mi|mis|nuestra|nuestro|lo|al|por|a|cada"),
+    articles=words("en|el|la|los|las|un|una|unos|unas|del|de|mi|mis|nuestra|nuestro|lo|al|por|a|cada"),
     questions=words(
         "que|quien|como|cuando|donde|cuanto|cuanta|cuantos|cual|cuales|puedes|podrias|sabes|hay|es|tienes|conoces|debo"
     ),
