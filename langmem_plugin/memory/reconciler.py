@@ -19,7 +19,7 @@ from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.reconciliation import Decision, Stated, decided, related
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
-from langmem_plugin.memory.search.fact_search import FactSearch
+from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 
 _WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
 _NEAREST, _LIKELY = 8, 0.3  # memories, similarity: what else may concern a fact than its slot's
@@ -60,7 +60,7 @@ class Reconciler:
 
     def nearest(self, owner: str, news: Sequence[NewMemory]) -> list[list[str]]:
         """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
-        asks = [self._search.ask(owner, self._query(new)) for new in news]
+        asks = [Ask(owner, self._query(new), None, at_hand=True) for new in news]
         with self._database.read() as connection:
             return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
 
@@ -113,7 +113,7 @@ class Reconciler:
         """What `text` concerns, most surely first."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
-        ask = self._search.ask(owner, self._query(NewMemory(text, vector, {})))
+        ask = Ask(owner, self._query(NewMemory(text, vector, {})), None, at_hand=True)
         with self._database.read() as connection:
             found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
             held = self._held(connection, owner, [draft], [list(found)], now).concerning(draft, list(found))

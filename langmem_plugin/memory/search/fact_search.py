@@ -28,6 +28,7 @@ class Ask:
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # of its answers among those of others
+    at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
 
 
 class FactSearch:
@@ -153,7 +154,7 @@ class FactSearch:
         if self._index is None or query.meaning is None or query.where != EVERYTHING:
             return None
         held = self._corpora.held(owner)
-        if held is None:
+        if held is None or held <= self._index.after:  # there may be more since it was held
             with self._database.read() as connection:
                 held = self._repository.count(connection, owner, valid_at=None)
         if held <= self._index.after:
@@ -165,15 +166,12 @@ class FactSearch:
         query = ask.query
         if query.meaning is None:
             return []
-        index = self._index if self._index is not None and corpus.live > self._index.after else None
-        if index is not None and ask.nearest is None and query.where == EVERYTHING:
-            index.follow(ask.owner)  # there are more memories than when it could have been asked
-        if index is not None and ask.nearest is not None:
-            memory_ids = index.brought_up_to_date(connection, ask.owner, ask.nearest)
+        if ask.nearest is not None and self._index is not None and corpus.live > self._index.after:
+            memory_ids = self._index.brought_up_to_date(connection, ask.owner, ask.nearest)
             if memory_ids is not None:
                 corpus.release_vectors()
                 return self._vectors.cosines(connection, ask.owner, query.meaning.vector, memory_ids)
-        if corpus.holds_vectors:
+        if corpus.holds_vectors or ask.at_hand:
             return []
         found = self._repository.query_similar_by_embedding(
             connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)
