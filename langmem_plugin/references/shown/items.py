@@ -12,6 +12,7 @@ from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.dates_and_numbers import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
 from langmem_plugin.references.text.values import Value
+from langmem_plugin.references.words import phrases
 
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
@@ -19,23 +20,8 @@ DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1
 """Parts of the day in minutes since midnight."""
 Item = dict[str, Any]
 
-_NAME_KEYS = (
-    "name",
-    "title",
-    "subject",
-    "label",
-    "summary",
-    "task",
-    "headline",
-    "caption",
-    "heading",
-    "text",
-    "model",
-    "question",
-    "nombre",
-    "titulo",
-    "שם",
-    "כותרת",
+_NAME_KEYS = phrases(
+    "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
 )
 _ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
 _NUMBERING = frozenset((*_ID_KEYS, "mask", "no", "plate", "account", "tracking"))

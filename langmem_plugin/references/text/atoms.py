@@ -38,8 +38,7 @@ def word_atoms(text: str) -> set[str]:
 _CONCEPTS = {
     form: tuple(dict.fromkeys(stem(word) for word in english))
     for language in LANGUAGES
-    for forms, english in language.concepts.items()
-    for form in forms.split("|")
+    for form, english in language.concepts.items()
 }
 
 
