@@ -81,8 +81,8 @@ class ShownList:
 
     @cached_property
     def _states(self) -> list[dict[int, bool]]:
-        told = [text_states(caption) for caption in self.captions] or [{} for _ in self.entries]
-        return [{**caption, **entry.states} for caption, entry in zip(told, self.entries, strict=True)]
+        captions = self.captions or [""] * len(self.entries)
+        return [{**text_states(caption), **entry.states} for caption, entry in zip(captions, self.entries, strict=True)]
 
     @cached_property
     def spellings(self) -> Mapping[str, Mapping[str, list[int]]]:
@@ -97,11 +97,7 @@ class ShownList:
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every word and value of its items."""
-        return (
-            frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries))))
-            if self.entries
-            else frozenset()
-        )
+        return frozenset[str]().union(*map(self.atoms_of, range(len(self.entries))))
 
     def of(self, entries: list[ItemEntry]) -> "ShownList":
         """The same with no more than some of its entries, unnumbered."""
