@@ -1,7 +1,7 @@
 """An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
@@ -42,7 +42,6 @@ class Segment:
     start: int
     end: int
     rejected: bool = False
-    corrected: bool = False
     joined: bool = False
 
     def holds(self, phrase: Phrase) -> bool:
@@ -54,18 +53,12 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     pieces: list[Segment] = []
     for held, joined, corrects in _pieces(marks, found):
         if corrects:
-            pieces = [_turned_down(piece) for piece in pieces]
+            pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
             if kept:
-                pieces.append(
-                    Segment(kept, kept[0].start, kept[-1].end, rejected=rejected, joined=joined and bool(pieces))
-                )
+                pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
-
-
-def _turned_down(piece: Segment) -> Segment:
-    return Segment(piece.marks, piece.start, piece.end, rejected=True, corrected=True, joined=piece.joined)
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from langmem_plugin.references.shown.field_values import field_values
 from langmem_plugin.references.shown.item_states import properties_of, states_of
-from langmem_plugin.references.text.atoms import atoms, word_atoms
-from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
 from langmem_plugin.references.text.values import Value
 from langmem_plugin.references.words import phrases

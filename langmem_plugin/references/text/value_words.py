@@ -55,38 +55,28 @@ def _lexicon() -> dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]]:
     for form, (start, end) in words.DAYPARTS.items():
         day = (Word("R", form, words.RELATIVE_DAYS[form]),) if form in words.RELATIVE_DAYS else ()
         add(form, Word("D", form, start, until=end), *day)
-    for code, cell in words.CODES.items():
-        for form in cell.split("|"):
-            add(form, Word(code, form, 1))
-    tables: dict[str, Mapping[str, float]] = {
-        "m": words.HALVES,
-        "k": words.MULTIPLIERS,
-        "n": words.NUMBERS,
-        "R": words.RELATIVE_DAYS,
-        "C": words.INSTANTS,
-        "u": words.MINUTES,
-        "W": words.WEEKDAYS,
-    }
-    for code, table in tables.items():
-        for form, number in table.items():
-            add(form, Word(code, form, number))
+    tables: list[tuple[str, Mapping[str, float]]] = [
+        *((code, dict.fromkeys(phrases(cell), 1)) for code, cell in words.CODES.items()),
+        *(("m", words.HALVES), ("k", words.MULTIPLIERS), ("n", words.NUMBERS), ("R", words.RELATIVE_DAYS)),
+        *(("C", words.INSTANTS), ("u", words.MINUTES), ("W", words.WEEKDAYS)),
+    ]
+    for language in LANGUAGES:
+        counting = (("n", language.cardinals), ("o", language.ordinals))
+        for code, table in counting:
+            kept = {
+                form: number for form, number in table.items() if not (form in words.NOT_NUMBERS or form[0].isdigit())
+            }
+            tables.append((code, kept))
+        tables += [("W", language.weekdays), ("M", language.months)]
     for form, minutes in words.PAIRS.items():
         add(form, Word("n", form, 2), Word("u", form, minutes))
+    for code, table in tables:
+        for form, number in table.items():
+            add(form, Word(code, form, number))
     for form, currency in words.CURRENCIES.items():
         add(form, Word("x", form, unit=currency))
     for form, (factor, unit) in words.MEASURES.items():
         add(form, Word("U", form, factor, unit))
-    for language in LANGUAGES:
-        forms: dict[str, Mapping[str, int]] = {
-            "n": language.cardinals,
-            "W": language.weekdays,
-            "M": language.months,
-            "o": language.ordinals,
-        }
-        for code, numbers in forms.items():
-            for form, number in numbers.items():
-                if code in "WM" or not (form in words.NOT_NUMBERS or form[0].isdigit()):
-                    add(form, Word(code, form, number))
     first: dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]] = {}
     for key in sorted(meanings, key=len, reverse=True):
         first.setdefault(key[0], []).append((key, meanings[key]))
