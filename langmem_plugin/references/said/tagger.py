@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from langmem_plugin.references.said.language_detection import has_enclitic, language_of
-from langmem_plugin.references.said.lexicon import Kinds, Value, lexicon, look_up
-from langmem_plugin.references.said.typos import corrected_form
+from langmem_plugin.references.said.lexicon import Kinds, Value, corrected_form, lexicon, look_up
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import Comparison, Language
 

@@ -61,13 +61,10 @@ def _lexicon() -> dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]]:
         *(("C", words.INSTANTS), ("u", words.MINUTES), ("W", words.WEEKDAYS)),
     ]
     for language in LANGUAGES:
-        counting = (("n", language.cardinals), ("o", language.ordinals))
-        for code, table in counting:
-            kept = {
-                form: number for form, number in table.items() if not (form in words.NOT_NUMBERS or form[0].isdigit())
-            }
-            tables.append((code, kept))
         tables += [("W", language.weekdays), ("M", language.months)]
+        for code, counting in (("n", language.cardinals), ("o", language.ordinals)):
+            forms = (form for form in counting if not (form in words.NOT_NUMBERS or form[0].isdigit()))
+            tables.append((code, {form: counting[form] for form in forms}))
     for form, minutes in words.PAIRS.items():
         add(form, Word("n", form, 2), Word("u", form, minutes))
     for code, table in tables:

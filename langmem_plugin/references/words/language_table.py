@@ -64,9 +64,9 @@ def named(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     return {form: fields for forms, fields in table.items() for form in phrases(forms)}
 
 
-def numbered(cells: str, start: int = 1) -> dict[str, int]:
+def numbered(cells: str, start: int = 1, step: int = 1) -> dict[str, int]:
     """Number the cells of "one|uno; two" from `start`: each lists every form of that number."""
-    return {form: number for number, cell in enumerate(cells.split(";"), start) for form in phrases(cell)}
+    return {form: start + step * place for place, cell in enumerate(cells.split(";")) for form in phrases(cell)}
 
 
 def by_form(table: Mapping[_Value, str]) -> dict[str, _Value]:

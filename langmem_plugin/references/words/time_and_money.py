@@ -29,46 +29,32 @@ CODES: dict[str, str] = {
 
 HALVES = {"am": 0, "a.m": 0, "pm": 720, "p.m": 720}
 
-NUMBERS: dict[str, int] = by_form(
-    {
-        0: "zero|cero|אפס",
-        2: "couple of|couple|pair of|par de|זוג",
-        13: "שלוש עשרה|שלושה עשר|שלש עשרה",
-        14: "ארבע עשרה|ארבעה עשר",
-        15: "חמש עשרה|חמישה עשר|חמשה עשר",
-        16: "שש עשרה|שישה עשר|ששה עשר",
-        17: "שבע עשרה|שבעה עשר",
-        18: "שמונה עשרה|שמונה עשר",
-        19: "תשע עשרה|תשעה עשר",
-        20: "עשרים",
-        21: "veintiuno|veintiun|veintiuna",
-        22: "veintidos",
-        23: "veintitres",
-        24: "veinticuatro",
-        25: "veinticinco",
-        26: "veintiseis",
-        27: "veintisiete",
-        28: "veintiocho",
-        29: "veintinueve",
-        30: "thirty|treinta|שלושים",
-        40: "forty|fourty|cuarenta|ארבעים",
-        50: "fifty|cincuenta|חמישים",
-        60: "sixty|sesenta|שישים|ששים",
-        70: "seventy|setenta|שבעים",
-        80: "eighty|ochenta|שמונים",
-        90: "ninety|noventa|תשעים",
-        100: "cien|ciento",
-        200: "doscientos|doscientas|מאתיים",
-        300: "trescientos|trescientas",
-        400: "cuatrocientos|cuatrocientas",
-        500: "quinientos|quinientas",
-        600: "seiscientos|seiscientas",
-        700: "setecientos|setecientas",
-        800: "ochocientos|ochocientas",
-        900: "novecientos|novecientas",
-        2000: "אלפיים",
-    }
-)
+NUMBERS: dict[str, int] = {
+    **by_form({0: "zero|cero|אפס", 2: "couple of|couple|pair of|par de|זוג", 2000: "אלפיים"}),
+    **numbered(
+        "שלוש עשרה|שלושה עשר|שלש עשרה; ארבע עשרה|ארבעה עשר; חמש עשרה|חמישה עשר|חמשה עשר; שש עשרה|שישה עשר|ששה עשר; "
+        "שבע עשרה|שבעה עשר; שמונה עשרה|שמונה עשר; תשע עשרה|תשעה עשר; עשרים",
+        start=13,
+    ),
+    **numbered(
+        "veintiuno|veintiun|veintiuna; veintidos; veintitres; veinticuatro; veinticinco; veintiseis; veintisiete; "
+        "veintiocho; veintinueve",
+        start=21,
+    ),
+    **numbered(
+        "thirty|treinta|שלושים; forty|fourty|cuarenta|ארבעים; fifty|cincuenta|חמישים; sixty|sesenta|שישים|ששים; "
+        "seventy|setenta|שבעים; eighty|ochenta|שמונים; ninety|noventa|תשעים",
+        start=30,
+        step=10,
+    ),
+    **numbered(
+        "cien|ciento; doscientos|doscientas|מאתיים; trescientos|trescientas; cuatrocientos|cuatrocientas; "
+        "quinientos|quinientas; seiscientos|seiscientas; setecientos|setecientas; ochocientos|ochocientas; "
+        "novecientos|novecientas",
+        start=100,
+        step=100,
+    ),
+}
 """Number words that the languages' own tables do not reach."""
 
 NOT_NUMBERS = frozenset({"tree", "once", "one", "un", "una", "uno", "אחת", "אחד"})
