@@ -3,6 +3,7 @@
 import re
 from datetime import date
 
+from langmem_plugin.lru import cached_if_short
 from langmem_plugin.references.text.tokens import WORD, normal, stem
 from langmem_plugin.references.words import LANGUAGES
 
@@ -38,10 +39,11 @@ _NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?")
 
 def atoms(text: str) -> frozenset[str]:
     """Everything in a text that can be compared with another text: words and typed values."""
-    return frozenset(word_atoms(text) | typed_atoms(text))
+    return word_atoms(text) | typed_atoms(text)
 
 
-def word_atoms(text: str) -> set[str]:
+@cached_if_short(4096)
+def word_atoms(text: str) -> frozenset[str]:
     """Stemmed content words; a Hebrew word is given with and without its prefix letters, and with its
     concept in English.
     """
@@ -55,7 +57,7 @@ def word_atoms(text: str) -> set[str]:
             bare = word[length:]
             if len(bare) >= 2 and all(letter in _PREFIXES for letter in word[:length]):
                 found.update((bare, *_CONCEPTS.get(bare, ())))
-    return found
+    return frozenset(found)
 
 
 def typed_atoms(text: str) -> set[str]:

@@ -97,10 +97,6 @@ def kinds_of_words(text: str) -> list[Word]:
             continue
         prefixes, length, meant = _meaning(texts, place)
         start, end = match.start(), matches[place + length - 1].end()
-        if not meant and texts[place] != "once":
-            found.append(Word("w" if texts[place][0].isalpha() else ".", texts[place], start=start, end=end))
-            place += 1
-            continue
         attached = found and found[-1].code == "n" and found[-1].digits and start - found[-1].end < 2
         if texts[place] in _ATTACHED and not attached:
             meant = ()
@@ -145,14 +141,13 @@ def _datelike(found: list[Word], texts: list[str], place: int) -> bool:
 
 def _figure(match: re.Match[str], text: str) -> Word:
     code, start, end = match.lastgroup or "", match.start(), match.end()
-    if code in "IS":
-        return Word(code, text, start=start, end=end)
+    amount = 0.0
     if code == "c":
-        hour, minute = (int(part) for part in text.split(":")[:2])
-        return Word("c" if hour < 25 and minute < 60 else ".", text, (hour * 60 + minute) % 1440, start=start, end=end)
-    if len(text) > _LONGEST:
-        return Word("w", text, start=start, end=end)
-    return Word(code, text, number(match.group(code)), start=start, end=end)
+        hour, minute = map(int, text.split(":")[:2])
+        code, amount = "c" if hour < 25 and minute < 60 else ".", (hour * 60 + minute) % 1440
+    elif code not in "IS":
+        code, amount = ("w", 0.0) if len(text) > _LONGEST else (code, number(match.group(code)))
+    return Word(code, text, amount, start=start, end=end)
 
 
 def number(text: str) -> float:
