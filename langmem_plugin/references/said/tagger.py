@@ -30,7 +30,7 @@ class Mark:
         return self.values.keys()
 
     def has(self, *kinds: str) -> bool:
-        return not self.values.keys().isdisjoint(kinds)
+        return bool(self.values) and not self.values.keys().isdisjoint(kinds)
 
     def number(self, kind: str) -> int:
         return cast("int", self.values[kind])

@@ -66,11 +66,9 @@ class ShownList:
         """In order, those of `values` that may be like one said: no other is, by `likeness` or to a whole number."""
         near = set()
         for number in numbers(said):
-            start = bisect_left(self._by_number, (number * 0.89 - 1, 0))
-            for other, where in self._by_number[start:]:
-                if other > number * 1.13 + 1:
-                    break
-                near.add(where)
+            first = bisect_left(self._by_number, (number * 0.89 - 1, 0))
+            last = bisect_left(self._by_number, (number * 1.13 + 1, len(self.values)))
+            near.update(where for _, where in self._by_number[first:last])
         if said.kind in ("time", "date"):  # which have no one number
             near |= {where for where, (_, value) in enumerate(self.values) if value.kind == said.kind}
         return [self.values[where] for where in sorted(near)]
