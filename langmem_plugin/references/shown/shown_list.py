@@ -64,7 +64,7 @@ class ShownList:
 
     def values_near(self, said: Value) -> list[tuple[int, Value]]:
         """In order, those of `values` that may be like one said: no other is, by `likeness` or to a whole number."""
-        near = set()
+        near: set[int] = set()
         for number in numbers(said):
             first = bisect_left(self._by_number, (number * 0.89 - 1, 0))
             last = bisect_left(self._by_number, (number * 1.13 + 1, len(self.values)))
