@@ -12,8 +12,6 @@ from langmem_plugin.references.words import Comparison, Language
 Value = int | Comparison | tuple[str, ...]
 Kinds = dict[str, Value]
 """The kinds of a form with the number, comparison or field names that each carries."""
-
-
 # Words of other kinds ("es tarde", "the contract one") are too often words of their own, one letter away.
 _CORRECTED = frozenset(("ordinal", "marker", "comparison", "last", "penultimate", "both", "except"))
 
