@@ -1,6 +1,7 @@
 """What all tests share: both engines, a hand-set clock, the offline model loaded once, and `--spec`."""
 
 import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -51,7 +52,10 @@ def clock():
 
 @pytest.fixture(scope="session")
 def offline_model():
-    return OfflineEmbeddings()
+    """Loaded once, and each text embedded once: the tests say the same things again and again."""
+    model = OfflineEmbeddings()
+    model.vector = functools.lru_cache(20_000)(model.vector)
+    return model
 
 
 class PostgreSQL:
