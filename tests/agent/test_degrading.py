@@ -135,11 +135,11 @@ def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, 
         def hold():
             with memory.turn(ERIN):
                 hangs.set()
-                goes_on.wait(20)
+                goes_on.wait(60)
 
         holder = threading.Thread(target=hold)
         holder.start()
-        hangs.wait(20)
+        hangs.wait(60)
         try:
             assert memory.reply(_one_node(memory), ERIN, "hello?") == ENGLISH.busy
             assert memory.reply(_one_node(memory), JASON, "hello?") == "I hear you."
