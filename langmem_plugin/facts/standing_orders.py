@@ -88,6 +88,10 @@ class Spoken:
     until: Until | None = None
     names: bool = False
 
+    def ends(self, at: datetime) -> datetime | None:
+        """Said at `at`, in the person's own time zone; None for an order without an end."""
+        return None if self.until is None else self.until.instant(at)
+
 
 def instruction_in(text: str) -> Spoken | None:
     """The first order in a message; None where it holds none."""
@@ -133,7 +137,9 @@ class _Reading:
 
     def cut_openings(self) -> None:
         for _ in range(_LAYERS):
-            if not any(cut() for cut in (self._opening, self._lasting, self._until_first, self._times_first, self._topic)):
+            if not any(
+                cut() for cut in (self._opening, self._lasting, self._until_first, self._times_first, self._topic)
+            ):
                 return
 
     def cut_endings(self) -> None:
@@ -239,7 +245,33 @@ class _Reading:
         return True
 
 
-_NO_LAST_WORD = frozenset("the a an my our of and or in on for el la los las un una de y o mi mis del".split())
+_NO_LAST_WORD = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "of",
+        "and",
+        "or",
+        "in",
+        "on",
+        "for",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "de",
+        "y",
+        "o",
+        "mi",
+        "mis",
+        "del",
+    ]
+)
 
 
 def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
@@ -330,7 +362,8 @@ def _ends(said: dict[str, str]) -> Until:
     if "many" in said or "one" in said:
         many = said.get("many", "1")
         unit, times = UNITS[said.get("unit") or said["one"]]
-        return Until(**{unit: times * (int(many) if many.isdecimal() else NUMBERS[many])})
+        count = times * (int(many) if many.isdecimal() else NUMBERS[many])
+        return Until(days=count) if unit == "days" else Until(minutes=count)
     period = said.get("period") or said["next"]
     for name, spellings in _PERIODS.items():
         if any(each in period for each in spellings):

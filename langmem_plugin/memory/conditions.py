@@ -4,6 +4,7 @@
     time between 22:00 and 07:00 or day is weekend
     date before 2027-01-01 and (topic is "work" or message starts with "please")
 
+`topic is "work"` holds for whatever is about work, whether it says the word or not.
 Nothing in it is ever run as code: it is read into the classes below, and those answer.
 """
 
@@ -36,12 +37,16 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Situation:
-    """What a condition is asked about. `at` is in the person's own time zone."""
+    """What a condition is asked about. `at` is in the person's own time zone.
+
+    `is_about` says of a topic whether the talk is about it; without it the words of `topic` decide.
+    """
 
     at: datetime
     message: str = ""
     topic: str = ""
     role: str = "client"
+    is_about: Callable[[str], bool] | None = None
 
 
 class Condition(Protocol):
@@ -82,6 +87,16 @@ class _Text:
 
     def holds(self, situation: Situation) -> bool:
         return self.compare(getattr(situation, self.field), self.wanted)
+
+
+@dataclass(frozen=True)
+class _Topic:
+    wanted: str
+
+    def holds(self, situation: Situation) -> bool:
+        if contains(situation.topic, self.wanted):
+            return True
+        return situation.is_about is not None and situation.is_about(self.wanted)
 
 
 @dataclass(frozen=True)
@@ -201,9 +216,10 @@ class _Reader:
                 raise self.refusal("with")
             return _Text(field, _starts, self.read_quoted())
         if self.skip("is"):
-            if self.skip("not"):
-                return _Not(_Text(field, _is, self.read_quoted()))
-            return _Text(field, _is, self.read_quoted())
+            denied = self.skip("not")
+            wanted = self.read_quoted()
+            read: Condition = _Topic(wanted) if field == "topic" else _Text(field, _is, wanted)
+            return _Not(read) if denied else read
         raise self.refusal('contains, starts with, is or is not, and a text in "quotes"')
 
     def read_time(self) -> Condition:
