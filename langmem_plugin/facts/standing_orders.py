@@ -185,7 +185,7 @@ class _Reading:
         if found is None:
             return False
         for topic, order in self._split_topic(self.rest[found.end() :]):
-            if self.words.wanted.match(order):
+            if any(each.match(order) for each in (self.words.wanted, self.words.until, self.words.times)):
                 self.conditions.append(_about(topic, self.words))
                 self.stands, self.rest = True, order
                 return True

@@ -10,7 +10,7 @@ Nothing in it is ever run as code: it is read into the classes below, and those 
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Protocol
@@ -94,9 +94,9 @@ class _Topic:
     wanted: str
 
     def holds(self, situation: Situation) -> bool:
-        if contains(situation.topic, self.wanted):
-            return True
-        return situation.is_about is not None and situation.is_about(self.wanted)
+        if situation.is_about is None:
+            return contains(situation.topic, self.wanted)
+        return situation.is_about(self.wanted)
 
 
 @dataclass(frozen=True)
@@ -144,10 +144,13 @@ def contains(text: str, wanted: str) -> bool:
     words = re.escape(plain(wanted))
     if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
         return True
-    sought, held = stems(wanted, like=text), stems(text, like=text)
-    return bool(sought) and any(
-        held[start : start + len(sought)] == sought for start in range(len(held) - len(sought) + 1)
-    )
+    return holds_in_order(stems(text, like=text), stems(wanted, like=text))
+
+
+def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the wanted words stand among the others, one after another."""
+    many = len(wanted)
+    return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
 
 
 def _is(text: str, wanted: str) -> bool:
