@@ -189,7 +189,7 @@ _EN_MANNER = (
 _EN_SPEECH = rf"""(?:answer|reply|respond|speak\b(?!\sof)|talk\s(?:to\sme|in|like|about)|write\s(?:to\sme|in|short
     |long|your|back|like|out)|write\slower
     |(?:call|address|name|refer\sto|greet)\sme\b(?!\s(?:back|later|now|when|if|at|on|in\s(?:an?|the|\d)|tomorrow
-    |tonight|again|before|after|today)\b)
+    |tonight|late|early|names|again|before|after|today)\b)
     |cite|quote|apologi[sz]e|translate|summari[sz]e|explain|(?:send|give|show|tell|ask|remind|offer|correct|bother
     |interrupt|wake)\sme\b(?!\s(?:up\b|the\struth))
     |suggest|recommend|mention|include|repeat\syourself|sign|(?:start|begin|end|finish|close)\s(?:your|each|every|a
@@ -199,7 +199,7 @@ _EN_SPEECH = rf"""(?:answer|reply|respond|speak\b(?!\sof)|talk\s(?:to\sme|in|lik
     |avoid\s(?:using\s)?{_EN_STYLE}|let\sme\sknow|check\swith\sme|confirm)\b"""
 _EN_ANSWERING = rf"""(?:answer\b|reply|respond|speak\s(?:to\sme|in|like)|talk\s(?:to\sme|in|like)
     |write\s(?:to\sme\sin|in|short|long|your|like|lower)|(?:call|address)\sme\b
-    (?!\s(?:back|later|now|when|if|at|on|in\s(?:an?|the|\d)|tomorrow|tonight|again|before|after|today)\b)
+    (?!\s(?:back|later|now|when|if|at|on|in\s(?:an?|the|\d)|tomorrow|tonight|late|early|names|again|before|after|today)\b)
     |keep\s(?:it|your|answers|replies)\b|be\s{_EN_MANNER}|use\s{_EN_STYLE})"""
 _EN_SPEAKING = rf"""(?:answering|replying|responding|speaking|talking\s(?:to\sme|in|like|about)
     |writing\s(?:to\sme\s)?(?:in|such|so|long)
@@ -217,9 +217,9 @@ _EN_WIDE = r"""(?:reply|speak|talk|write|use|say|avoid|keep|list|add|put|skip|le
     |confirm|warn|start|begin|end
     |finish|order|sort|compare|prefer|stick|treat|consider|remind|include|look|try|focus|ignore|omit|shorten|limit
     |make|do|have|let(?!'s)|take|count|show
-    |give|tell|ask|send|suggest|recommend|call|name|set|be|stay|go\seasy|help|teach|correct|test|quiz|encourage
+    |give|tell|ask|send|suggest|recommend|call(?!\sme\b)|name(?!\sme\b)|set|be|stay|go\seasy|help|teach|correct|test|quiz|encourage
     |refuse|decline|stop|quit
-    |draft|format|return|provide|present|describe|define|calculate|propose|offer|find|search|book|sign|greet|pretend
+    |draft|format|return|provide|present|describe|change|switch|define|calculate|propose|offer|find|search|book|sign|greet|pretend
     |act|wait|text|message|read)\b"""
 _ENGLISH = OrderWords(
     letters=re.compile("[A-Za-z]"),
@@ -272,7 +272,7 @@ _ENGLISH = OrderWords(
         |(?:i\swant|i\sprefer|i'd\s(?:like|prefer)|i\swould\slike)\s(?:(?:only|more|just|your|the)\s)?(?:short
         |shorter|brief|long|longer|detailed|formal|simple|plain|no)\b
         |(?:i\swant|i\sprefer|i'd\s(?:like|prefer))\s(?:you(?:r)?|answers|replies)\b|no\s(?:more\s)?{_EN_STYLE}
-        |(?:no\smore|without)\s\w|only\s(?:short|brief|in)\b|stop\s\w{{3,}}ing\b
+        |(?:no\smore|without)\s(?:{_EN_STYLE}|jokes|links|apologies|small\stalk)|only\s(?:short|brief|in)\b|stop\s\w{{3,}}ing\b
         |(?:short|brief|shorter|formal|only\sshort)\s(?:answers|replies)\b|you\sare\s(?:not\s)?(?:my|to|allowed)\b"""
     ),
     answering=_p(rf"(?:{_EN_WISH})?{_EN_NOT}?{_EN_ANSWERING}|no\s(?:more\s)?{_EN_STYLE}"),
@@ -287,7 +287,7 @@ _ENGLISH = OrderWords(
         r"|book\sme|tell\sme\s(?:the|what|how|when|where|who|a|an)\b|let's|when\s(?:is|are|do|does))\b"
     ),
     never="never",
-    names=_p(r"(?:always\s|please\s)*(?:call|name|address)\sme\s(?!names\b)"),
+    names=_p(r"(?:(?:always|please)\s){0,3}(?:call|name|address)\sme\s(?!names\b)"),
 )
 
 # Hebrew
@@ -343,7 +343,7 @@ _HEBREW = OrderWords(
     determiner=_p(r"(?:(?:ה)(?!\w)\s)"),
     then=_p(r"[,\s]{0,3}(?:אז\s)?(?:בבקשה\s)?"),
     wanted=_p(
-        rf"""(?:אני\s(?:רוצה|מבקש|מבקשת|מעדיף|מעדיפה)\sש)?(?:תמיד\s|רק\s|{_HE_NEVER}\s)?{_HE_VERB}|בלי\s\w
+        rf"""(?:אני\s(?:רוצה|מבקש|מבקשת|מעדיף|מעדיפה)\sש)?(?:תמיד\s|רק\s|{_HE_NEVER}\s)?{_HE_VERB}|בלי\s(?:א[יו]?מוג'ים|בדיחות|קישורים|סימני\sקריאה|הקדמות|התנצלויות)
             |רק\s(?:תשובות|ב)|תפסיקו?י?\s{_HE_INF}
         |אני\s(?:רוצה|מבקש|מבקשת|מעדיף|מעדיפה)\s(?:רק\s)?(?:תשובות|הודעות|ש)|בבקשה\s{_HE_VERB}"""
     ),
@@ -431,7 +431,7 @@ _SPANISH = OrderWords(
     wanted=_p(
         rf"""(?:siempre\s)?{_ES_DO}|(?:no|nunca|jamás)\s{_ES_NOT}|deja\sde\s\w+r(?:me|te|se|le)?\b|(?:quiero
             |prefiero|me\sgustaría|necesito)\s(?:que\s(?:no\s|siempre\s|nunca\s)?(?:me\s)?\w+(?:s|me)\b
-        |(?:solo\s|sólo\s)?respuestas|mensajes)|sin\s\w|(?:solo|sólo)\srespuestas|no\smás\s\w"""
+        |(?:solo\s|sólo\s)?respuestas|mensajes)|(?:sin|no\smás)\s(?:emojis|emoticonos|bromas|chistes|enlaces|signos|introducciones|disculpas)\b|(?:solo|sólo)\srespuestas"""
     ),
     answering=_p(rf"(?:siempre\s)?{_ES_ANSWER}|(?:no|nunca|jamás)\s{_ES_NOT}"),
     lasting=_p(

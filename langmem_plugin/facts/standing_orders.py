@@ -26,7 +26,7 @@ _MOST = 5  # orders in one message
 _TOPIC_WORDS = 6
 _LAYERS = 8  # openings in front of what is to be done: a greeting, "from now on", a condition, …
 _APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
-_SENTENCE = re.compile(r"[^.!?…\n]+(?:[.!?…](?!\s)[^.!?…\n]*)*[.!?…]*")
+_SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
 _QUOTED = re.compile(r"[\"“”«»„>*\-•#|]")
 _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
@@ -288,7 +288,7 @@ def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
 def _read(reading: _Reading, sentence: str, *, plainly: bool) -> Spoken | None:
     words = reading.words
     reading.cut_openings()
-    if not plainly and (more := words.more.search(reading.rest)):
+    if not plainly and not words.whenever.match(reading.rest) and (more := words.more.search(reading.rest)):
         reading.rest = reading.rest[: more.start()]
     reading.cut_endings()
     text = reading.rest.strip(" ,;:")
