@@ -21,6 +21,7 @@ from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -127,6 +128,7 @@ class PhoneMemory:
             self.sessions = SessionManager(self.saver, self.settings, person_of=self.people.person_of)
             self.instructions = self.service.instructions
             self._languages = Languages(self._person_settings)
+            choice = InstructionChoice(self.settings.instruction_tokens, count_tokens)
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -134,7 +136,9 @@ class PhoneMemory:
                 person_settings=self._person_settings,
                 languages=self._languages,
                 role_of=self._role_of,
+                choice=choice,
                 remembers=self.settings.remembers,
+                notices=self.settings.notice_instructions,
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver,
@@ -157,6 +161,7 @@ class PhoneMemory:
                 past_sessions=self._past_sessions if self._searches else None,
                 summaries=Summaries(summarise) if summarise else None,
                 choices=ReferenceChoices(reference_model) if reference_model else None,
+                choice=choice,
                 executor=self._executor,
                 now=now,
             )
@@ -230,7 +235,7 @@ class PhoneMemory:
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._context.recall.of(messages_of(state), self._written(phone))
+        return self._context.recall(messages_of(state), self._written(phone))
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""

@@ -69,6 +69,9 @@ class Settings(BaseSettings):
     leaves the messages as they are.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
+    Standing instructions take up to `instruction_tokens` of every prompt; what does not fit is left out, the lowest
+    priority first. With `notice_instructions` those that a person gives in plain words, such as "never use emojis", are
+    kept when they are said: switch it off where the graph has tools of its own for that.
     `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
     a call of it is given up after `embedding_timeout`.
     Above `owner_limit` memories a person's oldest are archived.
@@ -110,6 +113,8 @@ class Settings(BaseSettings):
     embedding_timeout: _Duration = EMBEDDING_TIMEOUT
     recall_limit: PositiveInt = 5
     recall_tokens: PositiveInt = 1_000
+    instruction_tokens: PositiveInt = 1_000
+    notice_instructions: bool = True
     min_similarity: float = Field(default=0.7, ge=0, le=1)
     owner_limit: PositiveInt = OWNER_LIMIT
     index_after: PositiveInt = INDEX_AFTER

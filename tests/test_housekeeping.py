@@ -207,7 +207,7 @@ def test_a_reply_gets_through_in_the_middle_of_a_sweep_over_20_000_rows(memory, 
         def reply(pause):
             left.append(_count(memory, link_code))
             if left[-1] in (19_500, 10_000):
-                replies.append(other.submit(memory.reply, graph, ERIN, "are you there?").result(30))
+                replies.append(other.submit(memory.reply, graph, ERIN, "are you there?").result(60))
 
         Between(memory, reply)
         assert memory.housekeeping.sweep() == Swept(link_codes_deleted=20_000)
@@ -291,7 +291,7 @@ def test_there_are_never_two_sweeps_of_a_database_at_once(memory, database_url, 
 
             def sweep_too(pause):
                 if not seen:
-                    seen.extend(other.submit(each.housekeeping.sweep).result(30) for each in (memory, another))
+                    seen.extend(other.submit(each.housekeeping.sweep).result(60) for each in (memory, another))
 
             Between(memory, sweep_too)
             assert memory.housekeeping.sweep() == Swept()
@@ -362,7 +362,7 @@ def test_it_sweeps_by_itself_and_a_sweep_that_fails_is_tried_again(by_itself, mo
         raise (StoreUnavailable("away"), OSError("no lock"), KeyError("a mistake"))[len(begun) - 1]
 
     monkeypatch.setattr("langmem_plugin.housekeeping.Housekeeping.sweep", fail)
-    assert again.wait(30)
+    assert again.wait(60)
     assert events(caplog).count("sweep.failed") == 3
 
 
@@ -371,7 +371,7 @@ def test_what_is_silent_ends_without_anybody_asking(by_itself):
     by_itself.sessions.add_message(ERIN, "user", "hello")
     with by_itself.database.write() as connection:
         connection.execute(update(session).values(last_active=datetime.now(UTC) - timedelta(hours=1)))
-    for _ in range(600):
+    for _ in range(1_200):
         if by_itself.sessions.sessions(ERIN)[0].ended_at is not None:
             return
         threading.Event().wait(0.05)
@@ -457,5 +457,5 @@ def test_its_thread_keeps_nobody_alive(offline_model):
     del memory
     gc.collect()
     assert found() is None
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()

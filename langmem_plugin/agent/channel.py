@@ -11,7 +11,7 @@ from typing import Self
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
-from langmem_plugin.agent import outage_note
+from langmem_plugin.agent import instruction_notices, outage_note
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
@@ -290,15 +290,17 @@ class Channel:
         """
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
-        try:
-            text, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
-            ids += [each for each in others if each not in ids]
-        except (TurnLost, UnknownSession, StoreUnavailable):
-            raise
-        except Exception as error:
-            if task.manner.raise_errors:
+        with instruction_notices.watched() as notices:
+            try:
+                text, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+                ids += [each for each in others if each not in ids]
+            except (TurnLost, UnknownSession, StoreUnavailable):
                 raise
-            text = self._told_instead(error, task.replies, thread)
+            except Exception as error:
+                if task.manner.raise_errors:
+                    raise
+                text = self._told_instead(error, task.replies, thread)
+        text = instruction_notices.with_notices(text, notices, task.replies)
         if ids:
             self._claims.answered(thread, ids, text, config)
         yield from self._send(task, text, thread, ids)

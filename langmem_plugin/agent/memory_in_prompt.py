@@ -7,6 +7,7 @@ from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.citations import Citation, citations_in, cites, with_sources
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.prompt import context_line
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
@@ -15,13 +16,17 @@ from langmem_plugin.agent.topic import last_said, reply_of, topic
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.instructions import Instruction, applying
 from langmem_plugin.memory.reply_memory import NOTHING_TOLD, ReplyMemory, Told
+from langmem_plugin.memory.topics import Topics, asks
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
+
+_LEFT_OUT_BYTES, _BYTES_EACH = 2**20, 200
 
 
 class MemoryInPrompt:
@@ -35,6 +40,8 @@ class MemoryInPrompt:
         settings: Settings,
         *,
         documents: RetrieverDocuments | None,
+        topics: Topics,
+        choice: InstructionChoice,
         count_tokens: Callable[[BaseMessage], int],
         now: Callable[[], datetime],
     ) -> None:
@@ -43,8 +50,11 @@ class MemoryInPrompt:
         self._person_settings = person_settings
         self._settings = settings
         self._documents = documents
+        self._topics = topics
+        self._choice = choice
         self._count_tokens = count_tokens
         self._now = now
+        self._left_out: LruCache[str, frozenset[str]] = LruCache(_LEFT_OUT_BYTES)
 
     def told(self, owner: str, recalled: Recalled, messages: Sequence[BaseMessage] = ()) -> Told:
         """What the prompt says of the memory, as it is now; nothing, and a warning, if memory is down."""
@@ -84,13 +94,26 @@ class MemoryInPrompt:
         return shown
 
     def instructions(self, owner: str, messages: Sequence[BaseMessage], told: Told) -> list[Instruction]:
-        """Those that apply to the person's newest message, now, in their own time zone."""
-        if all(each.condition is None for each in told.instructions):
-            return list(told.instructions)
+        """Those of the chosen that apply to the person's newest message, now, in their own time zone."""
+        chosen = self.chosen(owner, told)
+        if all(each.condition is None for each in chosen):
+            return chosen
         said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
         at = self._now().astimezone(self._person_settings.time_zone(owner))
-        situation = Situation(at, message=said, topic=said, role=self._person.role(owner))
-        return applying(told.instructions, situation)
+        lately = last_said(messages)
+        situation = Situation(
+            at, message=said, topic=asks(lately), role=self._person.role(owner), is_about=self._topics.of(lately)
+        )
+        return applying(chosen, situation)
+
+    def chosen(self, owner: str, told: Told) -> list[Instruction]:
+        """The instructions in force, whatever their condition, without those that are overruled or have no room."""
+        chosen = self._choice.of(told.instructions)
+        left_out = frozenset(each.id for each in chosen.left_out)
+        if left_out and self._left_out.get(owner) != left_out:  # said once, not at each call
+            log.warning("instructions.left_out", extra={"owner": masked(owner), "instructions": len(left_out)})
+            self._left_out.put(owner, left_out, (len(left_out) + 1) * _BYTES_EACH)
+        return chosen.given
 
     def cited(self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None) -> list[Citation]:
         """What the newest reply cites."""

@@ -34,7 +34,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         question = self._context.asked_back(messages_of(state))
         if question is not None:
             return {"recalled": [], "messages": [question], "jump_to": "end"}
-        return {"recalled": self._context.recall.of(messages_of(state))}
+        return {"recalled": self._context.recall(messages_of(state))}
 
     @hook_config(can_jump_to=["end"])
     async def abefore_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:

@@ -76,7 +76,7 @@ class ModelInput:
             count_tokens=self._count_tokens,
         )
         told = self._shown.told(owner, recalled, messages)
-        ranked = list(enumerate(told.instructions, 1))
+        ranked = list(enumerate(self._shown.chosen(owner, told), 1))
         applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
         shown = [with_sender(message) for message in in_window]
         newest = newest_of_person(shown)

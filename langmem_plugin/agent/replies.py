@@ -102,6 +102,19 @@ class Replies:
     instruction_switched_off: str
     instruction_unknown: str
     instructions_full: str
+    instruction_overruled: str
+    instruction_no_room: str
+    instruction_over: str
+    """Its time is past."""
+    instruction_priority: str
+    instruction_until: str
+    instruction_priority_set: str
+    instruction_priority_wrong: str
+    instruction_which: str
+    """Below the list."""
+    instruction_noticed: str
+    """Below a reply: what was said in plain words is kept."""
+    instruction_withdrawn: str
     time_zone: str
     time_zone_set: str
     time_zone_unknown: str
@@ -144,7 +157,8 @@ ENGLISH = Replies(
         "/search": "/search <words> - what I remember and what we said about it",
         "/forget": "/forget <id or words> - I forget it",
         "/undo": "/undo - I take the last forgetting back, within ten minutes",
-        "/instructions": "/instructions <text> - I do so from now on; without a text, what I do so far",
+        "/instructions": "/instructions <text> - I do so from now on; alone, the list; off 2, on 2, delete 2,"
+        " priority 2 9 change it",
         "/timezone": "/timezone <city> - your time zone",
         "/link": "/link - write me from another channel too, as the same person",
         "/reset": "/reset - start this conversation afresh",
@@ -200,6 +214,17 @@ ENGLISH = Replies(
     instruction_switched_off="✅ Switched off: {text}",
     instruction_unknown="There is no number {number}. /instructions lists them; /instructions off 1 switches one off.",
     instructions_full="There is no room for another standing instruction. /instructions lists those there are.",
+    instruction_overruled="{number}. (overruled by {by}) {text}",
+    instruction_no_room="{number}. (left out, no room) {text}",
+    instruction_over="{number}. (over) {text}",
+    instruction_priority="{text} (priority {priority})",
+    instruction_until="{text} (until {date})",
+    instruction_priority_set="✅ Priority {priority} of 10: {text}",
+    instruction_priority_wrong="A priority is a number from 1 to 10, and 10 wins. For example:"
+    " /instructions priority 2 9",
+    instruction_which="Which one? For example: /instructions delete 2",
+    instruction_noticed="📌 Noted: from now on, {text}. {command} to change it.",
+    instruction_withdrawn="📌 Noted: no longer, {text}. {command} to change it.",
     time_zone="Your time zone is {zone}, where it is {time}. To change it: /timezone Madrid",
     time_zone_set="✅ Your time zone is {zone}, where it is {time}.",
     time_zone_unknown="I know no time zone “{name}”. Send a city or a name, such as /timezone Jerusalem or"

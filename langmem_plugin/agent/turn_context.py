@@ -12,8 +12,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 
 from langmem_plugin.agent.asking_back import asked_back
 from langmem_plugin.agent.identity import run_config
+from langmem_plugin.agent.instruction_choice import InstructionChoice
+from langmem_plugin.agent.instruction_notices import InstructionNotices
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
@@ -27,6 +30,7 @@ from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
+from langmem_plugin.memory.topics import Topics
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
@@ -48,6 +52,7 @@ class TurnContext:
         past_sessions: PastSessionIndexer | None,
         summaries: Summaries | None,
         choices: ReferenceChoices | None,
+        choice: InstructionChoice,
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
@@ -60,9 +65,18 @@ class TurnContext:
         self._languages = languages
         self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
-            reminders, self.person, person_settings, settings, documents=documents, count_tokens=count_tokens, now=now
+            reminders,
+            self.person,
+            person_settings,
+            settings,
+            documents=documents,
+            topics=Topics(service.embedder),
+            choice=choice,
+            count_tokens=count_tokens,
+            now=now,
         )
-        self.recall = Recall(
+        self._notices = InstructionNotices(service.instructions, saver, self.person, person_settings, settings, now=now)
+        self._recall = Recall(
             reminders, self.person, self.shown, settings, documents=documents, past_sessions=past_sessions
         )
         self.model_input = ModelInput(
@@ -76,6 +90,11 @@ class TurnContext:
             choices=choices,
         )
         self.use_notes = UseNotes(service, saver, self.person, self.shown, settings, past_sessions=past_sessions)
+
+    def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
+        """What bears on the talk, as Recall says, once the orders in it are kept: this very reply is to follow them."""
+        self._notices.look(messages, phone)
+        return self._recall.of(messages, phone)
 
     def asked_back(self, messages: Sequence[BaseMessage], replies: Replies | None = None) -> AIMessage | None:
         """The question for the person, with `ask_when_unclear`, where it is unclear what their newest words point at.

@@ -4,12 +4,13 @@
     time between 22:00 and 07:00 or day is weekend
     date before 2027-01-01 and (topic is "work" or message starts with "please")
 
+`topic is "work"` holds for whatever is about work, whether it says the word or not.
 Nothing in it is ever run as code: it is read into the classes below, and those answer.
 """
 
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Protocol
@@ -36,12 +37,16 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Situation:
-    """What a condition is asked about. `at` is in the person's own time zone."""
+    """What a condition is asked about. `at` is in the person's own time zone.
+
+    `is_about` says of a topic whether the talk is about it; without it the words of `topic` decide.
+    """
 
     at: datetime
     message: str = ""
     topic: str = ""
     role: str = "client"
+    is_about: Callable[[str], bool] | None = None
 
 
 class Condition(Protocol):
@@ -82,6 +87,16 @@ class _Text:
 
     def holds(self, situation: Situation) -> bool:
         return self.compare(getattr(situation, self.field), self.wanted)
+
+
+@dataclass(frozen=True)
+class _Topic:
+    wanted: str
+
+    def holds(self, situation: Situation) -> bool:
+        if situation.is_about is None:
+            return contains(situation.topic, self.wanted)
+        return situation.is_about(self.wanted)
 
 
 @dataclass(frozen=True)
@@ -129,10 +144,13 @@ def contains(text: str, wanted: str) -> bool:
     words = re.escape(plain(wanted))
     if re.search(rf"(?<!\w){words}(?!\w)", plain(text)):
         return True
-    sought, held = stems(wanted, like=text), stems(text, like=text)
-    return bool(sought) and any(
-        held[start : start + len(sought)] == sought for start in range(len(held) - len(sought) + 1)
-    )
+    return holds_in_order(stems(text, like=text), stems(wanted, like=text))
+
+
+def holds_in_order(words: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether the wanted words stand among the others, one after another."""
+    many = len(wanted)
+    return many > 0 and any(words[start : start + many] == wanted for start in range(len(words) - many + 1))
 
 
 def _is(text: str, wanted: str) -> bool:
@@ -201,9 +219,10 @@ class _Reader:
                 raise self.refusal("with")
             return _Text(field, _starts, self.read_quoted())
         if self.skip("is"):
-            if self.skip("not"):
-                return _Not(_Text(field, _is, self.read_quoted()))
-            return _Text(field, _is, self.read_quoted())
+            denied = self.skip("not")
+            wanted = self.read_quoted()
+            read: Condition = _Topic(wanted) if field == "topic" else _Text(field, _is, wanted)
+            return _Not(read) if denied else read
         raise self.refusal('contains, starts with, is or is not, and a text in "quotes"')
 
     def read_time(self) -> Condition:

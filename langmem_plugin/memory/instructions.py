@@ -3,8 +3,9 @@
 import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal, TypedDict, Unpack
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import (
@@ -27,7 +28,8 @@ from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInp
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
-from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.instruction_conflicts import opposed, overruled, withdraws
+from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.memory.owner_changes import begin_change
 
 MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
@@ -35,6 +37,8 @@ _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
 ]
+_JUST = timedelta(hours=1)
+_OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
 _IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -66,6 +70,25 @@ class InstructionChanges(TypedDict, total=False):
     expires_at: datetime | None
 
 
+@dataclass(frozen=True)
+class Conflict:
+    """Two that cannot both be followed; `loser` is in no prompt while `winner` is in force."""
+
+    winner: Instruction
+    loser: Instruction
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a person's own word.
+
+    `stored`: it is new. `duplicate`: it was there already. `withdrawn`: it took back `instruction`, which is off now.
+    """
+
+    instruction: Instruction
+    outcome: Literal["stored", "duplicate", "withdrawn"]
+
+
 class StandingInstructions:
     """The instructions of every owner, in one database. Every change is one of the owner's numbered changes."""
 
@@ -91,27 +114,59 @@ class StandingInstructions:
         """
         if condition is None:
             text, condition = split(text)
-        now = self._now()
-        made = _validated(
-            {
-                "id": str(uuid.uuid4()),
-                "owner": owner,
-                "text": text.strip(),
-                "priority": priority,
-                "condition": condition,
-                "expires_at": expires_at,
-                "created_at": now,
-                "updated_at": now,
-            }
-        )
+        made = self._made(owner, text, priority, condition, expires_at)
         with self._database.write() as connection:
             begin_change(connection, owner)
-            held = select(func.count()).select_from(table).where(table.c.owner == owner)
-            if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
-                raise TooManyInstructions(
-                    f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another"
-                )
-            return insert_new(connection, table.c.instruction_id, [made], lambda _, each: as_values(each), _renamed)[0]
+            return _stored(connection, made)
+
+    def take(
+        self,
+        owner: str,
+        text: str,
+        *,
+        condition: str | None = None,
+        priority: int | None = None,
+        expires_at: datetime | None = None,
+        said_in: str | None = None,
+    ) -> Taken:
+        """What the person just said in so many words, weighed against what they said before.
+
+        What is in force already is not stored twice; what was off, expired or overruled is in force anew. "Stop …"
+        takes back what is there. Without a priority it gets that of what it opposes: the newest word holds.
+        `said_in` names the message, which is taken once however often it is given. Raises as `add` does.
+        """
+        made = self._made(owner, text, priority or 1, condition, expires_at)
+        if said_in is not None:
+            made = made.model_copy(update={"id": str(uuid.uuid5(_OF_MESSAGES, f"{owner}\0{said_in}\0{plain(text)}"))})
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = self._listed(connection, owner)
+            if again := next((each for each in there if each.id == made.id), None):
+                return Taken(again, "stored" if again.active else "duplicate")
+            active = [each for each in there if _is_in_force(each, made.created_at)]
+            if (before := next((each for each in there if same(each, made)), None)) is not None:
+                if before in active and before.id not in overruled(active):
+                    return Taken(self._renewed(connection, before, made, priority), "duplicate")
+                connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == before.id))
+            under = [each for each in active if plain(each.condition or "") == plain(condition or "")]
+            if just := next((each for each in there if _was_just_withdrawn(each, made)), None):
+                return Taken(just, "withdrawn")
+            if taken_back := [each for each in under if withdraws(made.text, each.text)]:
+                off = [each.model_copy(update={"active": False, "updated_at": made.created_at}) for each in taken_back]
+                for each in off:
+                    _rewrite(connection, each)
+                return Taken(off[0], "withdrawn")
+            if priority is None:
+                beaten = [each.priority for each in under if opposed(made.text, each.text)]
+                made = made.model_copy(update={"priority": max([1, *beaten])})
+            return Taken(_stored(connection, made), "stored")
+
+    def conflicts(self, owner: str) -> list[Conflict]:
+        """Those in force of which only one of two can be followed, the highest priority first, then the newest."""
+        active = self.list_instructions(owner)
+        known = {each.id: each for each in active}
+        lost = overruled(active)
+        return [Conflict(known[lost[each.id]], each) for each in active if each.id in lost]
 
     def get(self, owner: str, instruction_id: str) -> Instruction:
         """Raises InstructionNotFound or DamagedMemory."""
@@ -133,8 +188,11 @@ class StandingInstructions:
         return self._listed(connection, owner, self._active())
 
     def applicable(self, owner: str, situation: Situation) -> list[Instruction]:
-        """Those that hold now, in the order in which they override one another: the first wins."""
-        return applying(self.list_instructions(owner), situation)
+        """Those that hold now, in the order in which they override one another: the first wins.
+
+        What cannot be followed beside another is left out.
+        """
+        return applying(unopposed(self.list_instructions(owner)), situation)
 
     def update(self, owner: str, instruction_id: str, **changes: Unpack[InstructionChanges]) -> Instruction:
         """Changes what is named. Raises InstructionNotFound or InvalidInput, and then nothing is changed."""
@@ -142,11 +200,7 @@ class StandingInstructions:
             before = self._one(connection, owner, instruction_id)
             after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
             begin_change(connection, owner)
-            connection.execute(
-                update(table)
-                .where(table.c.owner == owner, table.c.instruction_id == instruction_id)
-                .values(**as_values(after))
-            )
+            _rewrite(connection, after)
         return after
 
     def remove(self, owner: str, instruction_id: str) -> Instruction:
@@ -168,6 +222,34 @@ class StandingInstructions:
             .where(table.c.owner == owner, table.c.instruction_id.in_(instruction_ids))
             .values(usage_count=table.c.usage_count + 1, last_used=self._now())
         )
+
+    def _made(
+        self, owner: str, text: str, priority: int, condition: str | None, expires_at: datetime | None
+    ) -> Instruction:
+        now = self._now()
+        return _validated(
+            {
+                "id": str(uuid.uuid4()),
+                "owner": owner,
+                "text": text.strip(),
+                "priority": priority,
+                "condition": condition,
+                "expires_at": expires_at,
+                "created_at": now,
+                "updated_at": now,
+            }
+        )
+
+    def _renewed(
+        self, connection: Connection, before: Instruction, said: Instruction, priority: int | None
+    ) -> Instruction:
+        """With the end, and where one was said the priority, that it was given now."""
+        changed = {"expires_at": said.expires_at, "priority": priority or before.priority}
+        if all(getattr(before, name) == value for name, value in changed.items()):
+            return before
+        after = before.model_copy(update={**changed, "updated_at": said.updated_at})
+        _rewrite(connection, after)
+        return after
 
     def _active(self) -> ColumnElement[bool]:
         return and_(table.c.active, or_(table.c.expires_at.is_(None), table.c.expires_at > self._now()))
@@ -195,6 +277,49 @@ class StandingInstructions:
 def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:
     """Those whose condition holds, in their order."""
     return [each for each in instructions if each.condition is None or parsed(each.condition).holds(situation)]
+
+
+def unopposed(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Without those that cannot be followed beside one before them."""
+    lost = overruled(instructions)
+    return [each for each in instructions if each.id not in lost]
+
+
+def same(one: Instruction, other: Instruction) -> bool:
+    """Whether they say the same under the same condition: case, spacing and the full stop do not count."""
+    return _compared(one.text) == _compared(other.text) and plain(one.condition or "") == plain(other.condition or "")
+
+
+def _compared(text: str) -> str:
+    return plain(text).replace("’", "'").strip(" .!,;:")
+
+
+def _was_just_withdrawn(instruction: Instruction, said: Instruction) -> bool:
+    """By the same words, as where a run reads its message a second time."""
+    return (
+        not instruction.active
+        and said.created_at - instruction.updated_at < _JUST
+        and plain(instruction.condition or "") == plain(said.condition or "")
+        and withdraws(said.text, instruction.text)
+    )
+
+
+def _is_in_force(instruction: Instruction, at: datetime) -> bool:
+    return instruction.active and (instruction.expires_at is None or instruction.expires_at > at)
+
+
+def _stored(connection: Connection, made: Instruction) -> Instruction:
+    """Raises TooManyInstructions. Its owner's change has begun."""
+    held = select(func.count()).select_from(table).where(table.c.owner == made.owner)
+    if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
+        raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
+    return insert_new(connection, table.c.instruction_id, [made], lambda _, each: as_values(each), _renamed)[0]
+
+
+def _rewrite(connection: Connection, after: Instruction) -> None:
+    connection.execute(
+        update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(**as_values(after))
+    )
 
 
 def split(text: str) -> tuple[str, str | None]:

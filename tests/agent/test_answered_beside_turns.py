@@ -31,7 +31,7 @@ def held_up(monkeypatch, service, verb):
 
     def hold(*arguments, **named):
         begun.set()
-        assert goes_on.wait(30)
+        assert goes_on.wait(60)
         return do(*arguments, **named)
 
     monkeypatch.setattr(service, verb, hold)
@@ -45,7 +45,7 @@ def test_a_command_that_is_being_done_is_no_message_for_the_graph(memory, monkey
 
     with ThreadPoolExecutor(1) as pool:
         command = pool.submit(memory.reply, echo.graph, ERIN, "/remember I like tea", message_id="c", send=sent.append)
-        begun.wait(30)
+        begun.wait(60)
         assert memory.reply(echo.graph, ERIN, "hello", message_id="m", send=sent.append) == "heard hello"
         goes_on.set()
         assert command.result() == "✅ Remembered: I like tea"
@@ -63,7 +63,7 @@ def test_an_answer_to_a_commands_question_that_is_delivered_twice_at_once_is_giv
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(memory.reply, echo.graph, ERIN, "yes", message_id="y", send=sent.append)
-        begun.wait(30)
+        begun.wait(60)
         second = pool.submit(memory.reply, echo.graph, ERIN, "yes", message_id="y", send=sent.append)
         time.sleep(0.3)
         goes_on.set()
@@ -81,12 +81,12 @@ def test_what_is_delivered_twice_while_its_answer_is_being_sent_is_sent_once(mem
 
     def send(told):
         sending.set()
-        goes_on.wait(30)
+        goes_on.wait(60)
         sent.append(told)
 
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(memory.reply, echo.graph, ERIN, text, message_id="c", send=send)
-        sending.wait(30)
+        sending.wait(60)
         second = pool.submit(memory.reply, echo.graph, ERIN, text, message_id="c", send=send)
         time.sleep(0.3)
         goes_on.set()
@@ -101,13 +101,13 @@ def test_what_is_old_is_not_answered_either_when_something_new_comes_with_it(mem
 
     def hold(_text):
         begun.set()
-        goes_on.wait(30)
+        goes_on.wait(60)
 
     echo = Echo(memory, hold)
 
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(memory.reply, echo.graph, ERIN, "new 1", message_id="1", send=sent.append)]
-        begun.wait(30)
+        begun.wait(60)
         asked += [pool.submit(memory.reply, echo.graph, ERIN, "new 2", message_id="2", send=sent.append)]
         asked += [
             pool.submit(

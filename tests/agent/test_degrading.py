@@ -135,11 +135,11 @@ def test_who_writes_while_the_turn_before_hangs_is_told_so(database_url, clock, 
         def hold():
             with memory.turn(ERIN):
                 hangs.set()
-                goes_on.wait(20)
+                goes_on.wait(60)
 
         holder = threading.Thread(target=hold)
         holder.start()
-        hangs.wait(20)
+        hangs.wait(60)
         try:
             assert memory.reply(_one_node(memory), ERIN, "hello?") == ENGLISH.busy
             assert memory.reply(_one_node(memory), JASON, "hello?") == "I hear you."
@@ -268,6 +268,7 @@ def test_an_embedding_model_that_hangs_keeps_nobody_waiting_for_ever_and_the_mem
 
 @pytest.mark.spec("M-18")
 def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answered(opened, scripted):
+    opened.service.embedder._timeout = timedelta(minutes=1)  # on a slow machine it is to answer
     opened.command(ERIN, "/remember TestCorp pays on Mondays")
     kept = opened.instructions.add(ERIN, "Answer in French")
     opened.instructions.add(ERIN, "Take 5 mg")

@@ -57,7 +57,7 @@ def test_the_whole_text_in_any_case_spacing_and_marks_is_forgotten_at_once(cheap
 
 
 @pytest.mark.spec("U-2")
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(wanted=texts)
 def test_only_the_whole_text_forgets_it_unasked(offline_commands, wanted):
     service = offline_commands.service
@@ -70,7 +70,7 @@ def test_only_the_whole_text_forgets_it_unasked(offline_commands, wanted):
 
 
 @pytest.mark.spec("U-2")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     text=texts,
     head=st.sampled_from(["", "/", "/remember", "/forget ", "/timezone ", "/instructions ", "remember that "]),

@@ -144,7 +144,7 @@ def test_asynchronous_code_gets_the_same_answers(memory):
 
 @pytest.mark.spec("C-21", "C-9")
 def test_people_who_write_at_once_are_answered_at_once_and_the_loop_goes_on(memory):
-    everyone = threading.Barrier(5, timeout=20)
+    everyone = threading.Barrier(5, timeout=60)
     beats = 0
 
     async def meet(_state):

@@ -51,7 +51,7 @@ def _stored(memory):
 
 
 def _eventually(happens):
-    for _ in range(400):
+    for _ in range(1_200):
         if result := happens():
             return result
         time.sleep(0.05)

@@ -382,14 +382,14 @@ def test_what_was_written_before_a_question_does_not_answer_it(memory):
 
     def pay(state):
         running.set()
-        goes_on.wait(30)
+        goes_on.wait(60)
         paid.append(interrupt("Pay 20? (yes/no)"))
         return {"messages": AIMessage(f"You said {paid[-1]}")}
 
     graph = StateGraph(MessagesState).add_node(pay).add_edge(START, "pay").compile(checkpointer=memory.saver)
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(memory.reply, graph, ERIN, "pay", message_id="1")
-        running.wait(30)
+        running.wait(60)
         second = pool.submit(memory.reply, graph, ERIN, "yes", message_id="2")
         until(lambda: _waiting(memory) == 2)
         goes_on.set()

@@ -121,7 +121,7 @@ def test_a_picture_that_is_brought_again_while_it_is_being_deleted_stays(
 
         monkeypatch.setattr(Media, "_reference", look_and_delete)
         say(saver, DAD, PICTURE)
-        deletions[0].result(10)
+        deletions[0].result(60)
     if not same_process:
         deleting.close()
 
@@ -136,7 +136,7 @@ def test_a_conversation_copied_while_it_is_being_deleted_has_its_pictures(saver)
     with ThreadPoolExecutor() as pool:
         copied = pool.submit(saver.copy_thread, MOM, DAD)
         saver.delete_thread(MOM)
-        copied.result(10)
+        copied.result(60)
 
     has_copy = saver.get_tuple(of(DAD)) is not None
     assert saver.load_media(DAD, reference) == (PICTURE if has_copy else None)

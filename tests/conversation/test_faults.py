@@ -194,7 +194,7 @@ def test_several_may_open_one_file_at_the_same_moment(tmp_path):
     together = threading.Barrier(4)
 
     def open_it(_):
-        together.wait(10)
+        together.wait(60)
         Database(f"sqlite:///{tmp_path}/langmem.db").close()
 
     with ThreadPoolExecutor(4) as pool:

@@ -74,7 +74,7 @@ def test_a_forked_process_does_not_use_the_numbers_its_parent_reserved():
     mine, its = fork.Pipe()
     child = fork.Process(target=lambda: its.send(allocator.of(SESSION, 17)))
     child.start()
-    assert mine.poll(20)
+    assert mine.poll(60)
     assert mine.recv() == Reservation(17)
     child.join()
     assert allocator.of(SESSION, 17).free == range(3, 17)

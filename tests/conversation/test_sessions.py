@@ -222,7 +222,7 @@ def test_first_messages_that_come_at_once_to_several_processes_begin_one_session
     together = threading.Barrier(4)
 
     def hello(graph):
-        together.wait(10)
+        together.wait(60)
         return say(graph, "hello")
 
     with ThreadPoolExecutor(4) as pool:

@@ -90,7 +90,7 @@ class Child:
 def forked():
     """Forks this process; the child does the work and ends."""
 
-    def fork(work: Callable[[], Any], seconds: int = 30) -> Child:
+    def fork(work: Callable[[], Any], seconds: int = 90) -> Child:
         return Child(work, seconds)
 
     return fork

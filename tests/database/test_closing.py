@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 MOM = "+972501234567"
 
 
-def until(reached, seconds=10):
+def until(reached, seconds=60):
     """What a background thread has begun it ends, and only then can its owner go."""
     deadline = time.monotonic() + seconds
     while not reached() and time.monotonic() < deadline:

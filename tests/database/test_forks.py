@@ -59,7 +59,7 @@ def test_a_fork_in_the_midst_of_everything_leaves_no_child_waiting(server, forke
         thread.start()
     try:
         for number in range(8):
-            child = forked(lambda number=number: server.says(PEOPLE[3], f"What is up, {number}?"), seconds=15)
+            child = forked(lambda number=number: server.says(PEOPLE[3], f"What is up, {number}?"), seconds=60)
             assert child.result().startswith(f"What is up, {number}? / ")
     finally:
         stopped.set()

@@ -45,7 +45,7 @@ class Outside:
     def __exit__(self, *_):
         self.held.clear()
         self._server.should_exit = True
-        self._thread.join(10)
+        self._thread.join(60)
 
     def texts(self, to):
         return [text for person, text in self.sent if person == to]

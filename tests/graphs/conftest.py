@@ -1,6 +1,7 @@
 """Both household assistants over one memory, texted to as a channel would."""
 
 import asyncio
+import shutil
 
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage
@@ -44,7 +45,8 @@ def household(tmp_path, clock):
 
 
 @pytest.fixture
-def memory(tmp_path, clock, offline_model):
+def memory(migrated_file, tmp_path, clock, offline_model):
+    shutil.copy(migrated_file, tmp_path / "langmem.db")
     with PhoneMemory(f"sqlite:///{tmp_path}/langmem.db", embeddings=offline_model, now=clock) as memory:
         yield memory
 

@@ -56,7 +56,7 @@ def _wait_until_up(url, server, log):
     until = time.monotonic() + STARTS_WITHIN
     while time.monotonic() < until and server.poll() is None:
         try:
-            if httpx.get(f"{url}/ok", timeout=2).status_code == 200:
+            if httpx.get(f"{url}/ok", timeout=10).status_code == 200:
                 return
         except httpx.TransportError:
             time.sleep(0.3)

@@ -113,7 +113,7 @@ def test_what_is_restored_while_a_purge_runs_is_kept(memory, clock):
             purging = other.submit(memory.purge)
             time.sleep(0.3)  # it has seen that the memory is due, and waits to delete it
             assert not purging.done()
-        purging.result(20)
+        purging.result(60)
     assert [each.id for each in memory.list_memories(ANNA)] == [stored.id]
 
 

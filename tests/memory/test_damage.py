@@ -161,7 +161,7 @@ def test_a_damaged_vector_is_made_anew_from_its_text(memory, fresh, facts, clock
 
     assert DOSE not in found("semantic")
     assert f"{table.removeprefix('langmem_').replace('history', 'message')}.damaged" in events(caplog)
-    for _ in range(200):
+    for _ in range(3_000):
         if examine(memory.database) == [] and found("semantic")[:1] == [DOSE]:
             break
         time.sleep(0.02)

@@ -136,4 +136,4 @@ with MemoryService("sqlite://") as memory:
     memory.foremost("anna")
 assert not {name for name in set(sys.modules) - before if "." not in name}, "at a later call"
 """
-    subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -49,7 +49,7 @@ def _outcome(memory, text):
 
 
 def _eventually(happens):
-    for _ in range(500):
+    for _ in range(6_000):
         if happens():
             return True
         time.sleep(0.01)
@@ -131,7 +131,7 @@ def test_closing_waits_neither_for_a_call_that_hangs_nor_for_the_next_try(databa
         assert _eventually(lambda: model.hanging)
         began = time.monotonic()
         memory.close()
-        assert (retried.result(5), hanging.result(5)) == ("unavailable", "unavailable")
+        assert (retried.result(60), hanging.result(60)) == ("unavailable", "unavailable")
         assert time.monotonic() - began < 0.9
 
 
@@ -156,7 +156,7 @@ try:
 except EmbeddingUnavailable as error:
     print(error)
 """
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert "no answer in 0.2 seconds" in ended.stdout
 
 

@@ -422,7 +422,7 @@ def test_two_who_merge_the_same_people_at_once_make_one_person(memory, database_
         begin = threading.Barrier(6)
 
         def link(people, one, other):
-            begin.wait(30)
+            begin.wait(60)
             return people.link(f"user:{one}", f"user:{other}")
 
         pairs = [(0, 1), (1, 0), (1, 2), (2, 3), (3, 0), (2, 0)]

@@ -23,6 +23,7 @@ def test_a_list_of_numbers_ends_where_it_ends(text, words, numbers):
     assert (utterance.words(phrase), phrase.numbers) == (words, numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.spec("R-1")
 @pytest.mark.parametrize("word", ["skip", "except", "less", "less than", "ו", "and", "a", "#", "\ud83d"])
 def test_sixty_thousand_letters_of_one_word_are_read_and_leave_nothing_out(word):

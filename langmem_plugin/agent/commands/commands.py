@@ -9,10 +9,12 @@ from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.plain_words import Said, said
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StorageFull, StoreUnavailable
-from langmem_plugin.identifiers import masked
+from langmem_plugin.facts.standing_orders import instruction_in
+from langmem_plugin.identifiers import is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
@@ -27,7 +29,9 @@ _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
 
 
 class Commands:
-    """`reset` ends the conversation of the owner it is given. Without `remembers` there are only conversations."""
+    """`reset` ends the conversation of the owner it is given. Without `remembers` there are only conversations, and
+    without `notices` standing instructions in plain words belong to the agent.
+    """
 
     def __init__(
         self,
@@ -38,16 +42,19 @@ class Commands:
         person_settings: PersonSettings,
         languages: Languages,
         role_of: Callable[[str], Role],
+        choice: InstructionChoice,
         remembers: bool = True,
+        notices: bool = True,
     ) -> None:
         self._service = service
         self._reset = reset
         self._person_settings = person_settings
         self._languages = languages
         self._remembers = remembers
+        self._notices = notices
         self._forgetting = Forgetting(service)
         memories = MemoryList(service, person_settings, role_of)
-        instructions = InstructionList(service.instructions)
+        instructions = InstructionList(service, person_settings, choice)
         self._answers: Mapping[CommandName, _Answer] = {
             "remember": self._remember,
             "memories": memories.listed,
@@ -70,7 +77,7 @@ class Commands:
         if not may_be_typed(text):
             if question is not None and (reply := self._answer_to(owner, text, question)) is not None:
                 return reply
-            found = self._said(text)
+            found = self._said_by(owner, text)
             return self._answered(owner, text, found.command, found.rest) if found else None
         if (command := typed(cleaned(text))) is None:
             return None
@@ -91,7 +98,7 @@ class Commands:
 
     def takes(self, owner: str, text: str) -> bool:
         """Whether `answer` will answer this text of this person. What does not answer an open question closes it."""
-        if self.knows(text):
+        if self.knows(text) and (may_be_typed(text) or self._said_by(owner, text) is not None):
             return True
         command = typed(cleaned(text)) if may_be_typed(text) else None
         if command is not None and nearest(command.word, self._person_settings.language(owner)) is not None:
@@ -109,7 +116,16 @@ class Commands:
         return False
 
     def _said(self, text: str) -> Said | None:
-        return said(cleaned(text)) if self._remembers else None
+        found = said(cleaned(text)) if self._remembers else None
+        return None if found is not None and found.command == "instructions" and not self._notices else found
+
+    def _said_by(self, owner: str, text: str) -> Said | None:
+        """In a group what one of them is to be called is no instruction for all of them."""
+        found = self._said(text)
+        if found is None or found.command != "instructions" or not is_group(owner):
+            return found
+        order = instruction_in(text)
+        return None if order is not None and order.names else found
 
     def _answered(self, owner: str, text: str, command: CommandName, rest: str) -> str:
         replies = self._languages.language_for(owner, text)

@@ -1,33 +1,49 @@
-"""/instructions: lists standing instructions by number, adds one, switches one off and on, removes one."""
+"""/instructions: lists standing instructions by number, adds one, switches one off and on, ranks one, removes one."""
 
 import re
+from datetime import timedelta
 
-from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, typed_in
+from langmem_plugin.agent.commands.lines import PAGE, instruction_told, page_number, pages_of, typed_in
+from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import InstructionNotFound, TooManyInstructions
-from langmem_plugin.memory.instructions import Instruction, StandingInstructions
-from langmem_plugin.memory.models import plain
+from langmem_plugin.facts.standing_orders import Spoken, order_of
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.instructions import Instruction, split
+from langmem_plugin.people.person_settings import PersonSettings
 
-_SWITCH = re.compile(
+NEWEST = "last"
+"""In place of a number: the one given last, where there is no doubt which that is."""
+
+_LATELY = timedelta(hours=1)
+_CHANGE = re.compile(
     r"(?:(?P<off>off|stop|כבה|כבי|apagar|desactivar)|(?P<on>on|הפעל|הפעילי|activar)|"
-    r"(?P<remove>remove|delete|forget|מחק|מחקי|הסר|הסירי|quitar|eliminar|borrar))(?:\s+#?(?P<number>\d{1,4}))?",
+    r"(?P<remove>remove|delete|forget|מחק|מחקי|הסר|הסירי|quitar|eliminar|borrar)|"
+    r"(?P<rank>priority|עדיפות|prioridad))(?:\s+#?(?P<number>\d{1,4}|last))?(?:\s+(?P<priority>\d{1,4}))?",
     re.IGNORECASE,
 )
+_ADD = re.compile(r"(?:add|new|הוסף|הוסיפי|añadir|agregar)\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
 class InstructionList:
-    def __init__(self, instructions: StandingInstructions) -> None:
-        self._instructions = instructions
+    def __init__(self, service: MemoryService, person_settings: PersonSettings, choice: InstructionChoice) -> None:
+        self._instructions = service.instructions
+        self._now = service.now
+        self._person_settings = person_settings
+        self._choice = choice
 
     def answer(self, owner: str, rest: str, replies: Replies) -> str:
         if (page := page_number(rest)) is not None:
             return self._listed(owner, page, replies)
-        if switch := _SWITCH.fullmatch(rest):
-            number = int(switch["number"] or 0)
-            if switch["remove"]:
-                return self._removed(owner, number, replies)
-            return self._switched(owner, number, replies, on=switch["on"] is not None)
-        return self._added(owner, rest, replies)
+        change = _CHANGE.fullmatch(rest)
+        if change is None or (change["priority"] and not change["rank"]):
+            added = _ADD.fullmatch(rest)
+            return self._added(owner, added["text"].strip() if added else rest, replies)
+        if change["rank"]:
+            return self._ranked(owner, change["number"], change["priority"], replies)
+        if change["remove"]:
+            return self._removed(owner, change["number"], replies)
+        return self._switched(owner, change["number"], replies, on=change["on"] is not None)
 
     def _all(self, owner: str) -> list[Instruction]:
         """The oldest first, those that are off too, so that a number stays one instruction's."""
@@ -41,57 +57,92 @@ class InstructionList:
         pages = pages_of(len(found))
         if not 1 <= page <= pages:
             return replies.no_such_page.format(pages=pages)
-        lines = [
-            (replies.instruction_on if each.active else replies.instruction_off).format(
-                number=number, text=_told(each, replies)
-            )
-            for number, each in list(enumerate(found, 1))[(page - 1) * PAGE : page * PAGE]
-        ]
+        chosen = self._choice.of(self._instructions.list_instructions(owner))
+        numbers = {each.id: number for number, each in enumerate(found, 1)}
+        given, no_room = {each.id for each in chosen.given}, {each.id for each in chosen.left_out}
+        lines = []
+        for each in found[(page - 1) * PAGE : page * PAGE]:
+            if not each.active:
+                line = replies.instruction_off
+            elif each.id in chosen.overruled:
+                line = replies.instruction_overruled
+            elif each.id in no_room:
+                line = replies.instruction_no_room
+            else:
+                line = replies.instruction_on if each.id in given else replies.instruction_over
+            by = numbers.get(chosen.overruled.get(each.id, ""), "")
+            lines.append(line.format(number=numbers[each.id], by=by, text=self._told(owner, each, replies)))
         more = replies.next_page.format(page=page, pages=pages, next=typed_in(replies, "/instructions", page + 1))
         return "\n".join([replies.instructions, *lines, *([more] if page < pages else [])])
 
     def _added(self, owner: str, text: str, replies: Replies) -> str:
-        same = next((each for each in self._all(owner) if plain(_whole(each)) == plain(text)), None)
+        order = self._order(text)
+        at = self._now().astimezone(self._person_settings.time_zone(owner))
         try:
-            if same is None:
-                same = self._instructions.add(owner, text)
-            elif not same.active:
-                same = self._instructions.update(owner, same.id, active=True)
+            taken = self._instructions.take(
+                owner,
+                order.text,
+                condition=order.condition,
+                priority=order.priority,
+                expires_at=order.ends(at),
+            )
         except TooManyInstructions:
             return replies.instructions_full
-        return replies.instruction_added.format(text=_told(same, replies))
+        reply = replies.instruction_switched_off if taken.outcome == "withdrawn" else replies.instruction_added
+        return reply.format(text=self._told(owner, taken.instruction, replies))
 
-    def _removed(self, owner: str, number: int, replies: Replies) -> str:
-        found = self._all(owner)
-        if not 1 <= number <= len(found):
-            return replies.instruction_unknown.format(number=number)
+    def _order(self, text: str) -> Spoken:
+        """Read as a condition of ours, else in plain words; what cannot be read is left in the text, for the model."""
+        wanted, condition = split(text)
+        if condition is not None:
+            return Spoken(wanted, text, condition)
+        return order_of(text) or Spoken(text, text)
+
+    def _ranked(self, owner: str, number: str | None, priority: str | None, replies: Replies) -> str:
+        one = self._numbered(owner, number)
+        if one is None:
+            return replies.instruction_unknown.format(number=number or 0)
+        if priority is None or not 1 <= int(priority) <= 10:  # noqa: PLR2004 - as an Instruction has it
+            return replies.instruction_priority_wrong
         try:
-            self._instructions.remove(owner, found[number - 1].id)
+            changed = self._instructions.update(owner, one.id, priority=int(priority))
+        except InstructionNotFound:  # removed by another process, meanwhile
+            return replies.instruction_unknown.format(number=number)
+        text = self._told(owner, changed.model_copy(update={"priority": 1}), replies)
+        return replies.instruction_priority_set.format(text=text, priority=changed.priority)
+
+    def _removed(self, owner: str, number: str | None, replies: Replies) -> str:
+        one = self._numbered(owner, number)
+        if one is None and number == NEWEST:
+            listed = self._listed(owner, 1, replies)
+            return listed if listed == replies.no_instructions else f"{listed}\n{replies.instruction_which}"
+        if one is None:
+            return replies.instruction_unknown.format(number=number or 0)
+        try:
+            self._instructions.remove(owner, one.id)
         except InstructionNotFound:  # by another process, meanwhile
             return replies.instruction_unknown.format(number=number)
-        return replies.forgotten.format(fact=_told(found[number - 1], replies))
+        return replies.forgotten.format(fact=self._told(owner, one, replies))
 
-    def _switched(self, owner: str, number: int, replies: Replies, *, on: bool) -> str:
-        found = self._all(owner)
-        if not 1 <= number <= len(found):
-            return replies.instruction_unknown.format(number=number)
+    def _switched(self, owner: str, number: str | None, replies: Replies, *, on: bool) -> str:
+        one = self._numbered(owner, number)
+        if one is None:
+            return replies.instruction_unknown.format(number=number or 0)
         try:
-            changed = self._instructions.update(owner, found[number - 1].id, active=on)
+            changed = self._instructions.update(owner, one.id, active=on)
         except InstructionNotFound:  # removed by another process, meanwhile
             return replies.instruction_unknown.format(number=number)
         told = replies.instruction_switched_on if on else replies.instruction_switched_off
-        return told.format(text=_told(changed, replies))
+        return told.format(text=self._told(owner, changed, replies))
 
+    def _numbered(self, owner: str, number: str | None) -> Instruction | None:
+        found = self._all(owner)
+        if number == NEWEST:
+            lately = [each for each in found if self._now() - each.created_at < _LATELY]
+            sure = found if len(found) == 1 else lately if len(lately) == 1 else []
+            return sure[0] if sure else None
+        place = int(number or 0)
+        return found[place - 1] if 1 <= place <= len(found) else None
 
-def _told(instruction: Instruction, replies: Replies) -> str:
-    text = one_line(instruction.text)
-    return (
-        text
-        if instruction.condition is None
-        else replies.instruction_if.format(condition=instruction.condition, text=text)
-    )
-
-
-def _whole(instruction: Instruction) -> str:
-    """As it would be written to add it."""
-    return instruction.text if instruction.condition is None else f"if {instruction.condition} then {instruction.text}"
+    def _told(self, owner: str, instruction: Instruction, replies: Replies) -> str:
+        return instruction_told(instruction, self._person_settings.time_zone(owner), replies)

@@ -1,7 +1,11 @@
 """How a memory or a message stands in a list for people: on one line, and on pages."""
 
+from datetime import time, timedelta
+from zoneinfo import ZoneInfo
+
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.memory import Memory
+from langmem_plugin.memory.instructions import Instruction
 
 PAGE = 10
 _LONGEST = 200
@@ -16,6 +20,21 @@ def one_line(text: str) -> str:
 def with_id(memory: Memory, text: str) -> str:
     """With the id that /forget takes."""
     return f"{one_line(text)} [{memory.id[:_SHORT_ID]}]"
+
+
+def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:
+    """With its condition, its priority where it is not the usual one, and its last day or instant in their zone."""
+    text = one_line(instruction.text)
+    if instruction.condition is not None:
+        text = replies.instruction_if.format(condition=instruction.condition, text=text)
+    if instruction.priority > 1:
+        text = replies.instruction_priority.format(text=text, priority=instruction.priority)
+    if instruction.expires_at is not None:
+        ends = instruction.expires_at.astimezone(zone)
+        whole_days = ends.time() == time.min
+        shown = f"{ends - timedelta(days=1):%Y-%m-%d}" if whole_days else f"{ends:%Y-%m-%d %H:%M}"
+        text = replies.instruction_until.format(text=text, date=shown)
+    return text
 
 
 def pages_of(many: int) -> int:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from langmem_plugin.agent.command_words import CommandName
+from langmem_plugin.agent.commands.instruction_list import NEWEST
 
 _LONGEST = 600  # letters of a text that is looked at
 _SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
@@ -40,6 +41,8 @@ class _Rule:
 class _Language:
     letters: re.Pattern[str]
     asks_for_all: re.Pattern[str]
+    drops_rule: re.Pattern[str]
+    """Takes a standing instruction back, the one with a `number` or the last."""
     rules: Sequence[_Rule]
     asks_more: re.Pattern[str]
     """A request behind the first: "… and show me recipes"."""
@@ -60,6 +63,8 @@ def said(text: str) -> Said | None:
             continue
         if language.asks_for_all.fullmatch(plain):
             return Said("memories")
+        if dropped := language.drops_rule.fullmatch(plain):
+            return Said("instructions", f"delete {dropped['number'] or NEWEST}")
         if _QUESTION.search(plain):
             continue
         for rule in language.rules:
@@ -112,6 +117,10 @@ _ENGLISH = _Language(
         rf"""{_EN_HEAD}(?:(?:can\syou\s|could\syou\s)?(?:please\s)?(?:show|tell|list)\s(?:me\s)?(?:everything\s|all\s)?(?:that\s)?(?:what\s)?you\s
         |what\s(?:all\s)?do\syou\s|what\shave\syou\s)(?:remember(?:ed)?|know|stored|learn(?:ed|t))\s(?:about|of)\sme
         (?:[\s,]{{0,3}}please)?[\s.!?]{{0,5}}\Z"""
+    ),
+    drops_rule=_pattern(
+        rf"""{_EN_HEAD}(?:forget(?:\sabout)?|drop|cancel|delete|remove|scrap|revoke)\s(?:(?:that|this|the\slast|my\slast|your\slast)\s(?:standing\s)?(?:rule|instruction)
+        |(?:the\s)?(?:standing\s)?(?:rule|instruction)\s(?:number\s|no\.?\s)?\#?(?P<number>\d{{1,3}}))(?:[\s,]{{0,3}}please)?{_EN_END}"""
     ),
     rules=(
         _Rule(
@@ -172,6 +181,10 @@ _HEBREW = _Language(
     asks_for_all=_pattern(
         rf"""{_HE_HEAD}(?:(?:תגיד|תגידי|תראה|תראי|ספר|ספרי)\sלי\s)?(?:מה|כל\sמה\sש)\s?(?:את|אתה)\s(?:זוכר|זוכרת|יודע|יודעת)\s(?:עלי|עליי)[\s.!?]{{0,5}}\Z"""
     ),
+    drops_rule=_pattern(
+        rf"""{_HE_HEAD}(?:תשכח|תשכחי|שכח|שכחי|בטל|בטלי|תבטל|תבטלי|מחק|מחקי|תמחק|תמחקי)\s(?:(?:את\s|מ)?(?:ה?כלל\s(?:ה(?:זה|אחרון))|ה?הוראה\s(?:ה(?:זאת|זו|אחרונה)))
+        |(?:את\s)?(?:ה?כלל|ה?הוראה)\s(?:מספר\s)?(?P<number>\d{{1,3}})){_HE_END}"""
+    ),
     rules=(
         _Rule(
             "remember",
@@ -226,6 +239,10 @@ _SPANISH = _Language(
     letters=re.compile("[A-Za-z]"),
     asks_for_all=_pattern(
         rf"""[¿\s]{{0,3}}{_ES_HEAD}(?:(?:dime|muéstrame|enséñame)\s)?[¿\s]{{0,3}}(?:qué|que|lo\sque|todo\slo\sque)\s(?:recuerdas|sabes|has\saprendido)\s(?:de|sobre|acerca\sde)\sm[íi][\s.!?]{{0,5}}\Z"""
+    ),
+    drops_rule=_pattern(
+        rf"""{_ES_HEAD}(?:olvida|olvídate\sde|borra|elimina|quita|cancela|anula)\s(?:(?:esa|esta|la\súltima)\s(?:regla|instrucción|norma)
+        |la\s(?:regla|instrucción|norma)\s(?:número\s)?(?P<number>\d{{1,3}}))(?:[\s,]{{0,3}}por\sfavor)?{_ES_END}"""
     ),
     rules=(
         _Rule(

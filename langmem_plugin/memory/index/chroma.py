@@ -33,7 +33,7 @@ except ImportError as error:
 log = event_log(__name__)
 
 _DAMAGED = {11, 26}  # SQLite's codes of a file that is malformed, or no database at all
-_CLOSING_SECONDS = 5.0
+_CLOSING_SECONDS, _PATIENCE_SECONDS = 5.0, 5.0
 _PAGE = 1_000
 
 
@@ -47,6 +47,7 @@ class ChromaCollections:
         self._vectors = FileChecksums(folder, _holds_vectors)
         self._settings = Settings(anonymized_telemetry=False)
         self._opening = process_forks.Lock()
+        self._files = process_forks.Lock()  # of the collections' folders
         self._lock: FileLock | None = None
         self._client: _OpenClient | None = None
         self._inode: int | None = None
@@ -101,16 +102,23 @@ class ChromaCollections:
                 if not made.count():
                     client.delete_collection(name)
             self._close_client()
-            self._wipe_deleted()
-            self.note_files()
+            with self._reading() as connection:
+                connection.execute("VACUUM")  # what SQLite has deleted is still in the file
+            self.remove_left_folders()
 
-    def _wipe_deleted(self) -> None:
-        """What SQLite has deleted is still in the file. Raises TimeoutError where another program has locked it."""
-        try:
-            with contextlib.closing(sqlite3.connect(self._file, timeout=0)) as connection:
-                connection.execute("VACUUM")
-        except sqlite3.OperationalError as error:
-            raise TimeoutError(f"{self._file} is locked") from error
+    def remove_left_folders(self) -> None:
+        """Chroma leaves the folder of a deleted collection, with its vectors, where it was.
+
+        Raises TimeoutError where another program has locked the database.
+        """
+        folders = [each for each in self._folder.iterdir() if each.is_dir() and _holds_vectors(each)]
+        with self._reading() as connection:  # now: a collection is in the database before it has a folder
+            used = {name for (name,) in connection.execute("SELECT id FROM segments")}
+        with self._files:
+            for folder in folders:
+                if folder.name not in used and folder.exists():
+                    rmtree(folder)
+        self.note_files()
 
     def check_lock(self) -> None:
         """Raises TimeoutError where a program that is none of ours has locked the database.
@@ -121,8 +129,9 @@ class ChromaCollections:
 
     def note_files(self) -> None:
         """What was written is noted, and is for nobody else to read."""
-        self._keep_private()
-        self._vectors.note()
+        with self._files:
+            self._keep_private()
+            self._vectors.note()
 
     def _collection(self, name: str, embeddings: VectorsById) -> VectorStore:
         self.check_lock()
@@ -139,7 +148,8 @@ class ChromaCollections:
                         f"the Chroma collection {name!r} holds documents of another application: they are taken over "
                         "when the service is opened, or by `adopt_collection`"
                     )
-        self._keep_private()
+        with self._files:
+            self._keep_private()
         return store
 
     def _refuse_another(self, made: chromadb.Collection, expected: int) -> None:
@@ -187,13 +197,20 @@ class ChromaCollections:
         if not self._file.exists():
             return True
         try:
-            with contextlib.closing(sqlite3.connect(self._file, timeout=0)) as connection:
+            with self._reading(patience=0) as connection:
                 connection.execute("SELECT count(*) FROM sqlite_master")
-        except sqlite3.OperationalError as error:
-            raise TimeoutError(f"{self._file} is locked") from error
         except sqlite3.DatabaseError:
             return False
         return True
+
+    @contextlib.contextmanager
+    def _reading(self, patience: float = _PATIENCE_SECONDS) -> Iterator[sqlite3.Connection]:
+        """Beside Chroma. Raises TimeoutError where another has locked the database for longer than that."""
+        try:
+            with contextlib.closing(sqlite3.connect(self._file, timeout=patience)) as connection:
+                yield connection
+        except sqlite3.OperationalError as error:
+            raise TimeoutError(f"{self._file} is locked") from error
 
     def _close_client(self) -> None:
         if self._client is not None:
@@ -213,7 +230,8 @@ class ChromaCollections:
         """What Chroma has made anyone may read. What else is in the folder is not ours to change."""
         for path in self._folder.iterdir():
             if path.name.startswith(self._file.name):
-                path.chmod(0o600)
+                with contextlib.suppress(FileNotFoundError):  # the journal comes and goes
+                    path.chmod(0o600)
             elif path.is_dir() and _holds_vectors(path):
                 path.chmod(0o700)
                 for file in path.iterdir():
@@ -284,6 +302,7 @@ class _Collection(Chroma):
     def delete_collection(self) -> None:
         with self._writing():
             super().delete_collection()
+        self._database.remove_left_folders()
 
     @contextlib.contextmanager
     def _writing(self) -> Iterator[None]:

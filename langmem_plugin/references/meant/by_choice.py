@@ -11,7 +11,7 @@ from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.atoms import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
 from langmem_plugin.references.words.description_synonyms import SYNONYMS

@@ -65,4 +65,5 @@ def type_words(nouns: Sequence[str]) -> frozenset[str]:
 
 def without(entries: Sequence[ItemEntry], left_out: Sequence[ItemEntry]) -> list[ItemEntry]:
     """The entries that are not among those left out."""
-    return [entry for entry in entries if not any(entry is other for other in left_out)]
+    left = set(map(id, left_out))
+    return [entry for entry in entries if id(entry) not in left]

@@ -125,12 +125,10 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         fits = tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries)
         sort = "name" if any(fits) else "typed"
         if sort == "typed":
-            near = [
-                max(
-                    (_alike(value, shown) for value in values for shown in _compared(value, listed, index)), default=0.0
-                )
-                for index in range(len(listed.entries))
-            ]
+            near = [0.0] * len(listed.entries)
+            for value in values:
+                for index, shown in _compared(value, listed):
+                    near[index] = max(near[index], _alike(value, shown))
             best = max(near, default=0.0)
             fits = tuple(fit if fit == best else 0.0 for fit in near)
         if any(fits):
@@ -155,12 +153,14 @@ def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value
     return noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
 
 
-def _compared(said: Value, listed: ShownList, index: int) -> Sequence[Value]:
-    """The values of an item that one said is compared with: a part of the day with when it starts, and no more."""
-    shown = listed.values[index]
-    if said.until is not None:
-        return [value for value in shown if value.kind == "time"][:1]
-    return [value for value in shown if value.until is None or said.kind != "time"]
+def _compared(said: Value, listed: ShownList) -> list[tuple[int, Value]]:
+    """The places of items and the values that one said is compared with: a part of the day with when each of them
+    starts, and no more.
+    """
+    near = listed.values_near(said)
+    if said.until is None:
+        return [(index, shown) for index, shown in near if shown.until is None or said.kind != "time"]
+    return list({index: shown for index, shown in reversed(near) if shown.kind == "time"}.items())
 
 
 def _alike(said: Value, shown: Value) -> float:
@@ -219,11 +219,8 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if flagged is not None:
         return flagged
     if not known:
-        slips = [
-            any(_nearly(word, listed.naming(index) | _long(entry)) for word in (mark.text, *said))
-            for index, entry in enumerate(listed.entries)
-        ]
-        near = [("nickname", 0.8) if slip else ("", 0.0) for slip in slips]
+        slips = {place for word in {mark.text, *said} for place in _slips(word, listed)}
+        near = [("nickname", 0.8) if index in slips else ("", 0.0) for index in range(len(listed.entries))]
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
@@ -233,11 +230,6 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
         return Constraint(mark.text, "state", turned, range(place, place + 1)) if named and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
-
-
-def _long(entry: ItemEntry) -> frozenset[str]:
-    """Words of its values that are long enough to be known in another form."""
-    return frozenset(word for word in entry.atoms if len(word) > _ROOT and word.isalpha())
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
@@ -250,26 +242,26 @@ def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) 
     return ("type", 0.5) if said & entry.kind_words or said & listed.nouns else ("", 0.0)
 
 
-def _nearly(word: str, known: frozenset[str]) -> bool:
-    """A nickname ("pete", "ben" of Benedict), one slip of the finger, or two in a long word."""
+def _slips(word: str, listed: ShownList) -> set[int]:
+    """The places of items that a word is a nickname of ("pete", "ben" of Benedict), or one slip of the finger away
+    from, two if it is long.
+    """
     if len(word) < _SHORTEST_NICKNAME or not word.isalpha():
+        return set()
+    spelled = listed.spellings.get(word[0], {})
+    return {place for other, places in spelled.items() if _nearly(word, other) for place in places}
+
+
+def _nearly(word: str, other: str) -> bool:
+    apart = abs(len(word) - len(other))
+    if word[:_ROOT] == other[:_ROOT] and min(len(word), len(other)) > _ROOT and apart <= _ENDINGS:
+        return True  # "cardiologist" of cardiology
+    if len(other) <= _SHORTEST_NICKNAME or ":" in other:
         return False
+    if other.startswith(word) and apart <= _LONGEST_LEFT_OUT:
+        return True
     slips = 1 + (len(word) >= _LONG)
-    for other in known:
-        if (
-            word[:_ROOT] == other[:_ROOT]
-            and min(len(word), len(other)) > _ROOT
-            and abs(len(word) - len(other)) <= _ENDINGS
-        ):
-            return True  # "cardiologist" of cardiology
-        if len(other) <= _SHORTEST_NICKNAME or other[0] != word[0] or ":" in other:
-            continue
-        if other.startswith(word) and len(other) - len(word) <= _LONGEST_LEFT_OUT:
-            return True
-        near = len(word) >= _SHORTEST_SLIP and abs(len(other) - len(word)) <= slips
-        if near and OSA.distance(word, other, score_cutoff=slips) <= slips:
-            return True
-    return False
+    return len(word) >= _SHORTEST_SLIP and apart <= slips and OSA.distance(word, other, score_cutoff=slips) <= slips
 
 
 def _code(mark: Mark, place: int, listed: ShownList) -> Constraint | None:

@@ -74,9 +74,10 @@ def _content(message: BaseMessage) -> bytes | None:
     if isinstance(message, ToolMessage):
         parts = (message.name, message.tool_call_id, message.artifact, message.status)
         return packed(["tool", message.content, *parts])
-    if isinstance(message.content, str) and not isinstance(message, AIMessage):
+    calls = message.tool_calls if isinstance(message, AIMessage) else []
+    if isinstance(message.content, str) and not calls:
         return f"{message.type}\0{message.content}".encode("utf-8", "surrogatepass")  # half an emoji too
-    return packed([message.type, message.content, message.tool_calls if isinstance(message, AIMessage) else []])
+    return packed([message.type, message.content, calls])
 
 
 def _own(message: BaseMessage) -> BaseMessage:

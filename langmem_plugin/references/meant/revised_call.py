@@ -7,7 +7,7 @@ from langmem_plugin.references.meant.resolution import PreviousCall
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.plain_data import plain
-from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.atoms import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, words_of
 from langmem_plugin.references.words import phrases
 

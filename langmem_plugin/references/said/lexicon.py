@@ -1,8 +1,10 @@
-"""Every form of a language table with its grammatical kinds, to be looked up by its words."""
+"""Every form of a language table with its grammatical kinds, to be looked up by its words, mistyped ones too."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+
+from rapidfuzz.distance import OSA
 
 from langmem_plugin.references.text.tokens import tokens
 from langmem_plugin.references.words import Comparison, Language
@@ -10,6 +12,8 @@ from langmem_plugin.references.words import Comparison, Language
 Value = int | Comparison | tuple[str, ...]
 Kinds = dict[str, Value]
 """The kinds of a form with the number, comparison or field names that each carries."""
+# Words of other kinds ("es tarde", "the contract one") are too often words of their own, one letter away.
+_CORRECTED = frozenset(("ordinal", "marker", "comparison", "last", "penultimate", "both", "except"))
 
 
 @dataclass
@@ -65,3 +69,32 @@ def _stems(word: str, language: Language) -> list[str]:
             break
         stems.append(word[length:])
     return stems
+
+
+def corrected_form(word: str, language: Language, *, before_one: bool) -> str | None:
+    """The form of the language that a word is one slip away from; None when it is none.
+
+    `before_one` says that "one" follows, where a shorter word is enough.
+    """
+    if len(word) < (3 if before_one else 4) or word in language.stop:
+        return None
+    for form in _mistyped(language).get(word[0], ()):
+        if abs(len(form) - len(word)) > 1 or OSA.distance(form, word, score_cutoff=1) != 1:
+            continue
+        marker = form in language.kinds["marker"]
+        if form + "s" == word and not marker:
+            continue
+        long = len(word) >= 6 or (len(form) >= 6 and marker) or len(form) == len(word) == 5
+        if before_one or long or sorted(form) == sorted(word):
+            return form
+    return None
+
+
+@lru_cache(maxsize=8)
+def _mistyped(language: Language) -> dict[str, list[str]]:
+    """Single words worth recognising when mistyped, by their first letter."""
+    forms: dict[str, list[str]] = {}
+    for (word, *more), kinds in lexicon(language).forms.items():
+        if not more and len(word) >= 4 and word.isalpha() and (kinds.keys() & _CORRECTED or word == "everything"):
+            forms.setdefault(word[0], []).append(word)
+    return forms

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 from langmem_plugin.references.said.comparison_phrases import read_comparison
 from langmem_plugin.references.said.cursor import Cursor
-from langmem_plugin.references.said.group_phrases import read_group
 from langmem_plugin.references.said.number_phrases import read_numbers
 from langmem_plugin.references.said.ordinal_phrases import read_order
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.pronoun_phrases import read_pronoun
+from langmem_plugin.references.said.pronoun_phrases import read_group, read_pronoun
 from langmem_plugin.references.said.tagger import Mark
 
 _READERS = (read_numbers, read_order, read_comparison, read_group, read_pronoun)

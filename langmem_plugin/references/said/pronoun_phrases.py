@@ -1,4 +1,4 @@
-"""Pronouns and what stands for them: this, those, it, them, its, there, the previous one."""
+"""Pronouns and what stands for them: this, those, it, its, there, the previous one; all, both, neither, the other."""
 
 from langmem_plugin.references.said.cursor import Cursor
 from langmem_plugin.references.said.phrase import Phrase
@@ -53,3 +53,26 @@ def _counted(cursor: Cursor, mark: Mark) -> Phrase | None:
         return None
     count = number.number("cardinal")
     return cursor.take("these", 2, count=count, explicit=False) if count <= _MOST_COUNTED else None
+
+
+def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
+    kind = next((kind for kind in ("neither", "both", "all") if mark.has(kind)), None)
+    if kind is None:
+        return _other(cursor, mark)
+    if kind == "both" and cursor.near(1).has("cardinal", "ordinal", "label", "marker", "the"):
+        return None
+    size = 1
+    while cursor.near(size).has("of", "the", "these", "them") and not cursor.near(size).has("idiom"):
+        size += 1
+    count = cursor.near(size).count
+    size += count > 0
+    return cursor.take(kind, size + cursor.near(size).has("one"), count=count)
+
+
+def _other(cursor: Cursor, mark: Mark) -> Phrase | None:
+    if not mark.has("another", "other"):
+        return None
+    definite = mark.definite or mark.text.startswith("the ") or cursor.near(-1).has("the", "this", "its")
+    one = cursor.near(1).has("one")
+    return cursor.take("other" if definite else "another", 1 + one, one=one)

@@ -1,7 +1,7 @@
 """An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
@@ -42,7 +42,6 @@ class Segment:
     start: int
     end: int
     rejected: bool = False
-    corrected: bool = False
     joined: bool = False
 
     def holds(self, phrase: Phrase) -> bool:
@@ -54,50 +53,40 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     pieces: list[Segment] = []
     for held, joined, corrects in _pieces(marks, found):
         if corrects:
-            pieces = [_turned_down(piece) for piece in pieces]
+            pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
             if kept:
-                pieces.append(
-                    Segment(kept, kept[0].start, kept[-1].end, rejected=rejected, joined=joined and bool(pieces))
-                )
+                pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
-
-
-def _turned_down(piece: Segment) -> Segment:
-    return Segment(piece.marks, piece.start, piece.end, rejected=True, corrected=True, joined=piece.joined)
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:
     held: list[Mark] = []
     joined = corrects = False
     for place, mark in enumerate(marks):
-        inside = any(phrase.start < mark.start and mark.end < phrase.end for phrase in found)
-        breaks = mark.text in _BREAKS and not inside
-        of_itself = bool(held) and not inside and mark.text in _SUBJECTS and held[-1].text not in _RELATIVE
-        joins = mark.text in _JOINS and not inside
-        first = not held or held[-1].text == "no"
+        if any(phrase.start < mark.start and mark.end < phrase.end for phrase in found):
+            held.append(mark)
+            continue
         following = marks[place + 1].text if place + 1 < len(marks) else ""
         two = f"{mark.text} {following}"
-        instead = not inside and (mark.text in _INSTEAD or two in _INSTEAD)
-        turns = (
-            not inside
-            and place + 1 < len(marks)
-            and (mark.text in _CORRECTS or two in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
-        )
-        starts_negation = bool(held) and not inside and _starts_rejection(marks, place)
-        of_itself = of_itself or (not inside and _turns_to_another(held, mark))
-        corrects_so = mark.text == "no" and bool(held) and not inside and following in ("the", "that", "this")
-        turns, starts_negation = turns or corrects_so, starts_negation and not corrects_so
-        if instead:
+        if mark.text in _INSTEAD or two in _INSTEAD:
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
-        if breaks or joins or turns or starts_negation or of_itself:
+        first = not held or held[-1].text == "no"
+        told = mark.text in _CORRECTS or two in _CORRECTS or (mark.text in _CORRECTS_FIRST and first)
+        no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
+        turns = no_the or (told and bool(following))
+        begins = bool(held) and (
+            (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
+            or (not no_the and _starts_rejection(marks, place))
+            or _turns_to_another(held, mark)
+        )
+        joins = mark.text in _JOINS
+        if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
-            held, joined, corrects = [], joins, turns
-            if starts_negation or of_itself:
-                held = [mark]
+            held, joined, corrects = [mark] if begins else [], joins, turns
         else:
             held.append(mark)
     yield held, joined, corrects

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from langmem_plugin.references.said.language_detection import has_enclitic, language_of
-from langmem_plugin.references.said.lexicon import Kinds, Value, lexicon, look_up
-from langmem_plugin.references.said.typos import corrected_form
+from langmem_plugin.references.said.lexicon import Kinds, Value, corrected_form, lexicon, look_up
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import Comparison, Language
 
@@ -31,7 +30,7 @@ class Mark:
         return self.values.keys()
 
     def has(self, *kinds: str) -> bool:
-        return not self.values.keys().isdisjoint(kinds)
+        return bool(self.values) and not self.values.keys().isdisjoint(kinds)
 
     def number(self, kind: str) -> int:
         return cast("int", self.values[kind])

@@ -28,7 +28,6 @@ class Utterance:
             if not self._inside_value(phrase)
             for part in self._parts(phrase)
         ]
-        self.atoms = atoms(text)
 
     def _parts(self, phrase: Phrase) -> list[Phrase]:
         """As in "not 2, 3": the first number is turned down, the others are meant instead."""
@@ -76,6 +75,10 @@ class Utterance:
             return self.text.strip()
         last = next((mark for mark in reversed(told) if mark.start - told[0].end < NEAR), told[0])
         return self.text[told[0].start : last.end]
+
+    @cached_property
+    def atoms(self) -> frozenset[str]:
+        return atoms(self.text)
 
     @cached_property
     def values(self) -> list[Value]:

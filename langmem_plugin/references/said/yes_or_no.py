@@ -46,10 +46,9 @@ def agrees(said: str) -> Verdict | None:
     if not text:
         return None
     bare = text.rstrip(" .!,…")
-    if bare and all(sign in _YES_SIGNS for sign in bare.replace(" ", "")):
-        return Verdict(yes=True)
-    if bare and all(sign in _NO_SIGNS for sign in bare.replace(" ", "")):
-        return Verdict(yes=False)
+    for signs, yes in ((_YES_SIGNS, True), (_NO_SIGNS, False)):
+        if bare and all(sign in signs for sign in bare.replace(" ", "")):
+            return Verdict(yes)
     matches = [(found, yes) for words, yes in ((_NO_WORDS, False), (_YES_WORDS, True)) if (found := words.match(text))]
     if not matches:
         return None

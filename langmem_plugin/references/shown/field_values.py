@@ -31,30 +31,27 @@ def field_values(key: str, value: object, siblings: Mapping[str, object]) -> lis
     A wall time is taken as written; an epoch is in UTC. A duration without a unit is read as minutes and, after
     that, as seconds. Money keeps its sign. Both ends of a range are given. Nothing is raised.
     """
-    return list(dict.fromkeys(_values(key, value, siblings, inside=False)))
+    return list(dict.fromkeys(_values(key, value, siblings)))
 
 
-def _values(key: str, value: object, siblings: Mapping[str, object], *, inside: bool) -> list[Value]:
+def _values(
+    key: str, value: object, siblings: Mapping[str, object], *, inside: bool = False, listed: bool = False
+) -> list[Value]:
+    """`inside` and `listed` say whether the value was found in a mapping, and in a list; no other is looked into."""
     if isinstance(value, Mapping):
-        if inside:
-            return []
-        named = [(f"{key}_{inner}", value[inner]) for inner in list(value)[:_LONGEST_LIST]]
+        named = [] if inside else [(f"{key}_{inner}", value[inner]) for inner in list(value)[:_LONGEST_LIST]]
         return [found for name, part in named for found in _values(name, part, value, inside=True)]
     if isinstance(value, (list, tuple)):
-        return [found for part in value[:_LONGEST_LIST] for found in _one(key, part, siblings, inside=inside)]
-    return _one(key, value, siblings, inside=inside)
-
-
-def _one(key: str, value: object, siblings: Mapping[str, object], *, inside: bool) -> list[Value]:
-    if isinstance(value, Mapping):
-        return _values(key, value, siblings, inside=inside)
+        parts = [] if listed else value[:_LONGEST_LIST]
+        return [found for part in parts for found in _values(key, part, siblings, inside=inside, listed=True)]
     if isinstance(value, timedelta):
         return [Value("duration", value.total_seconds() / 60)]
-    named = key_words(key)
-    if isinstance(value, bool) or (named and (named[-1] in KEYS["nothing"] or (named[1:] and named[-1] == "number"))):
+    named_by = key_words(key)
+    if named_by and (named_by[-1] in KEYS["nothing"] or (named_by[1:] and named_by[-1] == "number")):
         return []
     if isinstance(value, (int, float)):
-        return _figure(key, float(value), siblings) if abs(value) < 1e18 else []
+        known = not isinstance(value, bool) and abs(value) < 1e18
+        return _figure(key, float(value), siblings) if known else []
     if isinstance(value, (str, date, time, Decimal)):
         return _text(key, str(value).strip()[:_LONGEST_TEXT], siblings)
     return []

@@ -8,10 +8,10 @@ from typing import Any
 
 from langmem_plugin.references.shown.field_values import field_values
 from langmem_plugin.references.shown.item_states import properties_of, states_of
-from langmem_plugin.references.text.atoms import atoms, word_atoms
-from langmem_plugin.references.text.dates_and_numbers import typed_atoms
+from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
 from langmem_plugin.references.text.values import Value
+from langmem_plugin.references.words import phrases
 
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
@@ -19,25 +19,13 @@ DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1
 """Parts of the day in minutes since midnight."""
 Item = dict[str, Any]
 
-_NAME_KEYS = (
-    "name",
-    "title",
-    "subject",
-    "label",
-    "summary",
-    "task",
-    "headline",
-    "caption",
-    "heading",
-    "text",
-    "model",
-    "question",
-    "nombre",
-    "titulo",
-    "שם",
-    "כותרת",
+_LONGEST_NAME = 120  # letters
+
+_NAME_KEYS = phrases(
+    "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
 )
 _ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
+_NAMING = frozenset((*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם"))
 _NUMBERING = frozenset((*_ID_KEYS, "mask", "no", "plate", "account", "tracking"))
 _KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
 
@@ -71,47 +59,29 @@ class ItemEntry:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """What people may call it, best first: values of name-like fields, then the key it was found under."""
-        found: dict[str, None] = {}
-        words_by_key = {key: key_words(key) for key in self.item}
-        whole = [wanted for wanted in _NAME_KEYS if (wanted,) in words_by_key.values()]
-        for wanted in whole[:1] or _NAME_KEYS:
-            for key, words in words_by_key.items():
-                value = self.item[key]
-                if (
-                    (words == (wanted,) or (not whole and words[-1:] == (wanted,)))
-                    and isinstance(value, str)
-                    and value
-                    and len(value) < 120
-                ):
-                    found[value] = None
+        keys = {key: key_words(key) for key in self.item}
+        whole = [wanted for wanted in _NAME_KEYS if (wanted,) in keys.values()][:1]
+        named = (
+            self.item[key]
+            for wanted in whole or _NAME_KEYS
+            for key, words in keys.items()
+            if words == (wanted,) or (not whole and words[-1:] == (wanted,))
+        )
+        found = [value for value in named if _is_text(value, _LONGEST_NAME)]
         if self.key and not self.key.isdigit():
-            found[self.key.replace("_", " ")] = None
-        if not found:
-            for value in self.item.values():
-                name = value.get("name") if isinstance(value, Mapping) else None
-                if isinstance(name, str) and 0 < len(name) < 120:
-                    found[name] = None
-                    break
-        if not found:
-            for key, value in self.item.items():
-                if (
-                    words_by_key[key][-1:] != ("id",)
-                    and isinstance(value, str)
-                    and value
-                    and len(value) < 60
-                    and not value[0].isdigit()
-                ):
-                    found[value] = None
-                    break
-        return tuple(found)
+            found.append(self.key.replace("_", " "))
+        inner = (value.get("name") for value in self.item.values() if isinstance(value, Mapping))
+        found = found or [name for name in inner if _is_text(name, _LONGEST_NAME)][:1]
+        others = (value for key, value in self.item.items() if keys[key][-1:] != ("id",))
+        found = found or [value for value in others if _is_text(value, 60) and not value[0].isdigit()][:1]
+        return tuple(dict.fromkeys(found))
 
     @property
     def title(self) -> str:
         """The shortest honest way to name it to a person."""
         if self.names:
             return self.names[0]
-        first = next((f"{key} {value}" for key, value in leaves(self.item)), "")
-        return str(first)
+        return next((f"{key} {value}" for key, value in leaves(self.item)), "")
 
     @cached_property
     def name_words(self) -> tuple[frozenset[str], ...]:
@@ -155,12 +125,8 @@ class ItemEntry:
     @cached_property
     def identity(self) -> frozenset[str]:
         """Values that identify: ids, codes, links."""
-        found = set()
-        for key, value in self.item.items():
-            words = key_words(key)
-            if words and words[-1] in _ID_KEYS and isinstance(value, (str, int)) and not isinstance(value, bool):
-                found.add(normal(str(value)))
-        return frozenset(found)
+        known = ((key_words(key)[-1:], value) for key, value in self.item.items() if type(value) in (str, int))
+        return frozenset(normal(str(value)) for last, value in known if last and last[0] in _ID_KEYS)
 
     @cached_property
     def atoms(self) -> frozenset[str]:
@@ -258,6 +224,10 @@ class ItemEntry:
         return value
 
 
+def _is_text(value: object, limit: int) -> bool:
+    return isinstance(value, str) and 0 < len(value) < limit
+
+
 def _is_code(text: str) -> bool:
     """As "A-1042" is, and "12.50", "7:40" and "2 rooms" are not."""
     return not any(mark in text for mark in " :.,/") and any(letter.isalpha() for letter in text)
@@ -272,12 +242,5 @@ def long_part(entry: ItemEntry) -> str | None:
 
 def has_identity(item: Mapping[str, Any]) -> bool:
     """Whether a dict is a thing of its own (has a name or an id) and not a wrapper around others."""
-    for key, value in item.items():
-        words = key_words(str(key))
-        if (
-            words
-            and words[-1] in (*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם")
-            and isinstance(value, (str, int))
-        ):
-            return True
-    return False
+    last_words = ((key_words(str(key))[-1:], value) for key, value in item.items())
+    return any(_NAMING.issuperset(last) and last and isinstance(value, (str, int)) for last, value in last_words)

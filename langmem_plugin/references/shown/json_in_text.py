@@ -3,7 +3,9 @@
 import ast
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from langmem_plugin.references.shown.plain_data import plain
@@ -17,22 +19,20 @@ def structured(content: object) -> Any:
     if isinstance(content, str):
         return _decode(content)
     if isinstance(content, list):
-        blocks = []
-        for block in content:
-            if isinstance(block, str):
-                blocks.append(_decode(block))
-            elif isinstance(block, Mapping):
-                if isinstance(block.get("text"), str):
-                    blocks.append(_decode(block["text"]))
-                elif "json" in block:
-                    blocks.append(plain(block["json"]))
-        if len(blocks) == 1:
-            return blocks[0]
-        if blocks and all(isinstance(block, str) for block in blocks):
-            return "\n".join(blocks)
+        blocks = [block for each in content for block in _of_block(each)]
         data = [block for block in blocks if not isinstance(block, str)]
+        if blocks and not data:
+            return "\n".join(blocks)
         return data[0] if len(data) == 1 else data
     return plain(content)
+
+
+def _of_block(block: object) -> list[Any]:
+    """Nothing where it holds neither text nor data: an image."""
+    text = block.get("text") if isinstance(block, Mapping) else block
+    if isinstance(text, str):
+        return [_decode(text)]
+    return [plain(block["json"])] if isinstance(block, Mapping) and "json" in block else []
 
 
 def _decode(text: str) -> Any:
@@ -40,27 +40,19 @@ def _decode(text: str) -> Any:
     fenced = _FENCED.match(stripped)
     if fenced:
         stripped = fenced[1].strip()
+    readers: list[Callable[[], Any]] = []
     if stripped[:1] in "[{":
-        try:
-            return _of_json(stripped)
-        except (ValueError, RecursionError):
-            pass
-        try:
-            return plain(ast.literal_eval(stripped))
-        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
-            pass
-        lines = [line for line in stripped.splitlines() if line.strip()]
-        try:
-            return [_of_json(line) for line in lines]
-        except (ValueError, RecursionError):
-            pass
-    for opening in ("[", "{"):
-        start = stripped.find(opening)
-        if start > 0 and stripped[-1:] in "]}":
-            try:
-                return _of_json(stripped[start:])
-            except (ValueError, RecursionError):
-                continue
+        readers += [
+            lambda: _of_json(stripped),
+            lambda: plain(ast.literal_eval(stripped)),
+            lambda: [_of_json(line) for line in stripped.splitlines() if line.strip()],
+        ]
+    if stripped[-1:] in "]}":
+        starts = (start for start in map(stripped.find, "[{") if start > 0)
+        readers += [partial(_of_json, stripped[start:]) for start in starts]
+    for read in readers:
+        with suppress(ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return read()
     return text
 
 

@@ -1,7 +1,8 @@
 """What the conversation has shown: every list, how replies numbered and narrowed it, and which item is in focus."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
@@ -19,6 +20,7 @@ MOST_LINES = 300
 """Lines of a reply that are taken for items; each is compared with each item."""
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
+_MOST_NAMED = 8  # items in a reply that speaks of known ones
 
 
 @dataclass(frozen=True)
@@ -33,9 +35,7 @@ class Call:
 
 @dataclass
 class Ledger:
-    """The state of a conversation after some messages; `read` returns the next state and leaves this one
-    alone.
-    """
+    """The state of a conversation after the messages it has read and heard."""
 
     shown_lists: list[ShownList] = field(default_factory=list)
     result_lists: list[ResultList] = field(default_factory=list)
@@ -52,24 +52,8 @@ class Ledger:
     known: dict[str, ItemEntry] = field(default_factory=dict)
     """Entries with an identity, by all that they hold."""
 
-    @property
-    def size(self) -> int:
-        """Items held."""
-        return 1 + sum(len(result_list.entries) for result_list in self.result_lists)
-
     def copy(self) -> "Ledger":
-        return Ledger(
-            list(self.shown_lists),
-            list(self.result_lists),
-            list(self.focus),
-            list(self.together),
-            list(self.chosen),
-            list(self.calls),
-            list(self.pending),
-            self.turn,
-            self.reply,
-            dict(self.known),
-        )
+        return Ledger(*(copy(getattr(self, each.name)) for each in fields(self)))
 
     def read(self, message: BaseMessage) -> None:
         """Take in an assistant or tool message."""
@@ -96,7 +80,7 @@ class Ledger:
     def settle(self) -> None:
         """Results that no reply spoke of count as shown whole."""
         for result_list in self.pending:
-            self._show(result_list.entries, [None] * len(result_list.entries), "all", (result_list,))
+            self._show(result_list.entries, "all", (result_list,))
         self.pending.clear()
 
     def point(self, entry: ItemEntry) -> None:
@@ -123,19 +107,16 @@ class Ledger:
                 result_list.entries[place] = self.known.setdefault(entry.signature, entry)
 
     def _show(
-        self, entries: Sequence[ItemEntry], labels: Sequence[int | None], kind: str, sources: tuple[ResultList, ...]
+        self,
+        entries: Sequence[ItemEntry],
+        kind: str,
+        sources: tuple[ResultList, ...],
+        labels: Sequence[int | None] | None = None,
     ) -> ShownList:
-        nouns = frozenset().union(*(source.nouns for source in sources)) if sources else frozenset()
-        listed = ShownList(
-            list(entries),
-            list(labels),
-            self.turn,
-            kind,
-            nouns,
-            sources[-1].tool if sources else "",
-            any(source.collective for source in sources),
-            sources,
-        )
+        nouns = frozenset[str]().union(*(source.nouns for source in sources))
+        tool, collective = sources[-1].tool if sources else "", any(source.collective for source in sources)
+        labels = labels or [None] * len(entries)
+        listed = ShownList(list(entries), list(labels), self.turn, kind, nouns, tool, collective, sources)
         self.shown_lists.append(listed)
         if len(listed.entries) == 1:
             self.point(listed.entries[0])
@@ -185,8 +166,8 @@ class Ledger:
             self.result_lists.append(ResultList(texts))
         for result_list in self.pending:
             if not any(id(entry) in shown for entry in result_list.entries):
-                self._show(result_list.entries, [None] * len(result_list.entries), "all", (result_list,))
-        listed = self._show(entries, [line.number for line in lines], "list", used)
+                self._show(result_list.entries, "all", (result_list,))
+        listed = self._show(entries, "list", used, [line.number for line in lines])
         listed.captions = [line.text for line in lines]
         listed.lettered = any(line.lettered for line in lines)
         return True
@@ -197,57 +178,38 @@ class Ledger:
             matched = aligned(lines, parts)
             shown = [(part, line.number) for part, line in zip(matched, lines, strict=True) if part is not None]
             if len(shown) * 2 >= len(lines):
-                self._show([part for part, _ in shown], [number for _, number in shown], "parts", sources)
-                self._show([entry], [None], "prose", sources)
+                self._show([part for part, _ in shown], "parts", sources, [number for _, number in shown])
+                self._show([entry], "prose", sources)
                 return True
         covered = sum(len(atoms(line.text) & entry.atoms) * 2 >= len(atoms(line.text)) for line in lines)
-        if covered * 2 >= len(lines):
-            self._show([entry], [None], "prose", sources)
-            return True
-        return False
+        if covered * 2 < len(lines):
+            return False
+        self._show([entry], "prose", sources)
+        return True
 
     def _show_pending(self, reply: str) -> None:
-        shown: list[tuple[int, ResultList, list[ItemEntry]]] = []
-        for result_list in self.pending:
-            entries, last = spoken_of(reply, result_list.entries)
-            shown.append((last if entries else -2, result_list, entries))
-        for _, result_list, entries in sorted(shown, key=lambda part: part[0]):
-            if entries:
-                self._show(entries, [None] * len(entries), "prose", (result_list,))
-            else:
-                self._show(result_list.entries, [None] * len(result_list.entries), "all", (result_list,))
+        spoken = [(*spoken_of(reply, result_list.entries), result_list) for result_list in self.pending]
+        for entries, _, result_list in sorted(spoken, key=lambda each: each[1] if each[0] else -2):
+            self._show(entries or result_list.entries, "prose" if entries else "all", (result_list,))
         self.pending.clear()
 
     def _speak_of_older(self, reply: str) -> None:
         """A reply without new results that names known items puts them in focus."""
         recent = [result_list for result_list in self.result_lists[-RECENT:] if not result_list.weak]
-        reply_atoms = atoms(reply)
-        if not reply_atoms:
-            return
-        entries = sharing(reply_atoms, list(reversed(recent)))
-        mentions = named_in(reply, entries)
-        seen: set[str] = set()
-        fresh: list[ItemEntry] = []
-        for mention in mentions:
-            name = mention.entry.name_text[0] if mention.entry.name_text else ""
-            if name and name not in seen and len(words_of(name)) + len(name) > 3:
-                seen.add(name)
-                fresh.append(mention.entry)
-        if fresh and len(fresh) <= 8:
-            sources = tuple(
-                result_list for result_list in recent if any(entry in result_list.entries for entry in fresh)
-            )
-            self._show(fresh, [None] * len(fresh), "prose", sources[-1:])
+        by_name: dict[str, ItemEntry] = {}
+        for mention in named_in(reply, sharing(atoms(reply), list(reversed(recent)))):
+            name = next(iter(mention.entry.name_text), "")
+            if len(words_of(name)) + len(name) > 3:
+                by_name.setdefault(name, mention.entry)
+        fresh = list(by_name.values())
+        if 0 < len(fresh) <= _MOST_NAMED:
+            sources = [each for each in recent if any(entry in each.entries for entry in fresh)]
+            self._show(fresh, "prose", tuple(sources[-1:]))
 
 
 def text_of(message: BaseMessage) -> str:
     """The text of a message, whatever its content blocks."""
     if isinstance(message.content, str):
         return message.content
-    parts = []
-    for block in message.content:
-        if isinstance(block, str):
-            parts.append(block)
-        elif isinstance(block.get("text"), str):
-            parts.append(block["text"])
-    return "\n".join(parts)
+    blocks = (block if isinstance(block, str) else block.get("text") for block in message.content)
+    return "\n".join(text for text in blocks if isinstance(text, str))

@@ -11,11 +11,10 @@ from langmem_plugin.references.text.tokens import is_stop, normal, words_of
 
 @dataclass(frozen=True)
 class Mention:
-    """An entry named in a text: where (in words; -1 when only its values are), and how strongly in [0, 1]."""
+    """An entry named in a text, and at which letter of its words."""
 
     entry: ItemEntry
     position: int
-    strength: float
 
 
 def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
@@ -35,19 +34,13 @@ def named_in(text: str, entries: Sequence[ItemEntry]) -> list[Mention]:
         if position >= 0:
             at.setdefault(position, []).append(entry)
     found = []
-    for position in sorted(at):
-        group = at[position]
-        longest = max(len(name) for entry in group for name in entry.name_text) if len(group) > 1 else 0
-        if len(group) > 1:
-            full = [
-                entry
-                for entry in group
-                if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)
-            ]
-            group = full or group
-            best = max(len(held & entry.atoms) for entry in group)
-            group = [entry for entry in group if len(held & entry.atoms) == best]
-        found.append(Mention(group[0], position, 1.0))
+    for position, rivals in sorted(at.items(), key=lambda each: each[0]):
+        longest = max((len(name) for entry in rivals for name in entry.name_text), default=0)
+        full = [
+            entry for entry in rivals if any(len(name) == longest and f" {name} " in spoken for name in entry.name_text)
+        ]
+        best = max(full or rivals, key=lambda entry: len(held & entry.atoms))
+        found.append(Mention(best, position))
     return _without_inner(found, spoken)
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 _LEVELS = 40  # of nesting
 _LARGEST = 2**1000  # what fits into a float and can be written out
+_AS_IT_IS = frozenset((str, float, bool, type(None)))
 _UNCHANGING = (date, time, timedelta, Decimal, UUID, PurePath)
 _PACKING = (
     ormsgpack.OPT_NON_STR_KEYS
@@ -30,6 +31,8 @@ def plain(value: object, levels: int = _LEVELS) -> Any:
     Of what is no data, of a number that nothing compares with, and of what is nested deeper than anybody is shown,
     there is only the name of its type.
     """
+    if type(value) in _AS_IT_IS:
+        return value
     value = _opened(value)
     if levels and isinstance(value, Mapping):
         return {_key(key): plain(inner, levels - 1) for key, inner in value.items()}

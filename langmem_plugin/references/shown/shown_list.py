@@ -1,14 +1,19 @@
 """A list as a person saw it: in which order, under which numbers, called what."""
 
+from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.said_values import written_values
-from langmem_plugin.references.text.values import Value
+from langmem_plugin.references.text.values import Value, numbers
+
+_LONG = 7  # letters; a longer word is known in another form too
 
 
 @dataclass(eq=False)
@@ -44,13 +49,29 @@ class ShownList:
         return [atoms(caption) for caption in self.captions]
 
     @cached_property
-    def values(self) -> list[list[Value]]:
-        """Of all the fields of each item and of the line that showed it."""
-        told = [written_values(caption) for caption in self.captions] or [[] for _ in self.entries]
-        return [
-            [value for values in entry.values.values() for value in values] + caption
-            for entry, caption in zip(self.entries, told, strict=True)
-        ]
+    def values(self) -> list[tuple[int, Value]]:
+        """Of all the fields of each item and of the line that showed it, with the item's place."""
+        found = []
+        for place, entry in enumerate(self.entries):
+            caption = written_values(self.captions[place]) if self.captions else []
+            found += [(place, value) for value in (*chain.from_iterable(entry.values.values()), *caption)]
+        return found
+
+    @cached_property
+    def _by_number(self) -> list[tuple[float, int]]:
+        """Every number that its values may be said by, in order, with where among `values`."""
+        return sorted((number, where) for where, (_, value) in enumerate(self.values) for number in numbers(value))
+
+    def values_near(self, said: Value) -> list[tuple[int, Value]]:
+        """In order, those of `values` that may be like one said: no other is, by `likeness` or to a whole number."""
+        near: set[int] = set()
+        for number in numbers(said):
+            first = bisect_left(self._by_number, (number * 0.89 - 1, 0))
+            last = bisect_left(self._by_number, (number * 1.13 + 1, len(self.values)))
+            near.update(where for _, where in self._by_number[first:last])
+        if said.kind in ("time", "date"):  # which have no one number
+            near |= {where for where, (_, value) in enumerate(self.values) if value.kind == said.kind}
+        return [self.values[where] for where in sorted(near)]
 
     def states_of(self, place: int) -> dict[int, bool]:
         """The states of an item, and those that the line that showed it tells of."""
@@ -58,22 +79,23 @@ class ShownList:
 
     @cached_property
     def _states(self) -> list[dict[int, bool]]:
-        told = [text_states(caption) for caption in self.captions] or [{} for _ in self.entries]
-        return [{**caption, **entry.states} for caption, entry in zip(told, self.entries, strict=True)]
+        captions = self.captions or [""] * len(self.entries)
+        return [{**text_states(caption), **entry.states} for caption, entry in zip(captions, self.entries, strict=True)]
 
-    def naming(self, place: int) -> frozenset[str]:
-        """The words that an item is called by."""
-        own = frozenset().union(*self.entries[place].name_words)
-        return own | self.caption_atoms[place] if self.captions else own
+    @cached_property
+    def spellings(self) -> Mapping[str, Mapping[str, list[int]]]:
+        """By first letter, the words that its items are called by and the long ones of their values, with their places."""
+        found: dict[str, dict[str, list[int]]] = {}
+        for place, entry in enumerate(self.entries):
+            words = {word for word in entry.atoms if len(word) > _LONG and word.isalpha()}.union(*entry.name_words)
+            for word in words | self.caption_atoms[place] if self.captions else words:
+                found.setdefault(word[0], {}).setdefault(word, []).append(place)
+        return found
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
         """Every word and value of its items."""
-        return (
-            frozenset().union(*(self.atoms_of(place) for place in range(len(self.entries))))
-            if self.entries
-            else frozenset()
-        )
+        return frozenset[str]().union(*map(self.atoms_of, range(len(self.entries))))
 
     def of(self, entries: list[ItemEntry]) -> "ShownList":
         """The same with no more than some of its entries, unnumbered."""

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 _LABEL = re.compile(
     r"""^(?P<indent>\s*)(?:[*_]{1,2})?
@@ -39,7 +40,7 @@ def read_lines(text: str) -> list[ListLine]:
     it shows none.
     """
     table = read_table(text)
-    if len(table) >= 1:
+    if table:
         return [ListLine(_row_number(row), " ".join(row.values()), row) for row in table]
     numbered: list[ListLine] = []
     bullets: list[ListLine] = []
@@ -48,16 +49,14 @@ def read_lines(text: str) -> list[ListLine]:
     for raw in text.splitlines():
         match = _LABEL.match(raw)
         indent = len(raw) - len(raw.lstrip())
-        if match and base is not None and indent > base + 1 and current is not None:
-            _add_detail(current, match["text"])
-            continue
         if match is None:
             if current is not None and raw.strip() and indent > (base or 0):
                 _add_detail(current, raw.strip())
-            elif not raw.strip():
-                continue
-            else:
+            elif raw.strip():
                 current = None
+            continue
+        if base is not None and indent > base + 1 and current is not None:
+            _add_detail(current, match["text"])
             continue
         number = _number(match)
         if number is None and numbered:
@@ -71,8 +70,6 @@ def read_lines(text: str) -> list[ListLine]:
             base = indent
         current = ListLine(number, body, lettered=match["letter"] is not None)
         (bullets if number is None else numbered).append(current)
-    if len(numbered) == 1 and numbered[0].number != 1 and len(bullets) < 2 and len(text.splitlines()) > 1:
-        return numbered
     if numbered:
         return numbered if len(numbered) > 1 or len(text.splitlines()) > 1 else _inline(text) or numbered
     return bullets if len(bullets) > 1 else _inline(text)
@@ -132,20 +129,16 @@ def _plain(text: str) -> str:
 def read_table(text: str) -> list[dict[str, str]]:
     """Rows of the first markdown table as dicts by column title; [] when there is none."""
     lines = [line.strip() for line in text.splitlines()]
-    for index, line in enumerate(lines[1:], 1):
-        if "--" in line and "|" in line and "|" in lines[index - 1] and _RULE.match(line):
-            header = _cells(lines[index - 1])
-            rows = []
-            for row in lines[index + 1 :]:
-                if "|" not in row:
-                    break
-                rows.append(dict(zip(header, _cells(row), strict=False)))
-            return rows
+    for above, line, place in zip(lines, lines[1:], range(len(lines)), strict=False):
+        if "--" in line and "|" in line and "|" in above and _RULE.match(line):
+            return _rows([above, *takewhile(lambda row: "|" in row, lines[place + 2 :])])
     barred = [line for line in lines if line.startswith("|") and line.count("|") > 2]
-    if len(barred) > 2:  # a table without the line under its head
-        header = _cells(barred[0])
-        return [dict(zip(header, _cells(row), strict=False)) for row in barred[1:]]
-    return []
+    return _rows(barred) if len(barred) > 2 else []  # a table without the line under its head
+
+
+def _rows(lines: list[str]) -> list[dict[str, str]]:
+    header, *rows = map(_cells, lines)
+    return [dict(zip(header, row, strict=False)) for row in rows]
 
 
 def _cells(row: str) -> list[str]:

@@ -122,9 +122,11 @@ def _entry(item: dict[str, Any], nouns: frozenset[str], position: int, key: str 
     return ItemEntry(item, key, position, nouns, parts)
 
 
-def _list(items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None) -> ResultList:
+def _list(
+    items: list[dict[str, Any]], nouns: frozenset[str], tool: str, keys: list[str] | None = None, *, weak: bool = False
+) -> ResultList:
     entries = [_entry(item, nouns, index, keys[index] if keys else "") for index, item in enumerate(items)]
-    return ResultList(entries, tool, nouns, collective=bool(nouns & COLLECTIVE))
+    return ResultList(entries, tool, nouns, weak, collective=bool(nouns & COLLECTIVE))
 
 
 def _walk(data: Any, nouns: frozenset[str], tool: str, found: list[ResultList], depth: int) -> None:
@@ -164,44 +166,26 @@ def _walk_dict(data: dict[str, Any], nouns: frozenset[str], tool: str, found: li
     envelope = [key for key in (*tables, *dicts) if set(key_words(key)[-1:]) & _ENVELOPE]
     named = has_identity(scalars)
     titled = named and any(set(key_words(key)) & {"name", "title", "subject"} for key in scalars)
+    few = len(scalars) <= 3
     if envelope and not titled:
-        for key in envelope:
-            _walk(data[key], nouns | _key_nouns(key), tool, found, depth + 1)
+        parts = {key: data[key] for key in envelope}
+    elif named or not (few or tables):
+        weak = not titled and not reads(tool) and _acknowledges(scalars)
+        found.append(_list([data], nouns, tool, weak=weak))
         return
-    if named or (len(scalars) > 3 and not tables):
-        result_list = _list([data], nouns, tool)
-        result_list.weak = not titled and not reads(tool) and _acknowledges(scalars)
-        found.append(result_list)
+    elif not tables and few and len(dicts) > 1 and _alike(list(dicts.values())):
+        found.append(_list(list(dicts.values()), nouns, tool, list(dicts)))
         return
-    if tables:
-        for key, value in tables.items():
-            _walk(value, nouns | _key_nouns(key), tool, found, depth + 1)
-        return
-    if len(dicts) >= 2 and len(scalars) <= 3:
-        if _alike(list(dicts.values())):
-            found.append(_list(list(dicts.values()), nouns, tool, list(dicts)))
-            return
-        for key, inner in dicts.items():
-            _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
-        return
-    if len(dicts) == 1 and len(scalars) <= 3:
-        key, inner = next(iter(dicts.items()))
-        _walk(inner, nouns | _key_nouns(key), tool, found, depth + 1)
-        return
-    if lists and len(scalars) <= 2:
-        for key, value in lists.items():
-            _walk(list(value), nouns | _key_nouns(key), tool, found, depth + 1)
-        return
-    result_list = _list([data], nouns, tool)
-    result_list.weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)
-    if not result_list.weak and len(scalars) == 1 and not lists:
-        only = next(iter(scalars.values()))
-        if isinstance(only, str):
-            text_lists = _from_text(only, nouns, tool)
-            if text_lists and len(text_lists[0].entries) > 1:
-                found.extend(text_lists)
-                return
-    found.append(result_list)
+    else:
+        parts = tables or (dicts if few else {}) or (lists if len(scalars) <= 2 else {})
+    for key, part in parts.items():
+        _walk(part, nouns | _key_nouns(key), tool, found, depth + 1)
+    if not parts:
+        weak = all(set(key_words(key)) & _ACKNOWLEDGING for key in data)
+        only = next(iter(scalars.values())) if len(scalars) == 1 and not lists and not weak else None
+        in_text = _from_text(only, nouns, tool) if isinstance(only, str) else []
+        several = in_text and len(in_text[0].entries) > 1
+        found.extend(in_text if several else [_list([data], nouns, tool, weak=weak)])
 
 
 def _acknowledges(scalars: dict[str, Any]) -> bool:
@@ -222,18 +206,10 @@ def _alike(values: list[dict[str, Any]]) -> bool:
 
 def _from_text(text: str, nouns: frozenset[str], tool: str) -> list[ResultList]:
     rows: list[dict[str, Any]] = list(read_table(text))
-    if rows:
-        return [_list(rows, nouns, tool)]
-    lines = read_lines(text)
-    if lines:
-        return [
-            _list(
-                [line_item(line.number or index, line.text, line.details) for index, line in enumerate(lines, 1)],
-                nouns,
-                tool,
-            )
-        ]
-    return []
+    rows = rows or [
+        line_item(line.number or index, line.text, line.details) for index, line in enumerate(read_lines(text), 1)
+    ]
+    return [_list(rows, nouns, tool)] if rows else []
 
 
 def line_item(number: int, text: str, details: Mapping[str, str]) -> dict[str, Any]:

@@ -101,12 +101,8 @@ def _two_numbers(phrase: _Phrase) -> _Found:
     first, second, half = phrase.must("hour"), phrase.must("minute"), phrase["half"]
     if "-" in phrase.match.group() and first.digits:
         return []
-    if (
-        not ("z" in phrase.match.group() or 10 <= second.amount < 100)
-        or first.digits != second.digits
-        or first.amount % 1
-        or second.amount % 1
-    ):
+    spoken = "z" in phrase.match.group() or 10 <= second.amount < 100
+    if not spoken or first.digits != second.digits or first.amount % 1 or second.amount % 1:
         return []
     found = _clock(first, second.amount, half) if first.amount < 25 and second.amount < 60 else []
     if not half and not phrase["hint"]:

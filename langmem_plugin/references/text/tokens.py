@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 )
 _MARKS = re.compile(r"[\u0300-\u036f\u0591-\u05c7\u200e\u200f\u202a-\u202e\ufe0f]")
 _PLURAL = re.compile(r"(?:(?<=ss)es|(?<=sh)es|(?<=ch)es|(?<=x)es|(?<=[^s'us])s)$")
-_WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
+WORD = re.compile(r"[^\W\d_]*+\d[^\W_]*+|[^\W\d_]+(?:['’׳״\"][^\W\d_]+)*")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _STOP = frozenset().union(*(language.stop for language in LANGUAGES))
 
@@ -81,7 +81,7 @@ def stem(word: str) -> str:
 
 def words_of(text: str) -> list[str]:
     """Stemmed words in order, numbers included, function words too."""
-    return [stem(word) for word in _WORD.findall(normal(text))]
+    return [stem(word) for word in WORD.findall(normal(text))]
 
 
 def is_stop(word: str) -> bool:

@@ -55,38 +55,25 @@ def _lexicon() -> dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]]:
     for form, (start, end) in words.DAYPARTS.items():
         day = (Word("R", form, words.RELATIVE_DAYS[form]),) if form in words.RELATIVE_DAYS else ()
         add(form, Word("D", form, start, until=end), *day)
-    for code, cell in words.CODES.items():
-        for form in cell.split("|"):
-            add(form, Word(code, form, 1))
-    tables: dict[str, Mapping[str, float]] = {
-        "m": words.HALVES,
-        "k": words.MULTIPLIERS,
-        "n": words.NUMBERS,
-        "R": words.RELATIVE_DAYS,
-        "C": words.INSTANTS,
-        "u": words.MINUTES,
-        "W": words.WEEKDAYS,
-    }
-    for code, table in tables.items():
-        for form, number in table.items():
-            add(form, Word(code, form, number))
+    tables: list[tuple[str, Mapping[str, float]]] = [
+        *((code, dict.fromkeys(phrases(cell), 1)) for code, cell in words.CODES.items()),
+        *(("m", words.HALVES), ("k", words.MULTIPLIERS), ("n", words.NUMBERS), ("R", words.RELATIVE_DAYS)),
+        *(("C", words.INSTANTS), ("u", words.MINUTES), ("W", words.WEEKDAYS)),
+    ]
+    for language in LANGUAGES:
+        tables += [("W", language.weekdays), ("M", language.months)]
+        for code, counting in (("n", language.cardinals), ("o", language.ordinals)):
+            forms = (form for form in counting if not (form in words.NOT_NUMBERS or form[0].isdigit()))
+            tables.append((code, {form: counting[form] for form in forms}))
     for form, minutes in words.PAIRS.items():
         add(form, Word("n", form, 2), Word("u", form, minutes))
+    for code, table in tables:
+        for form, number in table.items():
+            add(form, Word(code, form, number))
     for form, currency in words.CURRENCIES.items():
         add(form, Word("x", form, unit=currency))
     for form, (factor, unit) in words.MEASURES.items():
         add(form, Word("U", form, factor, unit))
-    for language in LANGUAGES:
-        forms: dict[str, Mapping[str, int]] = {
-            "n": language.cardinals,
-            "W": language.weekdays,
-            "M": language.months,
-            "o": language.ordinals,
-        }
-        for code, numbers in forms.items():
-            for form, number in numbers.items():
-                if code in "WM" or not (form in words.NOT_NUMBERS or form[0].isdigit()):
-                    add(form, Word(code, form, number))
     first: dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]] = {}
     for key in sorted(meanings, key=len, reverse=True):
         first.setdefault(key[0], []).append((key, meanings[key]))
@@ -110,10 +97,6 @@ def kinds_of_words(text: str) -> list[Word]:
             continue
         prefixes, length, meant = _meaning(texts, place)
         start, end = match.start(), matches[place + length - 1].end()
-        if not meant and texts[place] != "once":
-            found.append(Word("w" if texts[place][0].isalpha() else ".", texts[place], start=start, end=end))
-            place += 1
-            continue
         attached = found and found[-1].code == "n" and found[-1].digits and start - found[-1].end < 2
         if texts[place] in _ATTACHED and not attached:
             meant = ()
@@ -158,14 +141,13 @@ def _datelike(found: list[Word], texts: list[str], place: int) -> bool:
 
 def _figure(match: re.Match[str], text: str) -> Word:
     code, start, end = match.lastgroup or "", match.start(), match.end()
-    if code in "IS":
-        return Word(code, text, start=start, end=end)
+    amount = 0.0
     if code == "c":
-        hour, minute = (int(part) for part in text.split(":")[:2])
-        return Word("c" if hour < 25 and minute < 60 else ".", text, (hour * 60 + minute) % 1440, start=start, end=end)
-    if len(text) > _LONGEST:
-        return Word("w", text, start=start, end=end)
-    return Word(code, text, number(match.group(code)), start=start, end=end)
+        hour, minute = map(int, text.split(":")[:2])
+        code, amount = "c" if hour < 25 and minute < 60 else ".", (hour * 60 + minute) % 1440
+    elif code not in "IS":
+        code, amount = ("w", 0.0) if len(text) > _LONGEST else (code, number(match.group(code)))
+    return Word(code, text, amount, start=start, end=end)
 
 
 def number(text: str) -> float:

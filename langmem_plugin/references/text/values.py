@@ -62,8 +62,11 @@ def likeness(said: Value, shown: Value) -> float:
 
 
 def _near(said: Value, shown: Value) -> bool:
-    amount, other = abs(said.amount), abs(shown.amount)
-    return math.isclose(amount, other, rel_tol=0.1 if said.about or shown.about else 1e-6, abs_tol=1e-6)
+    return _close(said.amount, shown.amount, about=said.about or shown.about)
+
+
+def _close(amount: float, other: float, *, about: bool) -> bool:
+    return math.isclose(abs(amount), abs(other), rel_tol=0.1 if about else 1e-6, abs_tol=1e-6)
 
 
 def _same_time(said: Value, shown: Value) -> bool:
@@ -105,14 +108,20 @@ def _bare_likeness(bare: Value, other: Value) -> float:
     """0.5 where a number without a unit is the number of the other value."""
     if bare.kind != "quantity" or bare.unit or other.kind == "quantity":
         return 0
-    amounts: tuple[float, ...] = (abs(other.amount),)
-    if other.kind == "duration":
-        amounts = other.amount, other.amount / 60
-    elif other.kind == "time":
-        amounts = (other.amount / 60, other.amount / 60 - 12) if other.until is None else ()
-    elif other.kind == "date":
-        amounts = (other.amount,) if other.unit in ("day-of-month", "year") else _parts(other).get("day-of-month", ())
-    return 0.5 * any(_near(bare, Value("quantity", amount, about=other.about)) for amount in amounts)
+    about = bare.about or other.about
+    return 0.5 * any(_close(bare.amount, number, about=about) for number in numbers(other))
+
+
+def numbers(value: Value) -> tuple[float, ...]:
+    """By which a value may be said without its unit: the hour of a time, the day of a date, the hours of minutes."""
+    amount = abs(value.amount)
+    if value.kind == "duration":
+        return amount, amount / 60
+    if value.kind == "time":
+        return (amount / 60, abs(amount / 60 - 12)) if value.until is None else ()
+    if value.kind == "date":
+        return (amount,) if value.unit in ("day-of-month", "year") else _parts(value).get("day-of-month", ())
+    return (amount,)
 
 
 def comparable(fields: Sequence[Sequence[Value]]) -> list[float | None]:

@@ -2,6 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+_Value = TypeVar("_Value")
 
 
 def phrases(text: str) -> tuple[str, ...]:
@@ -41,13 +44,18 @@ class Language:
     stop: frozenset[str] = frozenset()
 
 
-def comparisons(table: Mapping[tuple[str, ...], tuple[str, str]]) -> dict[str, Comparison]:
-    """From the fields with the forms that ask for the least of them and for the most: one entry per form."""
+def cells(table: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The phrases of each cell."""
+    return {kind: phrases(cell) for kind, cell in table.items()}
+
+
+def comparisons(least: Mapping[tuple[str, ...], str], most: Mapping[tuple[str, ...], str]) -> dict[str, Comparison]:
+    """From the fields with the forms that ask for the least of them, and for the most: one entry per form."""
     return {
         form: Comparison(fields, direction)
-        for fields, cells in table.items()
-        for direction, cell in zip((-1, 1), cells, strict=True)
-        for form in phrases(cell)
+        for fields in least
+        for direction, table in ((-1, least), (1, most))
+        for form in phrases(table.get(fields, ""))
     }
 
 
@@ -56,9 +64,20 @@ def named(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
     return {form: fields for forms, fields in table.items() for form in phrases(forms)}
 
 
-def numbered(cells: str, start: int = 1) -> dict[str, int]:
+def numbered(cells: str, start: int = 1, step: int = 1) -> dict[str, int]:
     """Number the cells of "one|uno; two" from `start`: each lists every form of that number."""
-    return {form: number for number, cell in enumerate(cells.split(";"), start) for form in phrases(cell)}
+    return {form: start + step * place for place, cell in enumerate(cells.split(";")) for form in phrases(cell)}
+
+
+def by_form(table: Mapping[_Value, str]) -> dict[str, _Value]:
+    """One entry per form of the cells."""
+    return {form: value for value, cell in table.items() for form in phrases(cell)}
+
+
+def translated(text: str) -> dict[str, tuple[str, ...]]:
+    """From "pescado: fish; lentejas: lentil|lentils": one entry per form."""
+    rows = (row.split(":") for row in text.split(";"))
+    return {form: phrases(english) for forms, english in rows for form in phrases(forms)}
 
 
 def grouped(*cells: str) -> dict[str, frozenset[str]]:

@@ -2,92 +2,38 @@
 
 from langmem_plugin.references.words.language_table import phrases
 
-_STATES = (
-    # what is so | what is not so
-    (
-        "paid|settled|cleared|posted|charged|pagado|pagada|pagados|pagadas|cobrado|cobrada|liquidado|שולם|שולמה|שולמו|ששולם|ששילמתי",
-        "unpaid|due|owed|owing|outstanding|unsettled|to pay|pending|impago|impaga|pendiente|pendientes|sin pagar|por pagar|falta por pagar|debo|לא שולם|לתשלום|ממתין|ממתינה",
-    ),
-    (
-        "done|finished|complete|completed|closed|resolved|solved|handled|hecho|hecha|hechos|hechas|terminado|terminada|resuelto|resuelta|cerrado|cerrada|בוצע|בוצעה|נעשה|הושלם|הושלמה|סגור|סגורה|טופל",
-        "undone|unfinished|incomplete|open|todo|to do|pending|remaining|unresolved|unsolved|not started|in progress|pendiente|pendientes|por hacer|sin hacer|abierto|abierta|en curso|פתוח|פתוחה|פתוחים|בטיפול",
-    ),
-    (
-        "available|free|vacant|open|empty|unoccupied|spare|disponible|disponibles|libre|libres|פנוי|פנויה|פנויים|זמין|זמינה",
-        "unavailable|taken|occupied|booked|booked out|reserved|busy|full|fully booked|sold out|in use|charging|out of stock|checked out|on loan|waitlist|no disponible|ocupado|ocupada|reservado|reservada|agotado|agotada|lleno|llena|prestado|תפוס|תפוסה|מלא|מלאה|מושאל",
-    ),
-    (
-        "answered|replied|responded|rsvp|rsvpd|confirmed|got back|contesto|contestado|respondio|respondido|confirmado|confirmada|ענה|ענתה|השיב|אישר|אישרה",
-        "unanswered|no reply|no response|no answer|awaiting|awaiting reply|awaiting response|waiting|pending|unconfirmed|sin respuesta|sin contestar|sin confirmar|no response yet|לא ענה|לא ענתה|בלי תשובה|ממתין לתשובה",
-    ),
-    (
-        "accepted|coming|attending|going|yes|said yes|asiste|viene|acepto|si viene|מגיע|מגיעה|מגיעים|בא|באה",
-        "declined|not coming|not attending|not going|said no|cant come|cant make it|bailed|rejected|rechazo|no viene|no asiste|לא מגיע|לא באה|סירב|סירבה",
-    ),
-    (
-        "approved|accepted|granted|aprobado|aprobada|aceptado|אושר|אושרה",
-        "rejected|denied|declined|refused|turned down|rechazado|rechazada|denegado|נדחה|נדחתה",
-    ),
-    (
-        "assigned|taken|claimed|owned|covered|filled|staffed|asignado|asignada|cubierto|cubierta|שובץ|משובץ",
-        "unassigned|unclaimed|unowned|open|nobody|no one|noone|up for grabs|uncovered|unfilled|free|sin asignar|nadie|sin cubrir|אף אחד|לא משובץ|בלי שיבוץ",
-    ),
-    (
-        "working|online|operational|healthy|operative|funciona|funcionando|operativo|en linea|תקין|תקינה|עובד|עובדת",
-        "broken|faulted|faulty|out of order|out of service|offline|down|faulted|dead|unavailable|averiado|averiada|roto|rota|no funciona|fuera de servicio|sin conexion|תקול|תקולה|מקולקל|מקולקלת|לא עובד|שבור|שבורה",
-    ),
-    (
-        "on time|punctual|scheduled|a tiempo|puntual|en hora|בזמן",
-        "late|delayed|behind|running behind|running late|delay|overdue|retrasado|retrasada|con retraso|retraso|tarde|באיחור|מאחר|מאחרת|עיכוב|מתעכב|מתעכבת",
-    ),
-    (
-        "current|in time|vigente|al dia|בתוקף",
-        "overdue|late|past due|expired|lapsed|vencido|vencida|vencidos|vencidas|atrasado|atrasada|caducado|פג|פג תוקף|באיחור",
-    ),
-    (
-        "active|on|enabled|live|activo|activa|activado|encendido|encendida|פעיל|פעילה|דולק|דולקת",
-        "inactive|off|disabled|paused|stopped|suspended|inactivo|inactiva|apagado|apagada|pausado|pausada|desactivado|כבוי|כבויה|מושבת|מושהה|לא פעיל",
-    ),
-    (
-        "delivered|arrived|received|picked up|entregado|entregada|llego|recibido|נמסר|נמסרה|הגיע|הגיעה|התקבל",
-        "undelivered|processing|held|on hold|preparing|placed|in transit|on the way|on its way|underway|shipped|out for delivery|en camino|en transito|en reparto|sin entregar|בדרך|במשלוח|לא הגיע|לא הגיעה|לא נמסר",
-    ),
-    (
-        "read|seen|opened|leido|leida|visto|נקרא|נקראה",
-        "unread|unseen|unopened|sin leer|no leido|לא נקרא|לא נקראה",
-    ),
-    (
-        "shipped|dispatched|delivered|in transit|on its way|enviado|enviada|despachado|נשלח|נשלחה",
-        "processing|preparing|unshipped|pending|en preparacion|sin enviar|בהכנה",
-    ),
-    ("sent|published|enviado|enviada|publicado|נשלח|נשלחה|פורסם", "draft|unsent|borrador|sin enviar|טיוטה"),
-    (
-        "booked|enrolled|signed up|registered|reserved|joined|inscrito|inscrita|apuntado|apuntada|רשום|רשומה",
-        "not booked|not enrolled|no inscrito|לא רשום",
-    ),
-    (
-        "cancelled|canceled|called off|killed|scrapped|dropped|cancelado|cancelada|suspendido|suspendida|בוטל|בוטלה|מבוטל|מבוטלת",
-        "",
-    ),
-    ("urgent|critical|emergency|asap|urgente|critico|critica|דחוף|דחופה|קריטי", "not urgent|no urgente|לא דחוף"),
-    ("free|gratis|no charge|complimentary|gratuito|gratuita|חינם|בחינם", "paid|de pago|בתשלום"),
-    (
-        "online|virtual|remote|remoto|en remoto|zoom|אונליין|מקוון|בזום",
-        "in person|onsite|presencial|פרונטלי|פנים אל פנים",
-    ),
-    (
-        "cancellable|refundable|can cancel|i can cancel|reembolsable|cancelable|ניתן לביטול|אפשר לבטל",
-        "nonrefundable|non refundable|no refund|no reembolsable|לא ניתן לביטול|בלי החזר",
-    ),
-    ("verified|checked|verificado|מאומת", "unverified|sin verificar|לא מאומת"),
-    ("full time|fulltime|jornada completa|משרה מלאה", "part time|parttime|media jornada|משרה חלקית"),
-    ("passed|normal|in range|aprobado|תקין", "failed|abnormal|out of range|flagged|suspenso|חריג|חריגה"),
-    ("returned|given back|devuelto|הוחזר", "not returned|sin devolver|לא הוחזר"),
-)
+_STATES = {
+    "paid|settled|cleared|posted|charged|pagado|pagada|pagados|pagadas|cobrado|cobrada|liquidado|שולם|שולמה|שולמו|ששולם|ששילמתי": "unpaid|due|owed|owing|outstanding|unsettled|to pay|pending|impago|impaga|pendiente|pendientes|sin pagar|por pagar|falta por pagar|debo|לא שולם|לתשלום|ממתין|ממתינה",
+    "done|finished|complete|completed|closed|resolved|solved|handled|hecho|hecha|hechos|hechas|terminado|terminada|resuelto|resuelta|cerrado|cerrada|בוצע|בוצעה|נעשה|הושלם|הושלמה|סגור|סגורה|טופל": "undone|unfinished|incomplete|open|todo|to do|pending|remaining|unresolved|unsolved|not started|in progress|pendiente|pendientes|por hacer|sin hacer|abierto|abierta|en curso|פתוח|פתוחה|פתוחים|בטיפול",
+    "available|free|vacant|open|empty|unoccupied|spare|disponible|disponibles|libre|libres|פנוי|פנויה|פנויים|זמין|זמינה": "unavailable|taken|occupied|booked|booked out|reserved|busy|full|fully booked|sold out|in use|charging|out of stock|checked out|on loan|waitlist|no disponible|ocupado|ocupada|reservado|reservada|agotado|agotada|lleno|llena|prestado|תפוס|תפוסה|מלא|מלאה|מושאל",
+    "answered|replied|responded|rsvp|rsvpd|confirmed|got back|contesto|contestado|respondio|respondido|confirmado|confirmada|ענה|ענתה|השיב|אישר|אישרה": "unanswered|no reply|no response|no answer|awaiting|awaiting reply|awaiting response|waiting|pending|unconfirmed|sin respuesta|sin contestar|sin confirmar|no response yet|לא ענה|לא ענתה|בלי תשובה|ממתין לתשובה",
+    "accepted|coming|attending|going|yes|said yes|asiste|viene|acepto|si viene|מגיע|מגיעה|מגיעים|בא|באה": "declined|not coming|not attending|not going|said no|cant come|cant make it|bailed|rejected|rechazo|no viene|no asiste|לא מגיע|לא באה|סירב|סירבה",
+    "approved|accepted|granted|aprobado|aprobada|aceptado|אושר|אושרה": "rejected|denied|declined|refused|turned down|rechazado|rechazada|denegado|נדחה|נדחתה",
+    "assigned|taken|claimed|owned|covered|filled|staffed|asignado|asignada|cubierto|cubierta|שובץ|משובץ": "unassigned|unclaimed|unowned|open|nobody|no one|noone|up for grabs|uncovered|unfilled|free|sin asignar|nadie|sin cubrir|אף אחד|לא משובץ|בלי שיבוץ",
+    "working|online|operational|healthy|operative|funciona|funcionando|operativo|en linea|תקין|תקינה|עובד|עובדת": "broken|faulted|faulty|out of order|out of service|offline|down|faulted|dead|unavailable|averiado|averiada|roto|rota|no funciona|fuera de servicio|sin conexion|תקול|תקולה|מקולקל|מקולקלת|לא עובד|שבור|שבורה",
+    "on time|punctual|scheduled|a tiempo|puntual|en hora|בזמן": "late|delayed|behind|running behind|running late|delay|overdue|retrasado|retrasada|con retraso|retraso|tarde|באיחור|מאחר|מאחרת|עיכוב|מתעכב|מתעכבת",
+    "current|in time|vigente|al dia|בתוקף": "overdue|late|past due|expired|lapsed|vencido|vencida|vencidos|vencidas|atrasado|atrasada|caducado|פג|פג תוקף|באיחור",
+    "active|on|enabled|live|activo|activa|activado|encendido|encendida|פעיל|פעילה|דולק|דולקת": "inactive|off|disabled|paused|stopped|suspended|inactivo|inactiva|apagado|apagada|pausado|pausada|desactivado|כבוי|כבויה|מושבת|מושהה|לא פעיל",
+    "delivered|arrived|received|picked up|entregado|entregada|llego|recibido|נמסר|נמסרה|הגיע|הגיעה|התקבל": "undelivered|processing|held|on hold|preparing|placed|in transit|on the way|on its way|underway|shipped|out for delivery|en camino|en transito|en reparto|sin entregar|בדרך|במשלוח|לא הגיע|לא הגיעה|לא נמסר",
+    "read|seen|opened|leido|leida|visto|נקרא|נקראה": "unread|unseen|unopened|sin leer|no leido|לא נקרא|לא נקראה",
+    "shipped|dispatched|delivered|in transit|on its way|enviado|enviada|despachado|נשלח|נשלחה": "processing|preparing|unshipped|pending|en preparacion|sin enviar|בהכנה",
+    "sent|published|enviado|enviada|publicado|נשלח|נשלחה|פורסם": "draft|unsent|borrador|sin enviar|טיוטה",
+    "booked|enrolled|signed up|registered|reserved|joined|inscrito|inscrita|apuntado|apuntada|רשום|רשומה": "not booked|not enrolled|no inscrito|לא רשום",
+    "cancelled|canceled|called off|killed|scrapped|dropped|cancelado|cancelada|suspendido|suspendida|בוטל|בוטלה|מבוטל|מבוטלת": "",
+    "urgent|critical|emergency|asap|urgente|critico|critica|דחוף|דחופה|קריטי": "not urgent|no urgente|לא דחוף",
+    "free|gratis|no charge|complimentary|gratuito|gratuita|חינם|בחינם": "paid|de pago|בתשלום",
+    "online|virtual|remote|remoto|en remoto|zoom|אונליין|מקוון|בזום": "in person|onsite|presencial|פרונטלי|פנים אל פנים",
+    "cancellable|refundable|can cancel|i can cancel|reembolsable|cancelable|ניתן לביטול|אפשר לבטל": "nonrefundable|non refundable|no refund|no reembolsable|לא ניתן לביטול|בלי החזר",
+    "verified|checked|verificado|מאומת": "unverified|sin verificar|לא מאומת",
+    "full time|fulltime|jornada completa|משרה מלאה": "part time|parttime|media jornada|משרה חלקית",
+    "passed|normal|in range|aprobado|תקין": "failed|abnormal|out of range|flagged|suspenso|חריג|חריגה",
+    "returned|given back|devuelto|הוחזר": "not returned|sin devolver|לא הוחזר",
+}
+"""What is so: what is not so."""
 
 STATES: dict[str, tuple[tuple[int, bool], ...]] = {}
 """A word or phrase to the states it tells of, and whether they hold."""
-for _number, (_so, _not_so) in enumerate(_STATES):
+for _number, (_so, _not_so) in enumerate(_STATES.items()):
     for _form in phrases(_so):
         STATES[_form] = (*STATES.get(_form, ()), (_number, True))
     for _form in phrases(_not_so):

@@ -1,6 +1,6 @@
 """Words of clocks, calendars, money and measures in every language, in normal form, beside the tables of each one."""
 
-from langmem_plugin.references.words.language_table import phrases
+from langmem_plugin.references.words.language_table import by_form, numbered, phrases
 
 CODES: dict[str, str] = {
     "1": "one|un|una|uno|אחת|אחד",
@@ -30,66 +30,47 @@ CODES: dict[str, str] = {
 HALVES = {"am": 0, "a.m": 0, "pm": 720, "p.m": 720}
 
 NUMBERS: dict[str, int] = {
-    form: number
-    for number, cell in {
-        0: "zero|cero|אפס",
-        2: "couple of|couple|pair of|par de|זוג",
-        13: "שלוש עשרה|שלושה עשר|שלש עשרה",
-        14: "ארבע עשרה|ארבעה עשר",
-        15: "חמש עשרה|חמישה עשר|חמשה עשר",
-        16: "שש עשרה|שישה עשר|ששה עשר",
-        17: "שבע עשרה|שבעה עשר",
-        18: "שמונה עשרה|שמונה עשר",
-        19: "תשע עשרה|תשעה עשר",
-        20: "עשרים",
-        21: "veintiuno|veintiun|veintiuna",
-        22: "veintidos",
-        23: "veintitres",
-        24: "veinticuatro",
-        25: "veinticinco",
-        26: "veintiseis",
-        27: "veintisiete",
-        28: "veintiocho",
-        29: "veintinueve",
-        30: "thirty|treinta|שלושים",
-        40: "forty|fourty|cuarenta|ארבעים",
-        50: "fifty|cincuenta|חמישים",
-        60: "sixty|sesenta|שישים|ששים",
-        70: "seventy|setenta|שבעים",
-        80: "eighty|ochenta|שמונים",
-        90: "ninety|noventa|תשעים",
-        100: "cien|ciento",
-        200: "doscientos|doscientas|מאתיים",
-        300: "trescientos|trescientas",
-        400: "cuatrocientos|cuatrocientas",
-        500: "quinientos|quinientas",
-        600: "seiscientos|seiscientas",
-        700: "setecientos|setecientas",
-        800: "ochocientos|ochocientas",
-        900: "novecientos|novecientas",
-        2000: "אלפיים",
-    }.items()
-    for form in phrases(cell)
+    **by_form({0: "zero|cero|אפס", 2: "couple of|couple|pair of|par de|זוג", 2000: "אלפיים"}),
+    **numbered(
+        "שלוש עשרה|שלושה עשר|שלש עשרה; ארבע עשרה|ארבעה עשר; חמש עשרה|חמישה עשר|חמשה עשר; שש עשרה|שישה עשר|ששה עשר; "
+        "שבע עשרה|שבעה עשר; שמונה עשרה|שמונה עשר; תשע עשרה|תשעה עשר; עשרים",
+        start=13,
+    ),
+    **numbered(
+        "veintiuno|veintiun|veintiuna; veintidos; veintitres; veinticuatro; veinticinco; veintiseis; veintisiete; "
+        "veintiocho; veintinueve",
+        start=21,
+    ),
+    **numbered(
+        "thirty|treinta|שלושים; forty|fourty|cuarenta|ארבעים; fifty|cincuenta|חמישים; sixty|sesenta|שישים|ששים; "
+        "seventy|setenta|שבעים; eighty|ochenta|שמונים; ninety|noventa|תשעים",
+        start=30,
+        step=10,
+    ),
+    **numbered(
+        "cien|ciento; doscientos|doscientas|מאתיים; trescientos|trescientas; cuatrocientos|cuatrocientas; "
+        "quinientos|quinientas; seiscientos|seiscientas; setecientos|setecientas; ochocientos|ochocientas; "
+        "novecientos|novecientas",
+        start=100,
+        step=100,
+    ),
 }
 """Number words that the languages' own tables do not reach."""
 
 NOT_NUMBERS = frozenset({"tree", "once", "one", "un", "una", "uno", "אחת", "אחד"})
 """Forms of the languages' cardinals that mostly mean something else in a text."""
 
-MULTIPLIERS: dict[str, int] = {
-    form: number
-    for number, cell in {
+MULTIPLIERS: dict[str, int] = by_form(
+    {
         12: "dozen|docena|docenas|תריסר",
         100: "hundred|מאה|מאות",
         1000: "thousand|k|grand|mil|אלף|אלפים",
         1_000_000: "million|millon|millones|מיליון",
-    }.items()
-    for form in phrases(cell)
-}
+    }
+)
 
-MINUTES: dict[str, float] = {
-    form: minutes
-    for minutes, cell in {
+MINUTES: dict[str, float] = by_form(
+    {
         1 / 60_000: "ms|millis|millisecond|milliseconds",
         1 / 60: "s|sec|secs|second|seconds|segundo|segundos|שנייה|שניה|שניות",
         1: "m|min|mins|minute|minutes|minuto|minutos|דקה|דקות|דק",
@@ -98,17 +79,15 @@ MINUTES: dict[str, float] = {
         10080: "w|wk|wks|week|weeks|semana|semanas|שבוע|שבועות",
         43200: "month|months|mes|meses|חודש|חודשים",
         525600: "yr|yrs|year|years|ano|anos|שנה|שנים",
-    }.items()
-    for form in phrases(cell)
-}
+    }
+)
 """Minutes in a unit of duration; a month is 30 days, a year 365."""
 
 PAIRS = {"שעתיים": 60, "דקותיים": 1, "יומיים": 1440, "שבועיים": 10080, "חודשיים": 43200, "שנתיים": 525600}
 """One word for two of a unit."""
 
-CURRENCIES: dict[str, str] = {
-    form: code
-    for code, cell in {
+CURRENCIES: dict[str, str] = by_form(
+    {
         "USD": "$|us$|usd|dollar|dollars|buck|bucks|dolar|dolares|דולר|דולרים",
         "EUR": "€|eur|euro|euros|אירו|יורו",
         "GBP": '£|gbp|quid|sterling|libra|libras|pound|pounds|ליש"ט|פאונד',
@@ -117,34 +96,11 @@ CURRENCIES: dict[str, str] = {
         "INR": "₹|inr|rupee|rupees|rupias",
         "CHF": "chf|franc|francs",
         "": "peso|pesos",
-    }.items()
-    for form in phrases(cell)
-} | {
-    code: code.upper()
-    for code in [
-        "cad",
-        "aud",
-        "mxn",
-        "brl",
-        "sek",
-        "nok",
-        "dkk",
-        "pln",
-        "czk",
-        "cny",
-        "krw",
-        "zar",
-        "nzd",
-        "sgd",
-        "hkd",
-        "ars",
-        "clp",
-    ]
-}
+    }
+) | {code: code.upper() for code in phrases("cad|aud|mxn|brl|sek|nok|dkk|pln|czk|cny|krw|zar|nzd|sgd|hkd|ars|clp")}
 
-MEASURES: dict[str, tuple[float, str]] = {
-    form: (factor, unit)
-    for (factor, unit), cell in {
+MEASURES: dict[str, tuple[float, str]] = by_form(
+    {
         (1, "km"): 'km|kms|kilometer|kilometers|kilometre|kilometres|kilometro|kilometros|קמ|ק"מ|קילומטר',
         (0.001, "km"): "meter|meters|metre|metres|metro|metros|mtr|מטר|מטרים",
         (1.609344, "km"): "mi|mile|miles|milla|millas|מייל",
@@ -175,14 +131,12 @@ MEASURES: dict[str, tuple[float, str]] = {
         (1, "night"): "nights|noches|לילות",
         (1, "page"): "page|pages|pagina|paginas|עמודים",
         (1, "serving"): "serving|servings|serves|serve|porcion|porciones|מנות",
-    }.items()
-    for form in phrases(cell)
-}
+    }
+)
 """What a unit or a counted noun is in the unit that values are given in."""
 
-DAYPARTS: dict[str, tuple[int, int]] = {
-    form: (start, end)
-    for (start, end), cell in {
+DAYPARTS: dict[str, tuple[int, int]] = by_form(
+    {
         (0, 360): "madrugada|לפנות בוקר",
         (300, 720): "morning|mornings|בוקר",
         (660, 960): "midday|צהריים|צהרים",
@@ -191,52 +145,39 @@ DAYPARTS: dict[str, tuple[int, int]] = {
         (1020, 1440): "evening|evenings|ערב|הערב",
         (1200, 1740): "night|noche|לילה|בלילה",
         (1020, 1740): "tonight|tonite|esta noche|הלילה",
-    }.items()
-    for form in phrases(cell)
-}
+    }
+)
 """Minutes from midnight; the night ends on the next day."""
 
-INSTANTS = dict.fromkeys(phrases("noon|mediodia|אמצע היום"), 720) | dict.fromkeys(
-    phrases("midnight|medianoche|חצות"), 0
-)
+INSTANTS: dict[str, int] = by_form({720: "noon|mediodia|אמצע היום", 0: "midnight|medianoche|חצות"})
 
-RELATIVE_DAYS: dict[str, int] = {
-    form: days
-    for days, cell in {
+RELATIVE_DAYS: dict[str, int] = by_form(
+    {
         -2: "anteayer|antier|שלשום",
         -1: "yesterday|ayer|אתמול",
         0: "today|tonight|tonite|hoy|esta noche|היום|הלילה|הערב",
         1: "tomorrow|tmrw|tmr|tomoz|2moro|manana|מחר",
         2: "day after tomorrow|pasado manana|מחרתיים",
-    }.items()
-    for form in phrases(cell)
-}
+    }
+)
 
-WEEKDAYS: dict[str, int] = {
-    form: day
-    for day, cell in enumerate(
-        ("יום ב'|lun", "יום ג'|mie", "יום ד'", "יום ה'|jue", "יום ו'|vie", "יום ש'|sab|shabbat", "יום א'")
-    )
-    for form in phrases(cell)
-}
+WEEKDAYS = numbered(
+    "יום ב'|lun; יום ג'|mie; יום ד'; יום ה'|jue; יום ו'|vie; יום ש'|sab|shabbat; יום א'",
+    start=0,
+)
 """Short names of weekdays that the languages' own tables do not have."""
 
 TIMID = frozenset({"may", "sun", "sat", "wed", "mar"})
 """Months and weekdays that are more often another word: read only beside a number, a joiner, or alone."""
 
-LEVELS: dict[str, int] = {
-    form: level
-    for level, cell in enumerate(
-        (
-            "very easy|muy facil|קל מאוד",
-            "easy|facil|קל|beginner|simple|low|cheap|inexpensive|budget|small",
-            "medium|moderate|intermediate|mid|average|בינוני|media|medio",
-            "hard|difficult|advanced|high|expensive|dificil|large|קשה|pricey",
-            "very expensive|very hard|very difficult|expert|muy dificil",
-        )
-    )
-    for form in phrases(cell)
-}
+LEVELS = numbered(
+    "very easy|muy facil|קל מאוד; "
+    "easy|facil|קל|beginner|simple|low|cheap|inexpensive|budget|small; "
+    "medium|moderate|intermediate|mid|average|בינוני|media|medio; "
+    "hard|difficult|advanced|high|expensive|dificil|large|קשה|pricey; "
+    "very expensive|very hard|very difficult|expert|muy dificil",
+    start=0,
+)
 """Words of a scale, from least to most."""
 
 FREE = frozenset(phrases("free|gratis|free of charge|no charge|חינם|gratuito|gratuita"))

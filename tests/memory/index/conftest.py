@@ -1,5 +1,6 @@
 """Every vector store, on the engine it serves, and an owner with enough memories for it."""
 
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -153,7 +154,7 @@ EVERYWHERE = [
 in_process = pytest.mark.parametrize("place", EVERYWHERE[:2], ids=" ".join, indirect=True)
 
 
-def until(reached, seconds=20):
+def until(reached, seconds=90):
     """What happens in the background is waited for."""
     for _ in range(int(seconds * 100)):
         if reached():
@@ -167,11 +168,11 @@ def place(request, tmp_path):
     """(database URL, kind of store, folder for it)"""
     engine, kind = request.param
     if engine == "sqlite":
-        return f"sqlite:///{tmp_path}/langmem.db", kind, tmp_path / "index"
-    server = request.getfixturevalue("postgresql_server")
-    name = f"index_{abs(hash(tmp_path))}"
-    server.psql(f"CREATE DATABASE {name} TEMPLATE migrated;")
-    return server.get_uri(database=name), kind, tmp_path / "index"
+        shutil.copy(request.getfixturevalue("migrated_file"), tmp_path / "langmem.db")
+        yield f"sqlite:///{tmp_path}/langmem.db", kind, tmp_path / "index"
+        return
+    with request.getfixturevalue("postgresql_server").copy(f"index_{abs(hash(tmp_path))}") as url:
+        yield url, kind, tmp_path / "index"
 
 
 @pytest.fixture

@@ -80,8 +80,25 @@ def test_documents_become_memories_that_are_found_and_indexed(store, start, fold
         assert until(lambda: memory.get_collection_size(NAME) == 3)
         assert texts(memory, BEN) == []
     assert events(caplog).count("collection.adopted") == 1
-    raw = b"".join(each.read_bytes() for each in folder.rglob("*") if each.is_file())
-    assert b"peanuts" not in raw
+    assert b"peanuts" not in b"".join(each.read_bytes() for each in folder.iterdir() if each.is_file())
+
+
+@pytest.mark.spec("P-4")
+def test_the_vectors_of_what_was_taken_over_are_left_in_no_file(store, start, folder):
+    """Nor what else is in their files: Chroma writes memory that was never set, with what others left in it."""
+    store()
+    [before] = folders(folder)
+    with start() as memory:
+        assert memory.get_collection_size(NAME) == 3
+        ours = folders(folder)
+        assert len(ours) == 1
+        assert before not in ours
+        memory.erase(ANNA)
+        assert folders(folder).isdisjoint(ours)
+
+
+def folders(folder):
+    return {each.name for each in folder.iterdir() if each.is_dir()}
 
 
 def test_it_is_done_once_and_what_was_forgotten_does_not_come_back(store, start, caplog):

@@ -168,6 +168,6 @@ def test_a_chroma_that_another_thread_closes_is_closed_after_the_calls_in_it(tmp
     assert until(lambda: len(answered) > 20)
     stores.close()
     for each in asking:
-        each.join(20)
+        each.join(60)
     assert {type(each) for each in raised} == {StoreUnavailable}
     assert "closed" in str(raised[0])

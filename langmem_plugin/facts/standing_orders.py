@@ -1,0 +1,404 @@
+"""Standing orders: what somebody tells an assistant to do from now on, always, never, or whenever they ask about X.
+
+Found by rules in English, Hebrew and Spanish; rather none than a wrong one. A question, what somebody else said, and
+what the person tells of themselves ("I always eat lunch at noon") are none.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
+
+from langmem_plugin.facts.standing_order_words import (
+    LANGUAGES,
+    MONTHS,
+    NUMBERS,
+    UNITS,
+    WEEKDAYS,
+    OrderWords,
+)
+
+MOST_IMPORTANT = 9
+"""The priority of what was said to be important, of 10."""
+
+_LONGEST, _LONGEST_SENTENCE = 2_000, 400  # letters; what is longer was pasted
+_MOST = 5  # orders in one message
+_TOPIC_WORDS = 6
+_LAYERS = 8  # openings in front of what is to be done: a greeting, "from now on", a condition, …
+_APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
+_SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
+_QUOTED = re.compile(r"[\"“”«»„>*\-•#|]")
+_QUESTION = re.compile(r"[?¿؟]")
+_NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Until:
+    """When an order ends, as it was said: exactly one of the fields is set, `last` with the month as a day of it.
+
+    Days are ended with the last one included: "until Friday" goes on through Friday.
+    """
+
+    days: int | None = None
+    minutes: int | None = None
+    weekday: int | None = None
+    last: date | None = None
+    day_of: tuple[int, int] | None = None  # month, day
+    end_of: str | None = None  # week, month, year
+
+    def instant(self, at: datetime) -> datetime:
+        """Said at `at`, in the person's own time zone; the instant from which on the order holds no more."""
+        today = at.date()
+        if self.minutes is not None:
+            return at + timedelta(minutes=self.minutes)
+        if self.days is not None:
+            ends = today + timedelta(days=self.days)
+        elif self.weekday is not None:
+            ends = today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
+        elif self.last is not None:
+            ends = self.last
+        elif self.day_of is not None:
+            ends = self._in_the_year(today)
+        elif self.end_of == "week":
+            ends = today + timedelta(days=6 - today.weekday())
+        elif self.end_of == "month":
+            ends = (today.replace(day=1) + timedelta(days=32)).replace(day=1) - timedelta(days=1)
+        else:
+            ends = date(today.year, 12, 31)
+        return datetime.combine(ends + timedelta(days=1), time.min, at.tzinfo)
+
+    def _in_the_year(self, today: date) -> date:
+        month, day = self.day_of or (1, 1)
+        this = date(today.year, month, day)
+        return this if this >= today else date(today.year + 1, month, day)
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """One order. `text` is what to do; `quote` the sentence it is from, as it was written.
+
+    `condition` is in the language of standing instructions' conditions; `priority` is set where it was said how much it
+    matters. `names` says that it is about what to call the person: also a fact about them.
+    """
+
+    text: str
+    quote: str
+    condition: str | None = None
+    priority: int | None = None
+    until: Until | None = None
+    names: bool = False
+
+    def ends(self, at: datetime) -> datetime | None:
+        """Said at `at`, in the person's own time zone; None for an order without an end."""
+        return None if self.until is None else self.until.instant(at)
+
+
+def instruction_in(text: str) -> Spoken | None:
+    """The first order in a message; None where it holds none."""
+    return next(iter(instructions_in(text)), None)
+
+
+def instructions_in(text: str) -> list[Spoken]:
+    """Every order in a message, five at most, in the order in which they were given."""
+    if len(text) > _LONGEST or _NO_MESSAGE_OF_THEIR_OWN.search(text):
+        return []
+    found: list[Spoken] = []
+    for sentence in _SENTENCE.findall(text):
+        if len(found) == _MOST:
+            break
+        order = _order_in(sentence.strip(), plainly=False)
+        if order is not None:
+            found.append(order)
+    return found
+
+
+def order_of(text: str) -> Spoken | None:
+    """The order that a text is, where it is known to be one: its condition, priority and end are taken out of it.
+
+    None where nothing but the order itself would be left out.
+    """
+    if len(text) > _LONGEST_SENTENCE or "\n" in text.strip():
+        return None
+    return _order_in(text.strip(), plainly=True)
+
+
+@dataclass
+class _Reading:
+    """What is left of a sentence, and what was taken off it."""
+
+    rest: str
+    words: OrderWords
+    stands: bool = False
+    """Whether something said that it is to last."""
+    conditions: list[str] = field(default_factory=list)
+    priority: int | None = None
+    until: Until | None = None
+    forbids: bool = False
+
+    def cut_openings(self) -> None:
+        for _ in range(_LAYERS):
+            if not any(
+                cut() for cut in (self._opening, self._lasting, self._until_first, self._times_first, self._topic)
+            ):
+                return
+
+    def cut_endings(self) -> None:
+        for _ in range(_LAYERS):
+            if not any(cut() for cut in (self._politeness, self._lasting_end, self._until_last, self._times_last)):
+                break
+        self._unless()
+
+    def _opening(self) -> bool:
+        words = self.words
+        if found := words.greeting.match(self.rest):
+            return self._skip(found)
+        if found := words.important.match(self.rest):
+            self.priority = MOST_IMPORTANT
+            return self._skip(found)
+        if words.never_ever is not None and (found := words.never_ever.match(self.rest)):
+            self.priority, self.forbids, self.stands = MOST_IMPORTANT, True, True
+            return self._skip(found)
+        return False
+
+    def _lasting(self) -> bool:
+        if found := self.words.from_now.match(self.rest):
+            self.stands = True
+            return self._skip(found)
+        return False
+
+    def _until_first(self) -> bool:
+        found = self.words.until.match(self.rest)
+        if found is None or (until := _until(found)) is None:
+            return False
+        self.until = until
+        return self._skip(found)
+
+    def _times_first(self) -> bool:
+        found = self.words.times.match(self.rest)
+        if found is None or (condition := _times(found)) is None:
+            return False
+        self.conditions.append(condition)
+        return self._skip(found)
+
+    def _topic(self) -> bool:
+        found = self.words.topic.match(self.rest)
+        if found is None:
+            return False
+        for topic, order in self._split_topic(self.rest[found.end() :]):
+            if any(each.match(order) for each in (self.words.wanted, self.words.until, self.words.times)):
+                self.conditions.append(_about(topic, self.words))
+                self.stands, self.rest = True, order
+                return True
+        return False
+
+    def _split_topic(self, text: str) -> Iterator[tuple[str, str]]:
+        """(topic, order): at the first comma, else behind each of the first words."""
+        before, comma, after = text.partition(",")
+        if comma and len(before.split()) <= _TOPIC_WORDS:
+            yield before, after[self._then(after) :]
+            return
+        words = text.split(" ")
+        for many in range(1, min(len(words), _TOPIC_WORDS + 1)):
+            after = " ".join(words[many:])
+            if words[many - 1].casefold() not in _NO_LAST_WORD:
+                yield " ".join(words[:many]), after[self._then(after) :]
+
+    def _then(self, text: str) -> int:
+        found = self.words.then.match(text)
+        return found.end() if found else 0
+
+    def _politeness(self) -> bool:
+        found = self.words.polite_end.search(self.rest)
+        if found is None or not found[0]:
+            return False
+        self.rest = self.rest[: found.start()]
+        return True
+
+    def _lasting_end(self) -> bool:
+        if found := self.words.from_now_end.search(self.rest):
+            self.stands, self.rest = True, self.rest[: found.start()]
+            return True
+        return False
+
+    def _until_last(self) -> bool:
+        found = self.words.until_end.search(self.rest)
+        if found is None or (until := _until(found)) is None:
+            return False
+        self.until, self.rest = until, self.rest[: found.start()]
+        return True
+
+    def _times_last(self) -> bool:
+        found = self.words.times_end.search(self.rest)
+        if found is None or (condition := _times(found)) is None:
+            return False
+        self.conditions.append(condition)
+        self.rest = self.rest[: found.start()]
+        return True
+
+    def _unless(self) -> None:
+        if found := self.words.unless.search(self.rest):
+            self.conditions.append(f"not {_about(found['topic'], self.words)}")
+            self.rest = self.rest[: found.start()]
+
+    def _skip(self, found: re.Match[str]) -> bool:
+        self.rest = self.rest[found.end() :]
+        return True
+
+
+_NO_LAST_WORD = frozenset(
+    [
+        "the",
+        "a",
+        "an",
+        "my",
+        "our",
+        "of",
+        "and",
+        "or",
+        "in",
+        "on",
+        "for",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "de",
+        "y",
+        "o",
+        "mi",
+        "mis",
+        "del",
+    ]
+)
+
+
+def _order_in(sentence: str, *, plainly: bool) -> Spoken | None:
+    """With `plainly` it is known that the sentence is an order."""
+    if not sentence or len(sentence) > _LONGEST_SENTENCE or _QUOTED.match(sentence):
+        return None
+    plain = " ".join(sentence.translate(_APOSTROPHES).split())
+    for words in LANGUAGES:
+        if words.letters.search(plain) and (found := _read(_Reading(plain, words), sentence, plainly=plainly)):
+            return found
+    return None
+
+
+def _read(reading: _Reading, sentence: str, *, plainly: bool) -> Spoken | None:
+    words = reading.words
+    reading.cut_openings()
+    if not plainly and not words.whenever.match(reading.rest) and (more := words.more.search(reading.rest)):
+        reading.rest = reading.rest[: more.start()]
+    reading.cut_endings()
+    text = reading.rest.strip(" ,;:")
+    if not text or _QUESTION.search(text):
+        return None
+    if plainly:
+        if not (reading.stands or reading.conditions or reading.until or reading.priority):
+            return None
+    elif not _lasts(reading, text):
+        return None
+    if reading.forbids and not text.startswith(words.never):
+        text = f"{words.never} {text.removeprefix('אל ')}"
+    return Spoken(
+        _as_written(text, sentence),
+        sentence,
+        " and ".join(reading.conditions) or None,
+        reading.priority,
+        reading.until,
+        names=words.names.match(text) is not None,
+    )
+
+
+def _lasts(reading: _Reading, text: str) -> bool:
+    """Whether it is an order for more than this once."""
+    words = reading.words
+    if words.lasting.match(text) or (reading.stands and words.wanted.match(text)) or _whenever(text, words):
+        return True
+    return bool(reading.until or reading.conditions) and words.answering.match(text) is not None
+
+
+def _whenever(text: str, words: OrderWords) -> bool:
+    """A condition that the model has to read stays in the text."""
+    found = words.whenever.match(text)
+    return found is not None and words.wanted.match(text[found.end() :]) is not None
+
+
+def _as_written(text: str, sentence: str) -> str:
+    """With the apostrophes of the sentence, where it holds the text as it is."""
+    flat = " ".join(sentence.split())
+    at = flat.translate(_APOSTROPHES).find(text)
+    return text if at < 0 else flat[at : at + len(text)]
+
+
+def _about(topic: str, words: OrderWords) -> str:
+    topic = topic.replace('"', "").strip(" ,.'“”")
+    while (found := words.determiner.match(topic)) is not None:
+        topic = topic[found.end() :]
+    return f'topic is "{topic}"'
+
+
+def _until(found: re.Match[str]) -> Until | None:
+    """None for a date that does not exist."""
+    said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
+    try:
+        return _ends(said)
+    except (ValueError, KeyError):
+        return None
+
+
+def _ends(said: dict[str, str]) -> Until:
+    if "tomorrow" in said or "today" in said:
+        return Until(days=1 if "tomorrow" in said else 0)
+    if "weekday" in said:
+        return Until(weekday=WEEKDAYS[said["weekday"]])
+    if "iso" in said:
+        return Until(last=date.fromisoformat(said["iso"]))
+    if "day" in said:
+        month, day = MONTHS[said["month"]], int(said["day"])
+        date(2024, month, day)
+        return Until(day_of=(month, min(day, 28) if month == 2 else day))  # noqa: PLR2004 - the 29th is not in every year
+    if "many" in said or "one" in said:
+        many = said.get("many", "1")
+        unit, times = UNITS[said.get("unit") or said["one"]]
+        count = times * (int(many) if many.isdecimal() else NUMBERS[many])
+        return Until(days=count) if unit == "days" else Until(minutes=count)
+    period = said.get("period") or said["next"]
+    for name, spellings in _PERIODS.items():
+        if any(each in period for each in spellings):
+            return Until(end_of=name)
+    raise KeyError(period)
+
+
+_PERIODS = {"week": ("week", "semana", "שבוע"), "month": ("month", "mes", "חודש"), "year": ("year", "año", "שנה")}
+
+
+def _times(found: re.Match[str]) -> str | None:
+    """None for a time that no clock shows."""
+    said = {name.rstrip("2"): value.casefold() for name, value in found.groupdict().items() if value}
+    if "weekend" in said:
+        return "day is weekend"
+    if "weekday_" in said:
+        return "day is weekday"
+    if "on" in said:
+        number = WEEKDAYS[said["on"]]
+        return f"day is {next(name for name, day in WEEKDAYS.items() if day == number)}"
+    if "first" in said:
+        first, last = _clock_of(said["first"]), _clock_of(said["last"])
+        return f"time between {first} and {last}" if first and last else None
+    at = _clock(said["hour"], said.get("minute"), said.get("half"))
+    return at and f"time {'after' if 'after' in said else 'before'} {at}"
+
+
+_CLOCK_TEXT = re.compile(r"(\d{1,2})(?::(\d{2}))?\s?([ap])?m?")
+
+
+def _clock_of(text: str) -> str | None:
+    found = _CLOCK_TEXT.fullmatch(text.strip())
+    return found and _clock(found[1], found[2], found[3])
+
+
+def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
+    at = int(hour) % 12 + (12 if half.startswith("p") else 0) if half else int(hour)
+    return f"{at:02}:{minute or '00'}" if at < 24 and int(minute or 0) < 60 else None  # noqa: PLR2004 - a clock's
