@@ -229,6 +229,9 @@ SPANISH = Language(
     professions=words('medico|medica'),
     addressed=words('responde|respondeme|contesta|contestame|usa|habla|hablame|escribe|escribeme|dime|llamame|manda|mandame|trata|tratame|se|evita|no|recuerdame|dame|utiliza'),
     corrections=phrases("en realidad|perdon|correccion|quise decir|no|me equivoque"),
+    courtesies=words('gracias|genial|perfecto|bueno|buena|buenos|buenas|dias|tardes|noches|bien|vale|ok|hola|adios|si|no|claro|suena|parece|excelente|estupendo|increible|ayuda|por|favor|muchas|muy|me|gusta|encanta|eso|esto|hasta|luego|igualmente|que|de|la|el|es|tu|todo|mucho|delicioso|rico|lo|idea|recomendacion'),
+    declined=phrases('nada en particular|ninguna|ninguno|no se|me da igual|cualquiera|lo que sea|sorprendeme|nada mas|nada especial|no importa|sin preferencias'),
+    manners=words('formal|informal|tono|estilo|corto|cortos|cortas|breve|breves|largo|detallado|espanol|ingles|hebreo|emojis|idioma|tutea|usted'),
     months=numbered(
         "enero",
         "febrero",
