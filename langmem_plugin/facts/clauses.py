@@ -80,6 +80,8 @@ def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
             end = at
             break
     at = after_leads(tokens, 0, language)
+    if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
+        return len(tokens), len(tokens)
     if at < len(tokens) and _asks(tokens, at, language):
         start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
     if sentence.asked:
@@ -100,6 +102,12 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
         ):
             yield at
+
+
+def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """ "My name is Bob, he said"."""
+    said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
+    return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)  # noqa: PLR2004
 
 
 def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:

@@ -14,7 +14,7 @@ from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, attribute_at, subject_at
 from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
-from langmem_plugin.facts.value_checks import is_value, listed
+from langmem_plugin.facts.value_checks import NOT_EATEN, PARTICLES, is_value, listed
 from langmem_plugin.facts.words import LANGUAGES, Language
 
 _LONGEST_VALUE: Final = 14
@@ -148,7 +148,7 @@ class _Reader:
         word = self.tokens[at].plain
         if not first and self.spoke:
             return self._predicate(speaker)
-        if self.language.drops_subject or word in self.language.events or word in ("call", "more", "not"):
+        if self.language.drops_subject or word in self.language.events or word in ("call", "no", "not"):
             return self._predicate(speaker)
         return None
 
@@ -178,12 +178,18 @@ class _Reader:
         if [token.plain for token in value] in (["it"], ["them"]) and attribute in ("allergy", "dislike", "intolerance"):
             value = self._meant(subject.first)
         if attribute == "decision":
+            plan = subject
+            using = bool(value) and {token.plain for token in value[:3]} & (_USING - {"to", "go", "ir", "going"})
             subject, value = self._decided(subject, value)
+            if subject is plan and not using:
+                return None
         if attribute == "wake-up time":
             attribute += self._day_kind()
         if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:  # noqa: PLR2004
             return self._allergic(subject, match)
         matched = self.tokens[subject.end : match.end]
+        if not self._fits(attribute, matched, match.value, rest, max(last, match.end)):
+            return None
         said = _Said(
             subject,
             attribute,
@@ -197,6 +203,39 @@ class _Reader:
             ahead="+" in match.pattern.mark,
         )
         return self._checked(said)
+
+    def _fits(
+        self, attribute: str, matched: Sequence[Token], held: Sequence[Token], rest: Sequence[Token], last: int
+    ) -> bool:
+        """Whether what follows the pattern leaves it its meaning: not "fired up", "5 minutes", "left the keys"."""
+        language = self.language
+        following = self.tokens[last] if last < len(self.tokens) else None
+        if following is not None and not rest and following.plain in PARTICLES:
+            return False
+        said = {token.plain for token in matched}
+        if attribute == "age" and "de" in said and not self.children:
+            return False
+        if attribute == "age" and not said & _YEARS_OLD:
+            free = following is None or not following.word or following.plain in language.joins | language.cuts | language.fillers
+            free = free or bool(self._moments(self.tokens[last : last + 4], ahead=False) or begins(self.tokens, last, language.momentary))
+            return (free or begins(self.tokens, last, language.leads) > 0) and not said & {"we", "are"}
+        if not rest:
+            return True
+        named = rest[0].capital or language.name == "he"
+        bare_rest = [token for token in rest if token.plain not in language.articles] or list(rest)
+        if held and bare_rest[0].plain in language.pronouns and attribute not in ("relationship", "diet"):
+            return False
+        if attribute == "pet":
+            return named or bool(said & _CALLED) or rest[0].plain in language.joins
+        if attribute == "employer" and not said & _WORKING:
+            return named
+        if attribute in ("home", "field of study", "name") and rest[0].plain in language.articles | {"next"} and attribute != "home":
+            return False
+        if attribute == "home" and rest[0].plain in language.articles | {"next"}:
+            return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
+        if attribute == "school":
+            return any(token.capital for token in rest) or bool({t.plain for t in (*rest, *held)} & _SCHOOLS) or language.name == "he"
+        return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
 
     def _decided(self, subject: Subject, value: tuple[Token, ...]) -> tuple[Subject, tuple[Token, ...]]:
         """What was decided, and for what: "to go with Postgres for the billing project"."""
@@ -260,7 +299,7 @@ class _Reader:
             return None
         last = self._value_end(subject.end)
         value = self.tokens[subject.end : last]
-        often = [place for place, token in enumerate(value) if token.plain in self.language.frequencies]
+        often = [place for place in range(len(value)) if self._often(value, place)]
         if not often or len(value) < 2 or value[0].plain in self.language.moods:  # noqa: PLR2004
             return None
         return self._checked(_Said(subject, "routine", value, subject.first, last))
@@ -439,6 +478,14 @@ class _Reader:
             if used and at + used < len(self.tokens):
                 return self.text[self.tokens[at + used].start : self.tokens[self._value_end(at + used) - 1].end]
         return None
+
+    def _often(self, value: Sequence[Token], at: int) -> bool:
+        if value[at].plain not in self.language.frequencies:
+            return False
+        if value[at].plain not in ("every", "cada", "todos", "todas", "כל"):
+            return True
+        following = value[at + 1].plain if at + 1 < len(value) else ""
+        return following in self.language.periods or following in self.language.weekdays or following[:1].isdigit()
 
     def _checked(self, said: _Said) -> _Said | None:
         tokens = self.tokens[said.first : said.last]
@@ -646,6 +693,18 @@ class _Reader:
 
 
 _USING: Final = frozenset("to go going with use using on usar ir con por utilizar ללכת על להשתמש את לעבוד עם".split())
+_AGED: Final = frozenset("בן בת בני בנות".split())
+_YEARS_OLD: Final = frozenset("years yrs yo y/o anos anitos old".split())
+_CALLED: Final = frozenset("named called llamado llamada llama בשם".split())
+_WORKING: Final = frozenset(
+    "work worked works working job position role employed hired resigned fired laid sacked quit trabajo trabajamos trabaja trabajan "
+    "trabajar trabajaba empleado empleada renuncie despidieron".split()
+)
+_PLACES: Final = frozenset(
+    "city countryside suburbs country village mountains beach north south east west center centre coast uk us usa netherlands "
+    "ciudad campo centro norte sur pueblo afueras".split()
+)
+_SCHOOLS: Final = frozenset("school kindergarten preschool daycare college university nursery primary highschool colegio instituto cole escuela universidad".split())
 _WHERE: Final = (("where", "i", "work"), ("where", "we", "work"), ("where", "i", "live"), ("where", "we", "live"), ("donde", "trabajo"), ("donde", "vivo"))
 _THIS_YEAR: Final = frozenset("this next year month week השנה este ano proximo currently".split())
 
@@ -692,13 +751,14 @@ def _unjoined(tokens: tuple[Token, ...], language: Language) -> tuple[Token, ...
         return tokens
     found: list[Token] = []
     known = _hebrew_starts()
-    for token in tokens:
+    for place, token in enumerate(tokens):
+        following = tokens[place + 1].plain if place + 1 < len(tokens) else ""
         rest = token.plain[1:]
         if (
             token.plain[:1] in ("ו", "ש")
             and len(rest) > 1
-            and (rest in known or (rest[:1] == "ה" and rest[1:] in known))
-            and token.plain not in known | _HEBREW.possessives | _HEBREW.common
+            and ((following in _AGED and token.plain[0] == "ו") or rest in known or (rest[:1] == "ה" and rest[1:] in known))
+            and token.plain not in known | _HEBREW.possessives | _HEBREW.common | frozenset(_HEBREW.weekdays)
         ):
             found.append(Token(token.plain[0], token.start, token.start + 1, token.written[:1]))
             found.append(Token(rest, token.start + 1, token.end, token.written[1:]))

@@ -277,7 +277,7 @@ def _nameable(token: Token, language: Language) -> bool:
         token.written[:1].isalpha()
         and len(plain) > 1
         and plain not in language.events
-        and (token.capital or plain not in patterns(language))
+        and (token.capital or (plain not in patterns(language) and (plain,) not in language.attributes))
         and plain not in language.negations
         and plain not in language.common
         and plain not in language.cuts

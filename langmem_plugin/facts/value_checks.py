@@ -28,12 +28,16 @@ _CLOSED: Final = frozenset(
 )
 _EVENTS: Final = frozenset(
     "meeting call appointment question flight party interview date exam test class idea problem headache cold fever dinner lunch "
+    "turn order table answer guess choice pick stop train bus taxi uber package parcel delivery point part seat score room thing shift bill check tip favorite "
+    "pedido mesa respuesta turno paquete הזמנה שולחן תשובה "
     "reunion cita vuelo pregunta problema פגישה תור שאלה בעיה טיסה מבחן".split()
 )
-_NOT_EATEN: Final = frozenset(
+PARTICLES: Final = frozenset("out up off away down over back home here there together along around ahead through".split())
+_NOT_NAMES: Final = frozenset("later back tomorrow asap maybe crazy old paranoid stupid now soon anytime luego despues pronto manana ahora cuando אחר מחר עכשיו מאוחר כש כשאתה כולם taxi uber cab mad weird lazy again instead".split())
+NOT_EATEN: Final = frozenset(
     "at in on with out later before after too so much alone early late there here here's".split()
 )
-_MUST_BE_NAMED: Final = frozenset({"employer", "possession"})
+_DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
 def is_value(value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool) -> bool:
@@ -44,20 +48,19 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
         return attribute != "status" or subject.who != SELF
     if negated and attribute == "debt" and first in ("anything", "nothing", "nada", "כלום"):
         return True
-    if first in language.pronouns and attribute not in ("pronouns", "routine", "name"):
+    if first in language.pronouns and not (first == "one" and len(value) > 1) and attribute not in ("pronouns", "routine", "name"):
         return False
     if attribute == "age":
         counted = number([token.plain for token in value])
         return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
+    if first in PARTICLES or value[-1].plain in ("one", "ones"):
+        return False
+    if attribute == "home" and (first in language.weekdays or first in language.months or first[:1].isdigit()) and len(value) == 1:
+        return False
     if attribute == "name":
-        return (
-            len(value) <= _MOST_NAME_WORDS
-            and first not in language.common
-            and first not in language.fillers
-            and first not in language.moods
-            and first not in language.questions
-        )
-    if attribute in ("diet", "drinking") and first in _NOT_EATEN:
+        idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
+        return len(value) <= _MOST_NAME_WORDS and first not in idle and not negated
+    if attribute in ("diet", "drinking") and first in NOT_EATEN:
         return False
     if attribute == "possession" and not negated:
         return any(token.capital or token.plain[:1].isdigit() for token in value) and _EVENTS.isdisjoint(
@@ -68,8 +71,13 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
     if subject.noun is not None and attribute not in _OF_PLANS:
         if first in language.moods and not subject.noun.startswith("favorite "):
             return False
+        if negated and not value[0].capital and language.name != "he":
+            return False
+        weekday = first in language.weekdays
+        if (weekday and attribute not in _DATED) or (not _EVENTS.isdisjoint(subject.noun.split()) and not noted):
+            return False
         if subject.loose and subject.noun == attribute and attribute not in language.attributes.values() and not noted:
-            timed = first.rstrip("s") in language.weekdays or first in language.weekdays or first in language.months
+            timed = first.rstrip("s") in language.weekdays
             return timed or value[0].capital or any(token.plain[:1].isdigit() for token in value)
     if attribute == "employer":
         return len(value) <= 5 and first not in language.moods  # noqa: PLR2004

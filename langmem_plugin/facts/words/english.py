@@ -141,13 +141,13 @@ ENGLISH = Language(
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
         "health": "~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
-        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) one V; have/has a =pacemaker|stoma",
+        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
         "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
         "fear": "~am|are/is|are (terribl|terrified) scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
         "diet": "~am|are|been/is|are|been (a|an) =vegan|vegans|vegetarian|vegetarians|veggie|pescatarian|pescetarian|keto|kosher|halal|flexitarian|gluten-free|dairy-free|carnivore|veggies"
         "; ~eat|eating/eats V; keep/keeps =kosher|halal|vegan; went|became|turned (a) =vegan|vegetarian|keto|pescatarian|veggie; follow/follows (a|an|the) V diet; ~am|are/is|are on (a|an|the) V diet",
-        "diet-": "more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
+        "diet-": "no more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
         "drinking": "~drink/drinks V",
         "drinking-": "stopped|quit drinking V; gave up =alcohol|coffee|drinking|soda|caffeine|booze; ~am|are/is|are =sober",
         "smoking": "=smoke/smokes|smoke (V)",
@@ -189,7 +189,7 @@ ENGLISH = Language(
         "shoe size": "wear|take/wears|takes (a) (size) N (in) =shoes|shoe; wear|take/wears|takes size N =shoes|shoe; wear|take/wears|takes (a) (size) N in =shoes",
         "size": "wear/wears (a) size V; ~am|are/is|are (a) size V",
         "height": "~am|are/is|are N =cm|tall|m (tall)",
-        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|stop|write|buy|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are =learning|writing V",
+        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are =learning|writing V",
         "goal-": "gave up on V",
         "decision": "decided|agreed (to|on|that) V; made up my|our mind to V",
         "use": "use|using/uses|use V",
@@ -241,7 +241,7 @@ ENGLISH = Language(
     sarcasm=phrases("yeah right|sure bc|sure because|oh sure"),
     without=words("without|no|sans|avoid|free|minus"),
     pronouns=words(
-        "it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
+        "it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|another|yours|mine|hers|theirs|ours|more|less|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
     ),
     common=words(
         "the|a|an|this|that|these|those|it|its|there|here|what|who|when|where|why|how|if|and|or|but|so|no|yes|not|you|your|he|she|they|we|i|my|our|his|her|their|one|some|any|all|each|every|dinner|lunch|breakfast|food|everything|nothing|something|someone|everyone|nobody|anybody|people|man|woman|guy|girl|boy|time|today|tomorrow|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|is|are|am|was|were|do|does|did|have|has|had|can|could|will|would|should|please|thanks|ok|okay|hi|hey|hello|find|show|make|book|give|tell|get|water|which|customer|dear|stuck|still|just|also|only|in|on|at|to|for|from|with|of|by|about|as|movie|recipe|restaurant|place|price|everybody|work|mine|me|us|him|them|both|neither|life|weather|maybe|because|actress|actor|singer|president|king|queen|it's|that's|as|then|than|never|always|not|best|good|great|love|hate|feeling"
@@ -252,7 +252,7 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|usually|daily|weekly|always|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|mornings|nightly"
+        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|mornings|nightly"
     ),
     names_it=phrases("her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"),
     switched=phrases('switched|changed|have a new|got a new|have got a new|found a new|we switched'),
@@ -262,6 +262,8 @@ ENGLISH = Language(
     professions=words("nurse|teacher|doctor|chef|cook|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"),
     addressed=words('answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do'),
     corrections=phrases("actually|i meant|i mean|correction|no|sorry|i got it wrong|wrong"),
+    periods=words("morning|evening|night|afternoon|weekend|day|week|month|year|weekday|summer|winter|sunday|hour|tues|thurs|other|single|second|two|three|few"),
+    composing=words("translate|write|draft|compose|rewrite|rephrase|summarize|paraphrase|say|proofread|pretend|act|roleplay"),
     courtesies=words("thanks|thank|thx|ty|cheers|great|good|perfect|sounds|sound|looks|look|nice|lovely|awesome|wonderful|amazing|fantastic|excellent|brilliant|cool|super|fab|bye|goodbye|hi|hello|hey|morning|evening|afternoon|day|night|yes|yeah|yep|no|nope|ok|okay|sure|alright|welcome|help|helpful|helping|please|again|suggestion|recommendation|recommendations|recommend|recommended|idea|ideas|enjoy|try|give|will|wow|oh|ah|correct|exactly|right|definitely|happy|glad|appreciate|love|like|much|very|really|that|this|it|have|has|is|was|you|your|for|be|well|back|soon|later|wait|going|think|interesting|delicious|tasty|fine|best|look|forward|seen|heard|check|watching|reading|make|making|do|done|need|want|tell|more|another|other|one|else|all|just|what|am|are|the|to|a|so|of|and|i|my|me|in|on|with|at|as|too|if|can|would|could|there|been|get|got|know|see|let|some|any|something|not|up|it's|choice|great|amazing|link|wonderful|easy|simple|beautiful|absolutely|today|how|about|did|does|than|then|them|will|shall|bit|by|an|or"),
     declined=phrases('nothing in particular|no preference|no preferences|not really|do not mind|anything is fine|anything works|whatever|no idea|nothing else|no that|nothing special|not sure|do not have any|no particular|nope|i do not know|up to you|surprise me|no other|that is it|thats it|thats all|none|do not care|no thanks|no thank|not in particular|not as such|neither'),
     manners=words('formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name'),

@@ -82,6 +82,8 @@ class Language:
     professions: frozenset[str]
     addressed: frozenset[str]
     corrections: tuple[tuple[str, ...], ...]
+    periods: frozenset[str]
+    composing: frozenset[str]
     courtesies: frozenset[str]
     declined: tuple[tuple[str, ...], ...]
     manners: frozenset[str]
