@@ -63,7 +63,9 @@ def _of_statement(statement: Statement) -> Classification:
     else:
         key = "_".join(([] if slot.who == SELF else slot.who.split()) + slot.attribute.split())
     value = f"not {statement.value}" if statement.negated or statement.over else statement.value
-    kind = {"preference": "User preference", "decision": "Decision", "strategic": "Goal"}.get(statement.fact_type, "Personal detail")
+    kind = {"preference": "User preference", "decision": "Decision", "strategic": "Goal"}.get(
+        statement.fact_type, "Personal detail"
+    )
     return Classification(True, f"{kind} detected", statement.fact_type, key, value)
 
 
@@ -80,8 +82,12 @@ def _wished(text: str, found: Sequence[Sentence], language: Language) -> Classif
         if at >= len(tokens) or sentence.asked:
             continue
         standing = begins(tokens, at, language.instructed) or begins(tokens, 0, language.instructed)
-        manner = tokens[at].plain in language.addressed and any(token.plain in language.manners for token in tokens[at + 1 :])
-        often = tokens[at].plain in language.asks and any(token.plain in language.frequencies for token in tokens[at + 1 :])
+        manner = tokens[at].plain in language.addressed and any(
+            token.plain in language.manners for token in tokens[at + 1 :]
+        )
+        often = tokens[at].plain in language.asks and any(
+            token.plain in language.frequencies for token in tokens[at + 1 :]
+        )
         if len(tokens) - at > 1 and (standing or manner or often):
             value = text[tokens[at].start : tokens[-1].end]
             return Classification(True, "Standing wish detected", "preference", "instruction", value)
@@ -130,7 +136,9 @@ def _taste(text: str, found: Sequence[Sentence], language: Language) -> Classifi
 
 
 def _content(tokens: Sequence[Token], language: Language) -> list[Token]:
-    idle = language.courtesies | language.common | language.fillers | language.joins | language.selves | language.articles
+    idle = (
+        language.courtesies | language.common | language.fillers | language.joins | language.selves | language.articles
+    )
     return [token for token in tokens if token.word and token.plain not in idle]
 
 

@@ -98,7 +98,9 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             before is None
             or not before.word
             or before.plain in language.joins
-            or (tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles)
+            or (
+                tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles
+            )
             or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
         ):
             yield at
@@ -135,7 +137,11 @@ def after_leads(tokens: Sequence[Token], at: int, language: Language) -> int:
         used = max(begins(tokens, at, language.leads), begins(tokens, at, language.remember))
         if used == 1 and (tokens[at].plain in language.negations or tokens[at].plain == "no"):
             following = tokens[at + 1] if at + 1 < len(tokens) else None
-            if following is not None and following.word and following.plain not in language.selves | language.possessives:
+            if (
+                following is not None
+                and following.word
+                and following.plain not in language.selves | language.possessives
+            ):
                 break
         if not used and tokens[at].word:
             break

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import pairwise
 from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
@@ -28,6 +27,42 @@ _OF_PEOPLE: Final = frozenset(
 _ME: Final = frozenset("me us לי לנו nos".split())
 _PETS: Final = frozenset({"dog", "cat", "pet"})
 _BE: Final = frozenset(("am", "are", "been", "'m", "'re"))
+
+
+_TELLING: Final = frozenset(("do", "does", "did", "only"))
+_UNTIMED: Final = frozenset("anniversary deadline routine goal plan strategy".split()) | {
+    "due date",
+    "launch date",
+    "wedding date",
+    "passport expiry",
+}
+_LONGEST_TIME: Final = 6
+_SURE: Final = 0.9
+_LESS_SURE: Final = 0.8
+_USING: Final = frozenset("to go going with use using on usar ir con por utilizar ללכת על להשתמש את לעבוד עם".split())
+_AGED: Final = frozenset("בן בת בני בנות".split())
+_YEARS_OLD: Final = frozenset("years yrs yo y/o anos anitos old".split())
+_CALLED: Final = frozenset("named called llamado llamada llama בשם".split())
+_WORKING: Final = frozenset(
+    "work worked works working job position role employed hired resigned fired laid sacked quit trabajo trabajamos trabaja trabajan "
+    "trabajar trabajaba empleado empleada renuncie despidieron".split()
+)
+_PLACES: Final = frozenset(
+    "city countryside suburbs country village mountains beach north south east west center centre coast uk us usa netherlands "
+    "ciudad campo centro norte sur pueblo afueras".split()
+)
+_SCHOOLS: Final = frozenset(
+    "school kindergarten preschool daycare college university nursery primary highschool colegio instituto cole escuela universidad".split()
+)
+_WHERE: Final = (
+    ("where", "i", "work"),
+    ("where", "we", "work"),
+    ("where", "i", "live"),
+    ("where", "we", "live"),
+    ("donde", "trabajo"),
+    ("donde", "vivo"),
+)
+_THIS_YEAR: Final = frozenset("this next year month week השנה este ano proximo currently".split())
 
 
 @dataclass(frozen=True)
@@ -108,7 +143,11 @@ class _Reader:
             done = said.last
             for each in listed(said.value, said.attribute, self.language):
                 self.found.append(self._statement(replace(said, value=each)))
-            self.unnamed = (len(self.found) - 1, said.first) if said.attribute in ("pet", "family") and len(said.value) == 1 else None
+            self.unnamed = (
+                (len(self.found) - 1, said.first)
+                if said.attribute in ("pet", "family") and len(said.value) == 1
+                else None
+            )
             self.known = said.subject if said.subject.who != SELF or self.known is None else self.known
             self.spoke = said.subject.who == SELF and said.subject.noun is None
             self._count_no_children_named(said)
@@ -170,12 +209,20 @@ class _Reader:
             rest = (match.rest, *self.tokens[match.end + 1 : last]) if last > match.end else ()
         if rest and attribute == "pet" and rest[0].plain == ",":
             rest = rest[1:]
-        if rest and (not rest[0].word or rest[0].plain in self.language.cuts or rest[0].plain in self.language.joins) and rest[0].written not in "$€₪£":
+        if (
+            rest
+            and (not rest[0].word or rest[0].plain in self.language.cuts or rest[0].plain in self.language.joins)
+            and rest[0].written not in "$€₪£"
+        ):
             if not match.value:
                 return None
             rest, last = (), match.end
         value = match.value if _is_whole(match) else (*match.value, *rest)
-        if [token.plain for token in value] in (["it"], ["them"]) and attribute in ("allergy", "dislike", "intolerance"):
+        if [token.plain for token in value] in (["it"], ["them"]) and attribute in (
+            "allergy",
+            "dislike",
+            "intolerance",
+        ):
             value = self._meant(subject.first)
         if attribute == "decision":
             plan = subject
@@ -216,8 +263,15 @@ class _Reader:
         if attribute == "age" and "de" in said and not self.children:
             return False
         if attribute == "age" and not said & _YEARS_OLD:
-            free = following is None or not following.word or following.plain in language.joins | language.cuts | language.fillers
-            free = free or bool(self._moments(self.tokens[last : last + 4], ahead=False) or begins(self.tokens, last, language.momentary))
+            free = (
+                following is None
+                or not following.word
+                or following.plain in language.joins | language.cuts | language.fillers
+            )
+            free = free or bool(
+                self._moments(self.tokens[last : last + 4], ahead=False)
+                or begins(self.tokens, last, language.momentary)
+            )
             return (free or begins(self.tokens, last, language.leads) > 0) and not said & {"we", "are"}
         if not rest:
             return True
@@ -229,12 +283,20 @@ class _Reader:
             return named or bool(said & _CALLED) or rest[0].plain in language.joins
         if attribute == "employer" and not said & _WORKING:
             return named
-        if attribute in ("home", "field of study", "name") and rest[0].plain in language.articles | {"next"} and attribute != "home":
+        if (
+            attribute in ("home", "field of study", "name")
+            and rest[0].plain in language.articles | {"next"}
+            and attribute != "home"
+        ):
             return False
         if attribute == "home" and rest[0].plain in language.articles | {"next"}:
             return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
         if attribute == "school":
-            return any(token.capital for token in rest) or bool({t.plain for t in (*rest, *held)} & _SCHOOLS) or language.name == "he"
+            return (
+                any(token.capital for token in rest)
+                or bool({t.plain for t in (*rest, *held)} & _SCHOOLS)
+                or language.name == "he"
+            )
         return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
 
     def _decided(self, subject: Subject, value: tuple[Token, ...]) -> tuple[Subject, tuple[Token, ...]]:
@@ -270,7 +332,7 @@ class _Reader:
             at += 1
         if at >= len(self.tokens):
             return None
-        last = self._value_end(at, named=True)
+        last = self._value_end(at, named=noun not in ("goal", "plan", "strategy"))
         value = self.tokens[at:last]
         attribute = noun
         if noun in ("home", "address") and value and value[0].plain[:1] == "ב" and len(value[0].plain) > 2:  # noqa: PLR2004
@@ -309,7 +371,12 @@ class _Reader:
         for at, token in enumerate(tokens[:-1]):
             if token.plain in self.language.without:
                 end = at + 1
-                while end < len(tokens) and tokens[end].word and end - at < 3 and tokens[end].plain not in self.language.joins | self.language.cuts:  # noqa: PLR2004
+                while (
+                    end < len(tokens)
+                    and tokens[end].word
+                    and end - at < 3
+                    and tokens[end].plain not in self.language.joins | self.language.cuts
+                ):  # noqa: PLR2004
                     end += 1
                 if end > at + 1:
                     self.avoided = tuple(tokens[at:end])
@@ -323,13 +390,21 @@ class _Reader:
     def _named_now(self, at: int) -> bool:
         """Takes "her name is Waffles" for the name of the pet that was just spoken of."""
         used = begins(self.tokens, at, self.language.names_it)
-        if self.unnamed is None or not used or at + used >= len(self.tokens) or not self.tokens[at + used].written[:1].isalpha():
+        if (
+            self.unnamed is None
+            or not used
+            or at + used >= len(self.tokens)
+            or not self.tokens[at + used].written[:1].isalpha()
+        ):
             return False
         place, name = self.unnamed[0], self.tokens[at + used]
         held = self.found[place]
         beginning = self.text.find(held.quote)
         self.found[place] = replace(
-            held, text=f"{held.text}, {name.written}", quote=self.text[beginning : name.end], value=f"{held.value} {name.written}"
+            held,
+            text=f"{held.text}, {name.written}",
+            quote=self.text[beginning : name.end],
+            value=f"{held.value} {name.written}",
         )
         self.unnamed = None
         return True
@@ -338,7 +413,11 @@ class _Reader:
         """Who was named earlier in the sentence without anything being said that is kept."""
         for place in range(at):
             token = self.tokens[place]
-            if token.plain in self.language.possessives or (token.capital and token.plain not in self.language.common) or token.plain == "חברת":
+            if (
+                token.plain in self.language.possessives
+                or (token.capital and token.plain not in self.language.common)
+                or token.plain == "חברת"
+            ):
                 start = place + (token.plain in ("חברת",))
                 end = start
                 while end < at and (self.tokens[end].capital or end == start) and self.tokens[end].word:
@@ -377,10 +456,20 @@ class _Reader:
             return None
         last = self._value_end(at + used, named=True)
         mark = last + (last < len(self.tokens) and self.tokens[last].plain == ",")
-        if not (mark < len(self.tokens) - 1 and self.tokens[mark].plain in self.language.negations) or last - at - used > 4:  # noqa: PLR2004
+        if (
+            not (mark < len(self.tokens) - 1 and self.tokens[mark].plain in self.language.negations)
+            or last - at - used > 4
+        ):  # noqa: PLR2004
             return None
         end = self._value_end(mark + 1, named=True)
-        return _Said(replace(SPEAKER, first=at, end=at), "", self.tokens[at + used : last], at, end, instead_of=self.tokens[mark + 1 : end])
+        return _Said(
+            replace(SPEAKER, first=at, end=at),
+            "",
+            self.tokens[at + used : last],
+            at,
+            end,
+            instead_of=self.tokens[mark + 1 : end],
+        )
 
     def _asked_for(self, at: int) -> _Said | None:
         """A standing wish: "always answer me in short messages"."""
@@ -396,12 +485,16 @@ class _Reader:
         if at >= len(self.tokens) or self.tokens[at].plain not in ("am", "are", "is", "'s"):
             return None
         at += 1
-        while at < len(self.tokens) and (self.tokens[at].plain in self.language.fillers or self.tokens[at].plain in self.language.negations):
+        while at < len(self.tokens) and (
+            self.tokens[at].plain in self.language.fillers or self.tokens[at].plain in self.language.negations
+        ):
             negated ^= self.tokens[at].plain in self.language.negations
             at += 1
         last = self._value_end(at) if at < len(self.tokens) else at
         value = self.tokens[at:last]
-        words = [place for place, token in enumerate(value[:5]) if token.plain.removesuffix("s") in self.language.professions]
+        words = [
+            place for place, token in enumerate(value[:5]) if token.plain.removesuffix("s") in self.language.professions
+        ]
         if not words or value[0].plain not in ("a", "an", "the") and subject.third:
             return None
         value = value[: words[-1] + 1]
@@ -417,7 +510,15 @@ class _Reader:
         where = begins(self.tokens, place, _WHERE)
         if where:
             attribute = "employer" if self.tokens[place + where - 1].plain.startswith(("work", "trabaj")) else "home"
-            return self._checked(_Said(replace(SPEAKER, first=subject.first, end=subject.first), attribute, subject.name, subject.first, place + where))
+            return self._checked(
+                _Said(
+                    replace(SPEAKER, first=subject.first, end=subject.first),
+                    attribute,
+                    subject.name,
+                    subject.first,
+                    place + where,
+                )
+            )
         if place >= len(self.tokens) or self.tokens[place].plain not in self.language.possessives:
             return None
         owned = subject_at(self.tokens, place, self.language)
@@ -426,7 +527,15 @@ class _Reader:
             noun, length = owned.role, owned.end - place - 1
         if not noun:
             return None
-        return self._checked(_Said(replace(SPEAKER, first=subject.first, end=subject.first), noun, subject.name, subject.first, place + 1 + length))
+        return self._checked(
+            _Said(
+                replace(SPEAKER, first=subject.first, end=subject.first),
+                noun,
+                subject.name,
+                subject.first,
+                place + 1 + length,
+            )
+        )
 
     def _noted(self, at: int) -> _Said | None:
         """What only notes say: "Choir practice: Mondays", "The billing project uses Postgres as its database"."""
@@ -438,7 +547,11 @@ class _Reader:
                 last = self._value_end(end + 1) if end + 1 < len(self.tokens) else end + 1
                 value = self.tokens[end + 1 : last]
                 turn = next((place for place, token in enumerate(value) if token.plain in ("as", "como")), len(value))
-                noun = " ".join(token.plain for token in value[turn + 1 :] if token.plain not in self.language.articles | {"its", "their", "su"})
+                noun = " ".join(
+                    token.plain
+                    for token in value[turn + 1 :]
+                    if token.plain not in self.language.articles | {"its", "their", "su"}
+                )
                 return self._checked(_Said(thing, noun or "use", value[:turn], at, last))
             if begins(self.tokens, end, self.language.copulas) or self.tokens[end].plain == ":":
                 monthly = any(token.plain in ("month", "mes", "לחודש") for token in self.tokens[end:])
@@ -457,7 +570,10 @@ class _Reader:
         while at > 0:
             token = self.tokens[at - 1]
             if token.word and not begins(self.tokens, at - 1, self.language.leads):
-                known = token.plain in self.language.common | self.language.pronouns | self.language.fillers | self.language.cuts
+                known = (
+                    token.plain
+                    in self.language.common | self.language.pronouns | self.language.fillers | self.language.cuts
+                )
                 return () if known else (token,)
             at -= 1
         return ()
@@ -533,19 +649,12 @@ class _Reader:
             if value[0].written in "$€₪£":
                 break
             value.pop(0)
-        if attribute_of(said.attribute).category != "identity" and said.attribute not in (
-            "anniversary",
-            "deadline",
-            "due date",
-            "launch date",
-            "routine",
-            "passport expiry",
-        ):
+        if attribute_of(said.attribute).category != "identity" and said.attribute not in _UNTIMED - {"goal", "plan", "strategy"}:
             for moment in reversed(self._moments(value, ahead=said.ahead)):
                 if moment.last == len(value) and moment.first > 0:
                     value = value[: moment.first]
         while value and (
-            not value[-1].word or value[-1].plain in self.language.fillers or value[-1].plain in self.language.joins
+            not value[-1].word or value[-1].plain in self.language.fillers | self.language.joins | {"by", "for", "before"}
         ):
             value.pop()
         return tuple(value)
@@ -559,7 +668,11 @@ class _Reader:
                 return place
             if token.plain == "i":
                 return place
-            if begins(tokens, place, language.ended_after) or begins(tokens, place, language.instructed) or begins(tokens, place, tuple(language.day_kinds)):
+            if (
+                begins(tokens, place, language.ended_after)
+                or begins(tokens, place, language.instructed)
+                or begins(tokens, place, tuple(language.day_kinds))
+            ):
                 return place
             if begins(tokens, place, language.instead) or (named and token.plain in language.asks):
                 return place
@@ -567,7 +680,16 @@ class _Reader:
                 return place
             if token.plain == "," or token.plain in language.joins:
                 following = after_leads(tokens, place, language)
-                if token.plain == "," and following < len(tokens) and (tokens[following].capital and self.naming or tokens[following].plain in ("half", "quarter") or ":" in tokens[following].plain):
+                if (
+                    token.plain == ","
+                    and following < len(tokens)
+                    and (
+                        tokens[following].capital
+                        and self.naming
+                        or tokens[following].plain in ("half", "quarter")
+                        or ":" in tokens[following].plain
+                    )
+                ):
                     continue
                 if following >= len(tokens) or self._opens_clause(following, comma=token.plain == ","):
                     return place
@@ -609,29 +731,21 @@ class _Reader:
         return moments(tokens, self.language, self.said_at, ahead=ahead) if self.said_at is not None else []
 
     def _statement(self, said: _Said) -> Statement:
-        clause = self.tokens[said.first : max(said.last, said.first + 1)]
-        begins_at = min(clause[0].start, said.avoided[0].start) if said.avoided else clause[0].start
-        quote = self.text[begins_at : clause[-1].end]
         kind = attribute_of(said.attribute)
-        boundary = self._boundary(said.last)
-        timed = self._moments(self.tokens[said.first : boundary], ahead=said.ahead)
-        if kind.category == "identity" or said.attribute in (
-            "anniversary",
-            "deadline",
-            "due date",
-            "launch date",
-            "routine",
-        ):
-            timed = []
+        timed = [] if kind.category == "identity" or said.attribute in _UNTIMED else self._timed(said)
+        last = max([said.last, *(said.first + moment.last for moment in timed)])
+        start = self.tokens[said.first].start
+        quote = self.text[min(start, said.avoided[0].start) if said.avoided else start : self.tokens[last - 1].end]
         value = _written(self.text, said.value)
         valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
         valid_to = next((moment.end for moment in timed if moment.kind == "until"), None)
         if said.over and valid_from is not None:
             valid_from, valid_to = None, valid_from
         subject = said.subject
-        wording = self._wording(said, timed)
+        wording = self._wording(said, timed, last)
         if said.avoided:
             wording += {"en": " to ", "es": " a ", "he": " ל"}[self.language.name] + value
+        theirs = subject.who != SELF and kind.fact_type == "personal" and subject.role is not None
         return Statement(
             text=wording,
             quote=quote,
@@ -639,10 +753,8 @@ class _Reader:
             value=value,
             negated=said.negated,
             over=said.over,
-            fact_type=kind.fact_type
-            if subject.who == SELF or kind.fact_type != "personal" or subject.role is None
-            else "relationship",
-            confidence=0.8 if subject.loose or subject.first == subject.end else 0.9,
+            fact_type="relationship" if theirs else kind.fact_type,
+            confidence=_LESS_SURE if subject.loose or subject.first == subject.end else _SURE,
             sensitive=kind.sensitive or is_sensitive(quote),
             category=kind.category,
             valid_from=valid_from,
@@ -650,63 +762,54 @@ class _Reader:
             instead_of=self._instead_of(said),
         )
 
-    def _wording(self, said: _Said, timed: Sequence[Moment]) -> str:
+    def _timed(self, said: _Said) -> list[Moment]:
+        """The times said within the fact or right after it."""
+        tokens = self.tokens[said.first : said.last + _LONGEST_TIME]
+        return [each for each in self._moments(tokens, ahead=said.ahead) if each.first <= said.last - said.first]
+
+    def _wording(self, said: _Said, timed: Sequence[Moment], last: int) -> str:
         """The person's own words, without themselves, and with every time made absolute."""
-        subject, tokens = said.subject, self.tokens
-        last = said.last
+        subject, tokens, language = said.subject, self.tokens, self.language
         parts: list[str] = []
-        if subject.who == SELF and subject.noun is None and subject.role is None:
-            at = subject.end
-            while at < last - 1 and (
-                tokens[at].plain in _BE
-                or tokens[at].written[:1] == "'"
-                or tokens[at].start == tokens[at].end
-                or tokens[at].plain in self.language.fillers - {"do", "does", "did", "only", "never"}
-            ):
-                at += 1
+        at = subject.end
+        if subject.shown and subject.shown[0].start < tokens[subject.first].start:
+            parts = [self.text[subject.shown[0].start : subject.shown[-1].end]]  # whom "he" or "she" stands for
+        elif subject.shown and said.attribute:
+            at = subject.first
         else:
-            parts = [self.text[subject.shown[0].start : subject.shown[-1].end]] if subject.shown else []
-            at = subject.end
+            while at < last - 1 and self._is_idle(at):
+                at += 1
         moved = {said.first + moment.first: moment for moment in timed}
-        last = max([last, *(said.first + moment.last for moment in timed)])
         while at < last:
             moment = moved.get(at)
             if moment is not None:
                 parts.append(moment.text)
                 at = said.first + moment.last
                 continue
-            token = tokens[at]
-            following = at
-            if token.plain not in _ME or said.attribute not in ("debt", "monthly payment"):
+            token, following = tokens[at], at + 1
+            left_out = (at < subject.end and token.plain in language.possessives) or (
+                token.plain in _ME and said.attribute in ("debt", "monthly payment")
+            )
+            if not left_out:
                 while (
-                    following + 1 < last
-                    and following + 1 not in moved
-                    and tokens[following + 1].start == tokens[following].end
+                    following < last and following not in moved and tokens[following].start == tokens[following - 1].end
                 ):
                     following += 1
-                parts.append(self.text[token.start : tokens[following].end])
-            at = following + 1
+                parts.append(self.text[token.start : tokens[following - 1].end])
+            at = following
         wording = " ".join(" ".join(part.split()) for part in parts if part.strip())
         for mark in (" ,", " .", " 's"):
             wording = wording.replace(mark, mark[1:])
         return wording[:1].upper() + wording[1:]
 
-
-_USING: Final = frozenset("to go going with use using on usar ir con por utilizar ללכת על להשתמש את לעבוד עם".split())
-_AGED: Final = frozenset("בן בת בני בנות".split())
-_YEARS_OLD: Final = frozenset("years yrs yo y/o anos anitos old".split())
-_CALLED: Final = frozenset("named called llamado llamada llama בשם".split())
-_WORKING: Final = frozenset(
-    "work worked works working job position role employed hired resigned fired laid sacked quit trabajo trabajamos trabaja trabajan "
-    "trabajar trabajaba empleado empleada renuncie despidieron".split()
-)
-_PLACES: Final = frozenset(
-    "city countryside suburbs country village mountains beach north south east west center centre coast uk us usa netherlands "
-    "ciudad campo centro norte sur pueblo afueras".split()
-)
-_SCHOOLS: Final = frozenset("school kindergarten preschool daycare college university nursery primary highschool colegio instituto cole escuela universidad".split())
-_WHERE: Final = (("where", "i", "work"), ("where", "we", "work"), ("where", "i", "live"), ("where", "we", "live"), ("donde", "trabajo"), ("donde", "vivo"))
-_THIS_YEAR: Final = frozenset("this next year month week השנה este ano proximo currently".split())
+    def _is_idle(self, at: int) -> bool:
+        """A word before the fact that a note does without: "am", "also", "'ve"."""
+        token = self.tokens[at]
+        if begins(self.tokens, at, self.language.ended):
+            return False
+        if token.plain in ("have", "has", "would"):
+            return token.written[:1] == "'" or token.start == token.end
+        return token.plain in _BE or token.start == token.end or token.plain in self.language.fillers - _TELLING
 
 
 def _written(text: str, value: Sequence[Token]) -> str:
@@ -746,7 +849,11 @@ def _is_name(value: Sequence[Token], copula: Sequence[str], language: Language) 
 def _unjoined(tokens: tuple[Token, ...], language: Language) -> tuple[Token, ...]:
     """Hebrew writes "and" and "that" onto the next word: they are words of their own here."""
     if language.name == "en" and [token.plain for token in tokens[:3]] == ["were", "no", "longer"]:
-        return (replace(tokens[0], plain="we"), replace(tokens[0], plain="are", start=tokens[0].end, written=""), *tokens[1:])
+        return (
+            replace(tokens[0], plain="we"),
+            replace(tokens[0], plain="are", start=tokens[0].end, written=""),
+            *tokens[1:],
+        )
     if language.name != "he":
         return tokens
     found: list[Token] = []
@@ -757,14 +864,23 @@ def _unjoined(tokens: tuple[Token, ...], language: Language) -> tuple[Token, ...
         if (
             token.plain[:1] in ("ו", "ש")
             and len(rest) > 1
-            and ((following in _AGED and token.plain[0] == "ו") or rest in known or (rest[:1] == "ה" and rest[1:] in known))
-            and token.plain not in known | _HEBREW.possessives | _HEBREW.common | frozenset(_HEBREW.weekdays)
+            and (
+                (following in _AGED and token.plain[0] == "ו")
+                or rest in known
+                or (rest[:1] == "ה" and rest[1:] in known)
+            )
+            and token.plain not in known | _HEBREW.possessives | _HEBREW.common | _HEBREW_TIMES
         ):
             found.append(Token(token.plain[0], token.start, token.start + 1, token.written[:1]))
             found.append(Token(rest, token.start + 1, token.end, token.written[1:]))
         else:
             found.append(token)
     return tuple(found)
+
+
+_HEBREW_TIMES: Final = frozenset(_HEBREW.weekdays) | frozenset(
+    word for cells in _HEBREW.times.values() for cell in cells for word in cell
+)
 
 
 def _hebrew_starts() -> frozenset[str]:

@@ -11,6 +11,7 @@ from langmem_plugin.facts.words import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
+_DO: Final = frozenset(("do", "does", "did"))
 _LONGEST_INNER: Final = 4  # words of a value that more of the pattern follows
 
 
@@ -56,6 +57,7 @@ class _State:
     value: tuple[Token, ...] = ()
     said: int = 0
     skipped: int = 0
+    base: bool = False
     negated: bool = False
     over: bool = False
 
@@ -130,7 +132,13 @@ def _matches(
     if element.prefix:
         yield from _prefixed(pattern, tokens, at, place, state, language, third, unsaid)
         return
-    wanted = (element.of_self | element.of_other) if unsaid else element.of_other if third else element.of_self
+    wanted = (
+        (element.of_self | element.of_other)
+        if unsaid or (third and state.base)
+        else element.of_other
+        if third
+        else element.of_self
+    )
     if token.plain in wanted:
         value = (*state.value, token) if element.captured else state.value
         yield from onward(at + 1, place + 1, replace(state, value=value, said=state.said + 2))
@@ -143,7 +151,9 @@ def _matches(
         elif token.plain in language.negations:
             yield from onward(at + 1, place, replace(state, skipped=state.skipped + 1, negated=not state.negated))
         elif token.plain in language.fillers:
-            yield from onward(at + 1, place, replace(state, skipped=state.skipped + 1))
+            yield from onward(
+                at + 1, place, replace(state, skipped=state.skipped + 1, base=state.base or token.plain in _DO)
+            )
 
 
 def _valued(pattern, tokens, at, place, state, onward):  # type: ignore[no-untyped-def]
@@ -239,7 +249,7 @@ def _first_words(elements: Sequence[Element]) -> frozenset[str]:
 def language_of(said: str, written: str) -> Language:
     """The language of a text: by script, else by its function words; English when in doubt. `said` is it in plain words."""
     english, hebrew, spanish = LANGUAGES
-    found = [word.strip(".,;:!?()\"") for word in said.split()]
+    found = [word.strip('.,;:!?()"') for word in said.split()]
     if any("\u05d0" <= letter <= "\u05ea" for word in found for letter in word[:1]):
         return hebrew
     accented = 2 * (not _ACCENTED.isdisjoint(written))
@@ -251,7 +261,17 @@ def language_of(said: str, written: str) -> Language:
 @cache
 def _marks(language: Language) -> frozenset[str]:
     stated = frozenset(
-        word for found in patterns(language).values() for pattern in found for e in pattern.elements for word in e.of_self | e.of_other
+        word
+        for found in patterns(language).values()
+        for pattern in found
+        for e in pattern.elements
+        for word in e.of_self | e.of_other
     )
     phrases = (*language.people, *language.attributes, *language.leads, *language.copulas)
-    return language.common | stated | frozenset(word for phrase in phrases for word in phrase) | language.selves | language.possessives
+    return (
+        language.common
+        | stated
+        | frozenset(word for phrase in phrases for word in phrase)
+        | language.selves
+        | language.possessives
+    )

@@ -80,8 +80,15 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
     if noun:
-        if _possessive(tokens, at + length) and tokens[at + length + 1 : at + length + 2] and tokens[at + length + 1].plain == "name":
+        if (
+            _possessive(tokens, at + length)
+            and tokens[at + length + 1 : at + length + 2]
+            and tokens[at + length + 1].plain == "name"
+        ):
             return Subject(SELF, first, at + length + 2, noun=noun, shown=tuple(tokens[at : at + length]))
+        theirs = _theirs(tokens, at + length, language, used_s="") if _possessive(tokens, at + length) else None
+        if theirs is not None:
+            return Subject(noun, first, theirs[1], noun=theirs[0], shown=tuple(tokens[at : theirs[1]]))
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )

@@ -32,15 +32,21 @@ _EVENTS: Final = frozenset(
     "pedido mesa respuesta turno paquete הזמנה שולחן תשובה "
     "reunion cita vuelo pregunta problema פגישה תור שאלה בעיה טיסה מבחן".split()
 )
-PARTICLES: Final = frozenset("out up off away down over back home here there together along around ahead through".split())
-_NOT_NAMES: Final = frozenset("later back tomorrow asap maybe crazy old paranoid stupid now soon anytime luego despues pronto manana ahora cuando אחר מחר עכשיו מאוחר כש כשאתה כולם taxi uber cab mad weird lazy again instead".split())
+PARTICLES: Final = frozenset(
+    "out up off away down over back home here there together along around ahead through".split()
+)
+_NOT_NAMES: Final = frozenset(
+    "later back tomorrow asap maybe crazy old paranoid stupid now soon anytime luego despues pronto manana ahora cuando אחר מחר עכשיו מאוחר כש כשאתה כולם taxi uber cab mad weird lazy again instead".split()
+)
 NOT_EATEN: Final = frozenset(
     "at in on with out later before after too so much alone early late there here here's".split()
 )
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
-def is_value(value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool) -> bool:
+def is_value(
+    value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool
+) -> bool:
     if not value or not any(token.word for token in value):
         return False
     first = value[0].plain
@@ -48,14 +54,22 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
         return attribute != "status" or subject.who != SELF
     if negated and attribute == "debt" and first in ("anything", "nothing", "nada", "כלום"):
         return True
-    if first in language.pronouns and not (first == "one" and len(value) > 1) and attribute not in ("pronouns", "routine", "name"):
+    if (
+        first in language.pronouns
+        and not (first == "one" and len(value) > 1)
+        and attribute not in ("pronouns", "routine", "name")
+    ):
         return False
     if attribute == "age":
         counted = number([token.plain for token in value])
         return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
     if first in PARTICLES or value[-1].plain in ("one", "ones"):
         return False
-    if attribute == "home" and (first in language.weekdays or first in language.months or first[:1].isdigit()) and len(value) == 1:
+    if (
+        attribute == "home"
+        and (first in language.weekdays or first in language.months or first[:1].isdigit())
+        and len(value) == 1
+    ):
         return False
     if attribute == "name":
         idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
@@ -89,10 +103,10 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     if attribute not in _LISTED or (attribute == "diet" and len(value) == 1):
         return [value]
     parts: list[list[Token]] = [[]]
-    for token in value:
-        if attribute == "pet" and token.plain == ",":
-            continue
-        if token.plain in ("and", "or", "y", "e", "ו", ",", "&"):
+    for place, token in enumerate(value):
+        following = value[place + 1].plain if place + 1 < len(value) else ""
+        joined = token.plain in ("and", "or", "y", "e", "ו", "&") or (token.plain == "," and attribute != "pet")
+        if joined and (attribute != "pet" or following in language.articles or (following,) in language.people):
             parts.append([])
         else:
             parts[-1].append(token)

@@ -17,7 +17,7 @@ _ARTICLES: Final = frozenset(
     "a an the my our his her their your of is are in at on to as by for s it its that el la los las un una de del al en a "
     "mi mis nuestro nuestra es y and ו את של ב ל ה הוא היא זה called named bcalled name llamado llamada llama se "
     "years old year yrs anos ano from now current type approximately about around per every each month monthly mes "
-    "mensuales al company ltd inc corp חברת שנים בשם לחודש בחודש dr mr mrs ms דר ד\"ר dra doctor doctora mister size "
+    'mensuales al company ltd inc corp חברת שנים בשם לחודש בחודש dr mr mrs ms דר ד"ר dra doctor doctora mister size '
     'dollars euros euro shekels shekel nis usd eur ils eur שקל שקלים שח ש"ח ₪ $ € £ eur too also again'.split()
 )
 _SAME: Final = {

@@ -139,7 +139,8 @@ ENGLISH = Language(
     predicates={
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
-        "health": "~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "household": "~live|living/lives|live with V",
+        "health": "~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
@@ -254,19 +255,40 @@ ENGLISH = Language(
     frequencies=words(
         "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|mornings|nightly"
     ),
-    names_it=phrases("her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"),
-    switched=phrases('switched|changed|have a new|got a new|have got a new|found a new|we switched'),
-    it_is=phrases('it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now'),
-    instead=phrases('instead of|rather than|in place of'),
-    day_kinds=named({"weekdays": 'on weekdays|weekdays|during the week|on workdays', "weekends": 'on weekends|on the weekend|weekends|at weekends|at the weekend'}),
-    professions=words("nurse|teacher|doctor|chef|cook|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"),
-    addressed=words('answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do'),
+    names_it=phrases(
+        "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
+    ),
+    switched=phrases("switched|changed|have a new|got a new|have got a new|found a new|we switched"),
+    it_is=phrases("it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"),
+    instead=phrases("instead of|rather than|in place of"),
+    day_kinds=named(
+        {
+            "weekdays": "on weekdays|weekdays|during the week|on workdays",
+            "weekends": "on weekends|on the weekend|weekends|at weekends|at the weekend",
+        }
+    ),
+    professions=words(
+        "nurse|teacher|doctor|chef|cook|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"
+    ),
+    addressed=words(
+        "answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do"
+    ),
     corrections=phrases("actually|i meant|i mean|correction|no|sorry|i got it wrong|wrong"),
-    periods=words("morning|evening|night|afternoon|weekend|day|week|month|year|weekday|summer|winter|sunday|hour|tues|thurs|other|single|second|two|three|few"),
-    composing=words("translate|write|draft|compose|rewrite|rephrase|summarize|paraphrase|say|proofread|pretend|act|roleplay"),
-    courtesies=words("thanks|thank|thx|ty|cheers|great|good|perfect|sounds|sound|looks|look|nice|lovely|awesome|wonderful|amazing|fantastic|excellent|brilliant|cool|super|fab|bye|goodbye|hi|hello|hey|morning|evening|afternoon|day|night|yes|yeah|yep|no|nope|ok|okay|sure|alright|welcome|help|helpful|helping|please|again|suggestion|recommendation|recommendations|recommend|recommended|idea|ideas|enjoy|try|give|will|wow|oh|ah|correct|exactly|right|definitely|happy|glad|appreciate|love|like|much|very|really|that|this|it|have|has|is|was|you|your|for|be|well|back|soon|later|wait|going|think|interesting|delicious|tasty|fine|best|look|forward|seen|heard|check|watching|reading|make|making|do|done|need|want|tell|more|another|other|one|else|all|just|what|am|are|the|to|a|so|of|and|i|my|me|in|on|with|at|as|too|if|can|would|could|there|been|get|got|know|see|let|some|any|something|not|up|it's|choice|great|amazing|link|wonderful|easy|simple|beautiful|absolutely|today|how|about|did|does|than|then|them|will|shall|bit|by|an|or"),
-    declined=phrases('nothing in particular|no preference|no preferences|not really|do not mind|anything is fine|anything works|whatever|no idea|nothing else|no that|nothing special|not sure|do not have any|no particular|nope|i do not know|up to you|surprise me|no other|that is it|thats it|thats all|none|do not care|no thanks|no thank|not in particular|not as such|neither'),
-    manners=words('formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name'),
+    periods=words(
+        "morning|evening|night|afternoon|weekend|day|week|month|year|weekday|summer|winter|sunday|hour|tues|thurs|other|single|second|two|three|few"
+    ),
+    composing=words(
+        "translate|write|draft|compose|rewrite|rephrase|summarize|paraphrase|say|proofread|pretend|act|roleplay"
+    ),
+    courtesies=words(
+        "thanks|thank|thx|ty|cheers|great|good|perfect|sounds|sound|looks|look|nice|lovely|awesome|wonderful|amazing|fantastic|excellent|brilliant|cool|super|fab|bye|goodbye|hi|hello|hey|morning|evening|afternoon|day|night|yes|yeah|yep|no|nope|ok|okay|sure|alright|welcome|help|helpful|helping|please|again|suggestion|recommendation|recommendations|recommend|recommended|idea|ideas|enjoy|try|give|will|wow|oh|ah|correct|exactly|right|definitely|happy|glad|appreciate|love|like|much|very|really|that|this|it|have|has|is|was|you|your|for|be|well|back|soon|later|wait|going|think|interesting|delicious|tasty|fine|best|look|forward|seen|heard|check|watching|reading|make|making|do|done|need|want|tell|more|another|other|one|else|all|just|what|am|are|the|to|a|so|of|and|i|my|me|in|on|with|at|as|too|if|can|would|could|there|been|get|got|know|see|let|some|any|something|not|up|it's|choice|great|amazing|link|wonderful|easy|simple|beautiful|absolutely|today|how|about|did|does|than|then|them|will|shall|bit|by|an|or"
+    ),
+    declined=phrases(
+        "nothing in particular|no preference|no preferences|not really|do not mind|anything is fine|anything works|whatever|no idea|nothing else|no that|nothing special|not sure|do not have any|no particular|nope|i do not know|up to you|surprise me|no other|that is it|thats it|thats all|none|do not care|no thanks|no thank|not in particular|not as such|neither"
+    ),
+    manners=words(
+        "formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name"
+    ),
     months=numbered(
         "january|jan",
         "february|feb",

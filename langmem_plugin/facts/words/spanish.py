@@ -161,7 +161,8 @@ SPANISH = Language(
         "rent": "pago V de alquiler",
         "fee": "",
         "medication": "tomo/toma =insulina|metformina|warfarina|antidepresivos|ibuprofeno|ritalin|levotiroxina|sintrom (V)",
-        "wake-up time": "me|se levanto|despierto|levanta a las|la V", "routine": "voy a =nadar|correr|yoga|pilates|entrenar V; voy al =gimnasio V",
+        "wake-up time": "me|se levanto|despierto|levanta a las|la V",
+        "routine": "voy a =nadar|correr|yoga|pilates|entrenar V; voy al =gimnasio V",
         "shoe size": "uso|calzo/usa|calza (talla|un|el) N (de) (zapatos|zapato); calzo/calza (un|el) N",
         "size": "uso/usa (la) talla V",
         "goal": "quiero|espero|planeo|pienso =aprender|bajar|dejar|ahorrar|correr|escribir|perder V; estoy|estamos =ahorrando para V; estoy entrenando para V; estoy =aprendiendo V",
@@ -221,19 +222,32 @@ SPANISH = Language(
     always=words("siempre|nunca"),
     instructed=phrases("a partir de ahora|de ahora en adelante|siempre|nunca|cada vez"),
     frequencies=words("cada|todos|todas|suelo|normalmente|diario|semanalmente"),
-    names_it=phrases('se llama|se llaman|le pusimos|su nombre es|llamado|llamada'),
-    switched=phrases('cambie de|cambiamos de|tengo un nuevo|tengo una nueva|tengo nuevo|tengo nueva'),
-    it_is=phrases('ahora es|es|ahora'),
-    instead=phrases('en vez de|en lugar de'),
-    day_kinds=named({"weekdays": 'entre semana|de lunes a viernes|los dias laborables', "weekends": 'los fines de semana|el fin de semana|los sabados y domingos'}),
-    professions=words('medico|medica'),
-    addressed=words('responde|respondeme|contesta|contestame|usa|habla|hablame|escribe|escribeme|dime|llamame|manda|mandame|trata|tratame|se|evita|no|recuerdame|dame|utiliza'),
+    names_it=phrases("se llama|se llaman|le pusimos|su nombre es|llamado|llamada"),
+    switched=phrases("cambie de|cambiamos de|tengo un nuevo|tengo una nueva|tengo nuevo|tengo nueva"),
+    it_is=phrases("ahora es|es|ahora"),
+    instead=phrases("en vez de|en lugar de"),
+    day_kinds=named(
+        {
+            "weekdays": "entre semana|de lunes a viernes|los dias laborables",
+            "weekends": "los fines de semana|el fin de semana|los sabados y domingos",
+        }
+    ),
+    professions=words("medico|medica"),
+    addressed=words(
+        "responde|respondeme|contesta|contestame|usa|habla|hablame|escribe|escribeme|dime|llamame|manda|mandame|trata|tratame|se|evita|no|recuerdame|dame|utiliza"
+    ),
     corrections=phrases("en realidad|perdon|correccion|quise decir|no|me equivoque"),
     periods=words("manana|noche|tarde|dia|dias|semana|semanas|mes|meses|ano|anos|los|las|verano|noches|mananas|tardes"),
     composing=words("traduce|traduceme|escribe|escribeme|redacta|resume|reescribe"),
-    courtesies=words('gracias|genial|perfecto|bueno|buena|buenos|buenas|dias|tardes|noches|bien|vale|ok|hola|adios|si|no|claro|suena|parece|excelente|estupendo|increible|ayuda|por|favor|muchas|muy|me|gusta|encanta|eso|esto|hasta|luego|igualmente|que|de|la|el|es|tu|todo|mucho|delicioso|rico|lo|idea|recomendacion'),
-    declined=phrases('nada en particular|ninguna|ninguno|no se|me da igual|cualquiera|lo que sea|sorprendeme|nada mas|nada especial|no importa|sin preferencias'),
-    manners=words('formal|informal|tono|estilo|corto|cortos|cortas|breve|breves|largo|detallado|espanol|ingles|hebreo|emojis|idioma|tutea|usted'),
+    courtesies=words(
+        "gracias|genial|perfecto|bueno|buena|buenos|buenas|dias|tardes|noches|bien|vale|ok|hola|adios|si|no|claro|suena|parece|excelente|estupendo|increible|ayuda|por|favor|muchas|muy|me|gusta|encanta|eso|esto|hasta|luego|igualmente|que|de|la|el|es|tu|todo|mucho|delicioso|rico|lo|idea|recomendacion"
+    ),
+    declined=phrases(
+        "nada en particular|ninguna|ninguno|no se|me da igual|cualquiera|lo que sea|sorprendeme|nada mas|nada especial|no importa|sin preferencias"
+    ),
+    manners=words(
+        "formal|informal|tono|estilo|corto|cortos|cortas|breve|breves|largo|detallado|espanol|ingles|hebreo|emojis|idioma|tutea|usted"
+    ),
     months=numbered(
         "enero",
         "febrero",
