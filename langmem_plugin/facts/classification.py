@@ -89,7 +89,8 @@ def _wished(text: str, found: Sequence[Sentence], language: Language) -> Classif
             token.plain in language.frequencies for token in tokens[at + 1 :]
         )
         if len(tokens) - at > 1 and (standing or manner or often):
-            value = text[tokens[at].start : tokens[-1].end]
+            beginning = 0 if begins(tokens, 0, language.instructed) else at
+            value = text[tokens[beginning].start : tokens[-1].end]
             return Classification(True, "Standing wish detected", "preference", "instruction", value)
     return None
 

@@ -54,7 +54,7 @@ def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterato
             held = []
         if token.written in _TERMINAL and _ends(text, token, held):
             if held:
-                yield Sentence(tuple(held), asked=token.written in "?")
+                yield Sentence(tuple(held), asked="?" in text[token.start : token.start + 3])
             held = []
         elif token.written not in _TERMINAL or token.written in ".":
             held.append(token)
@@ -66,7 +66,7 @@ def _ends(text: str, token: Token, held: list[Token]) -> bool:
     if token.written != ".":
         return True
     followed = text[token.end : token.end + 1]
-    return not (held and held[-1].plain in _ABBREVIATIONS and held[-1].end == token.start) and not followed.strip()
+    return not (held and held[-1].plain in _ABBREVIATIONS and held[-1].end == token.start) and (not followed.strip() or followed in _TERMINAL)
 
 
 def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:

@@ -28,7 +28,7 @@ _CLOSED: Final = frozenset(
 )
 _EVENTS: Final = frozenset(
     "meeting call appointment question flight party interview date exam test class idea problem headache cold fever dinner lunch "
-    "turn order table answer guess choice pick stop train bus taxi uber package parcel delivery point part seat score room thing shift bill check tip favorite "
+    "turn order table answer guess choice pick stop train bus taxi uber package parcel delivery point part seat score room thing shift bill check tip "
     "pedido mesa respuesta turno paquete הזמנה שולחן תשובה "
     "reunion cita vuelo pregunta problema פגישה תור שאלה בעיה טיסה מבחן".split()
 )

@@ -149,7 +149,7 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             yield said
             place += used
             continue
-        joined = [found[place] + found[place + 1]] if place + 1 < len(found) and found[place + 1] in _SCALES else []
+        joined = [found[place] + found[place + 1]] if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][0].isdigit() else []
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
         if counted is not None and counted[1]:
             yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))  # noqa: PLR2004
