@@ -6,10 +6,11 @@ from typing import Final
 from langmem_plugin.facts.grammar import begins
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 _QUOTES: Final = frozenset('"“”„«»')
-_OPENS: Final = frozenset(
-    "that which who what how where when if than as whose whom before once why cuando que quien donde como si".split()
+_OPENS: Final = words(
+    "that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
 )
 _AUTOMATED: Final = (
     "unsubscribe",
@@ -101,7 +102,7 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             or (
                 tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles
             )
-            or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
+            or (before.plain in ("that", "que", "ש") and at - first <= 4)
         ):
             yield at
 
@@ -109,7 +110,7 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
 def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
     """ "My name is Bob, he said"."""
     said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
-    return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)  # noqa: PLR2004
+    return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)
 
 
 def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:

@@ -1,6 +1,6 @@
 """Patterns of words that state an attribute, read from the tables and held against a sentence."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -156,7 +156,14 @@ def _matches(
             )
 
 
-def _valued(pattern, tokens, at, place, state, onward):  # type: ignore[no-untyped-def]
+def _valued(
+    pattern: Pattern,
+    tokens: Sequence[Token],
+    at: int,
+    place: int,
+    state: _State,
+    onward: Callable[[int, int, _State], Iterator[Match]],
+) -> Iterator[Match]:
     element = pattern.elements[place]
     last = place + 1 == len(pattern.elements)
     if at >= len(tokens):
@@ -178,7 +185,16 @@ def _valued(pattern, tokens, at, place, state, onward):  # type: ignore[no-untyp
             yield from onward(at + length, place + 1, replace(state, value=(*state.value, *taken)))
 
 
-def _prefixed(pattern, tokens, at, place, state, language, third, unsaid):  # type: ignore[no-untyped-def]
+def _prefixed(
+    pattern: Pattern,
+    tokens: Sequence[Token],
+    at: int,
+    place: int,
+    state: _State,
+    language: Language,
+    third: bool,
+    unsaid: bool,
+) -> Iterator[Match]:
     """Hebrew: what the letter is written onto takes its place in the sentence."""
     token, letter = tokens[at], pattern.elements[place].prefix
     if token.plain == letter:
@@ -188,7 +204,7 @@ def _prefixed(pattern, tokens, at, place, state, language, third, unsaid):  # ty
         )
     elif token.plain.startswith(letter) and len(token.plain) > 1:
         rest = bare(token, len(letter))
-        changed = [*tokens[:at], rest, *tokens[at + 1 :]] if len(tokens) < 200 else tokens  # noqa: PLR2004
+        changed = [*tokens[:at], rest, *tokens[at + 1 :]] if len(tokens) < 200 else tokens
         yield from _matches(
             pattern, changed, at, place + 1, replace(state, said=state.said + 1), language, third, unsaid
         )

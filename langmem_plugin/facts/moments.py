@@ -14,9 +14,35 @@ _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MONTHS: Final = {
-    "en": "January February March April May June July August September October November December".split(),
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
-    "he": "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר".split(),
+    "en": [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ],
+    "es": [
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ],
+    "he": ["ינואר", "פברואר", "מרץ", "אפריל", "מאי", "יוני", "יולי", "אוגוסט", "ספטמבר", "אוקטובר", "נובמבר", "דצמבר"],
 }
 
 
@@ -138,7 +164,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
     counted = number(words[before:])
     if counted is None and words[before : before + 1] == ["a"]:
         counted = (1, 1)
-    if counted is None or counted[0] > 1000:  # noqa: PLR2004 - that is a year, or an amount
+    if counted is None or counted[0] > 1000:
         return None
     at = before + counted[1]
     for unit in _UNITS:
@@ -194,10 +220,10 @@ def _numeric(word: str, today: datetime) -> _Date | None:
     """ "3.5.2026", "2026-05-03" is not split by the tokens and read as it stands."""
     for mark in "./":
         parts = word.split(mark)
-        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):  # noqa: PLR2004
+        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):
             day, month, year = (int(part) for part in parts)
             try:
-                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)  # noqa: PLR2004
+                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)
             except ValueError:
                 return None
             return _Date(1, start, "day", relative=False)
@@ -212,11 +238,11 @@ def _day(word: str) -> int | None:
     digits = word.rstrip("stndrh")
     return (
         int(digits) if digits.isdigit() and digits.isascii() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
-    )  # noqa: PLR2004
+    )
 
 
 def _year(word: str) -> int | None:
-    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None  # noqa: PLR2004
+    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None
 
 
 def _month_near(today: datetime, month: int, *, ahead: bool) -> datetime:

@@ -6,8 +6,43 @@ from typing import Final
 from langmem_plugin.facts.tokens import plain
 
 _WORDS: Final = frozenset(
-    "password passwords passcode passphrase pin secret token credential credentials cvv cvc iban ssn passport swift otp apikey "
-    'contrasena clave pin dni cedula iban pasaporte cvv סיסמה סיסמא סיסמת הסיסמה סיסמאות ת"ז תז דרכון הדרכון כספומט'.split()
+    [
+        "password",
+        "passwords",
+        "passcode",
+        "passphrase",
+        "pin",
+        "secret",
+        "token",
+        "credential",
+        "credentials",
+        "cvv",
+        "cvc",
+        "iban",
+        "ssn",
+        "passport",
+        "swift",
+        "otp",
+        "apikey",
+        "contrasena",
+        "clave",
+        "pin",
+        "dni",
+        "cedula",
+        "iban",
+        "pasaporte",
+        "cvv",
+        "סיסמה",
+        "סיסמא",
+        "סיסמת",
+        "הסיסמה",
+        "סיסמאות",
+        'ת"ז',
+        "תז",
+        "דרכון",
+        "הדרכון",
+        "כספומט",
+    ]
 )
 _PHRASES: Final = (
     "credit card",

@@ -8,14 +8,14 @@ from typing import Final
 from langmem_plugin.facts.grammar import begins, best_match, patterns
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 SELF: Final = "self"
 _PETS: Final = frozenset({"dog", "cat", "pet"})
-_GROWTH: Final = frozenset(
-    "older younger little big eldest oldest youngest baby new old late dear elder twin other grown two three dos "
-    "mayor menor pequeno pequena הגדול הקטן הגדולה הקטנה הגדולים הקטנים גדול גדולה קטן קטנה".split()
+_GROWTH: Final = words(
+    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
-_HONORIFICS: Final = frozenset("dr mr mrs ms prof sr sra dra miss uncle aunt don dona".split())
+_HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
     while start < len(tokens) and (tokens[start].plain in language.articles):
         start += 1
     end = start
-    while end < len(tokens) and end - start < 4 and not begins(tokens, end, language.copulas) and tokens[end].word:  # noqa: PLR2004
+    while end < len(tokens) and end - start < 4 and not begins(tokens, end, language.copulas) and tokens[end].word:
         end += 1
     if not (start < end < len(tokens) and begins(tokens, end, language.copulas)):
         return found
@@ -263,7 +263,7 @@ def _possessive(tokens: Sequence[Token], at: int) -> bool:
 def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:
     """The name that stands at `at`, written with a capital or not, before something is said of it."""
     end = at
-    while end < len(tokens) and end - at < 3 and _nameable(tokens[end], language):  # noqa: PLR2004
+    while end < len(tokens) and end - at < 3 and _nameable(tokens[end], language):
         if best_match(tokens, end, language, third=True) is not None or begins(tokens, end, language.copulas):
             break
         if end > at and not tokens[end].capital and language.name != "he":
@@ -293,7 +293,7 @@ def _nameable(token: Token, language: Language) -> bool:
         and plain not in language.selves
         and plain not in language.others
         and plain not in language.possessives
-        and "'s" != plain
+        and plain != "'s"
     )
 
 
@@ -340,7 +340,7 @@ def _nouns(language: Language) -> tuple[tuple[str, ...], ...]:
 
 
 def _bare(word: str, language: Language) -> str:
-    return word[1:] if language.name == "he" and word[:1] == "ה" and len(word) > 2 else word  # noqa: PLR2004
+    return word[1:] if language.name == "he" and word[:1] == "ה" and len(word) > 2 else word
 
 
 def _who(role: str, name: tuple[Token, ...]) -> str:

@@ -7,6 +7,7 @@ from langmem_plugin.facts.subjects import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 _OLDEST: Final = 120
 _MOST_NAME_WORDS: Final = 3
@@ -26,21 +27,14 @@ _CLOSED: Final = frozenset(
         "hobby",
     }
 )
-_EVENTS: Final = frozenset(
-    "meeting call appointment question flight party interview date exam test class idea problem headache cold fever dinner lunch "
-    "turn order table answer guess choice pick stop train bus taxi uber package parcel delivery point part seat score room thing shift bill check tip "
-    "pedido mesa respuesta turno paquete הזמנה שולחן תשובה "
-    "reunion cita vuelo pregunta problema פגישה תור שאלה בעיה טיסה מבחן".split()
+_EVENTS: Final = words(
+    "meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
-PARTICLES: Final = frozenset(
-    "out up off away down over back home here there together along around ahead through".split()
+PARTICLES: Final = words("out|up|off|away|down|over|back|home|here|there|together|along|around|ahead|through")
+_NOT_NAMES: Final = words(
+    "later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
 )
-_NOT_NAMES: Final = frozenset(
-    "later back tomorrow asap maybe crazy old paranoid stupid now soon anytime luego despues pronto manana ahora cuando אחר מחר עכשיו מאוחר כש כשאתה כולם taxi uber cab mad weird lazy again instead".split()
-)
-NOT_EATEN: Final = frozenset(
-    "at in on with out later before after too so much alone early late there here here's".split()
-)
+NOT_EATEN: Final = words("at|in|on|with|out|later|before|after|too|so|much|alone|early|late|there|here|here's")
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
@@ -94,7 +88,7 @@ def is_value(
             timed = first.rstrip("s") in language.weekdays
             return timed or value[0].capital or any(token.plain[:1].isdigit() for token in value)
     if attribute == "employer":
-        return len(value) <= 5 and first not in language.moods  # noqa: PLR2004
+        return len(value) <= 5 and first not in language.moods
     return True
 
 
@@ -112,7 +106,7 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
             parts[-1].append(token)
     found = [tuple(_without_articles(part, language)) for part in parts if part]
     found = [part for part in found if part]
-    if not found or any(len(part) > 4 for part in found):  # noqa: PLR2004 - rather a sentence than a list
+    if not found or any(len(part) > 4 for part in found):
         return [value]
     return found
 

@@ -14,11 +14,129 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
 _ARTICLES: Final = frozenset(
-    "a an the my our his her their your of is are in at on to as by for s it its that el la los las un una de del al en a "
-    "mi mis nuestro nuestra es y and ו את של ב ל ה הוא היא זה called named bcalled name llamado llamada llama se "
-    "years old year yrs anos ano from now current type approximately about around per every each month monthly mes "
-    'mensuales al company ltd inc corp חברת שנים בשם לחודש בחודש dr mr mrs ms דר ד"ר dra doctor doctora mister size '
-    'dollars euros euro shekels shekel nis usd eur ils eur שקל שקלים שח ש"ח ₪ $ € £ eur too also again'.split()
+    [
+        "a",
+        "an",
+        "the",
+        "my",
+        "our",
+        "his",
+        "her",
+        "their",
+        "your",
+        "of",
+        "is",
+        "are",
+        "in",
+        "at",
+        "on",
+        "to",
+        "as",
+        "by",
+        "for",
+        "s",
+        "it",
+        "its",
+        "that",
+        "el",
+        "la",
+        "los",
+        "las",
+        "un",
+        "una",
+        "de",
+        "del",
+        "al",
+        "en",
+        "a",
+        "mi",
+        "mis",
+        "nuestro",
+        "nuestra",
+        "es",
+        "y",
+        "and",
+        "ו",
+        "את",
+        "של",
+        "ב",
+        "ל",
+        "ה",
+        "הוא",
+        "היא",
+        "זה",
+        "called",
+        "named",
+        "bcalled",
+        "name",
+        "llamado",
+        "llamada",
+        "llama",
+        "se",
+        "years",
+        "old",
+        "year",
+        "yrs",
+        "anos",
+        "ano",
+        "from",
+        "now",
+        "current",
+        "type",
+        "approximately",
+        "about",
+        "around",
+        "per",
+        "every",
+        "each",
+        "month",
+        "monthly",
+        "mes",
+        "mensuales",
+        "al",
+        "company",
+        "ltd",
+        "inc",
+        "corp",
+        "חברת",
+        "שנים",
+        "בשם",
+        "לחודש",
+        "בחודש",
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "דר",
+        'ד"ר',
+        "dra",
+        "doctor",
+        "doctora",
+        "mister",
+        "size",
+        "dollars",
+        "euros",
+        "euro",
+        "shekels",
+        "shekel",
+        "nis",
+        "usd",
+        "eur",
+        "ils",
+        "eur",
+        "שקל",
+        "שקלים",
+        "שח",
+        'ש"ח',
+        "₪",
+        "$",
+        "€",
+        "£",
+        "eur",
+        "too",
+        "also",
+        "again",
+    ]
 )
 _SAME: Final = {
     word: group.split()[0]
@@ -96,13 +214,11 @@ def number(words: Sequence[str]) -> tuple[float, int] | None:
             amount = _SCALES[word]
         if amount is None:
             break
-        if amount >= 1000 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five thousand"
+        if amount >= 1000 and seen and not word[:1].isdigit():
             total, current = total + max(current, 1) * amount, 0
-        elif amount == 100 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five hundred"
+        elif amount == 100 and seen and not word[:1].isdigit():
             current = max(current, 1) * 100
-        elif seen and word[:1].isdigit():
-            break
-        elif seen and not _joins(current, amount):
+        elif (seen and word[:1].isdigit()) or (seen and not _joins(current, amount)):
             break
         else:
             current += amount
@@ -116,7 +232,7 @@ def _joins(held: float, amount: float) -> bool:
         (held >= 20 and held % 10 == 0 and amount < 10)
         or (held >= 100 and held % 100 == 0 and amount < 100)
         or held == 0
-    )  # noqa: PLR2004
+    )
 
 
 def _amount(word: str) -> float | None:
@@ -149,10 +265,14 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             yield said
             place += used
             continue
-        joined = [found[place] + found[place + 1]] if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][0].isdigit() else []
+        joined = (
+            [found[place] + found[place + 1]]
+            if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][0].isdigit()
+            else []
+        )
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
         if counted is not None and counted[1]:
-            yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))  # noqa: PLR2004
+            yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))
             place += counted[1] + bool(joined)
             if place < len(found) and found[place] in ("st", "nd", "rd", "th"):
                 place += 1
@@ -163,7 +283,7 @@ def _read(found: Sequence[str]) -> Iterator[str]:
 
 
 def _month(word: str) -> int | None:
-    bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word  # noqa: PLR2004
+    bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word
     return next((each.months[said] for each in LANGUAGES for said in (word, bare) if said in each.months), None)
 
 
@@ -180,7 +300,7 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     else:
         bare = rest[0].removeprefix("ב") if "\u05d0" <= rest[0][:1] <= "\u05ea" else rest[0]
         counted = _amount(bare) if bare else None
-        if counted is None or not 0 < counted <= 24 or counted != int(counted):  # noqa: PLR2004
+        if counted is None or not 0 < counted <= 24 or counted != int(counted):
             return None
         hour, minute, used = int(counted), 0, 1
         after = rest[1:2]
@@ -193,9 +313,9 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     if half:
         minute, used = (30 if word == "half" else 15), used + 2
     later, more = _part_of_day(found[place + used :])
-    if later == "pm" and hour < 12:  # noqa: PLR2004
+    if later == "pm" and hour < 12:
         hour += 12
-    sure = bool(later) or hour > 12 or (exact and len(exact[1]) == 2)  # noqa: PLR2004
+    sure = bool(later) or hour > 12 or (exact and len(exact[1]) == 2)
     return f"t{hour}:{minute:02}{'' if sure else '?'}", used + more
 
 
@@ -233,7 +353,7 @@ def _stem(word: str) -> str:
 
 def _digits(value: str) -> str:
     kept = "".join(c for c in value if c.isdigit())
-    return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""  # noqa: PLR2004 - a number to dial
+    return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""
 
 
 def _alike(one: str, other: str) -> bool:

@@ -59,13 +59,19 @@ def test_a_fact_is_short_without_its_speaker_and_with_times_made_absolute(text, 
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("I'm allergic to peanuts, milk and eggs", [("self/allergy", "peanuts"), ("self/allergy", "milk"), ("self/allergy", "eggs")]),
+        (
+            "I'm allergic to peanuts, milk and eggs",
+            [("self/allergy", "peanuts"), ("self/allergy", "milk"), ("self/allergy", "eggs")],
+        ),
         ("my dad Peter is 71 and lives in Cork", [("father peter/age", "71"), ("father peter/home", "Cork")]),
         ("my wife's name is Olga", [("self/wife", "Olga")]),
         ("Priya Nair is my accountant", [("self/accountant", "Priya Nair")]),
         ("I switched dentists, it's Dr. Amir now", [("self/dentist", "Dr. Amir")]),
         ("im vegan and my wife is allergic to shellfish", [("self/diet", "vegan"), ("wife/allergy", "shellfish")]),
-        ("we have a dog named Rufus and a cat called Olive", [("self/pet", "dog Rufus"), ("self/pet", "cat called Olive")]),
+        (
+            "we have a dog named Rufus and a cat called Olive",
+            [("self/pet", "dog Rufus"), ("self/pet", "cat called Olive")],
+        ),
         ("my son's teacher is Mrs. Brown", [("son/teacher", "Mrs. Brown")]),
         ("can you help? I work at Acme", [("self/employer", "Acme")]),
         ("nothing with cilantro pls i hate it", [("self/dislike", "cilantro")]),
@@ -186,7 +192,9 @@ def test_what_is_not_understood_is_kept_as_it_is():
 
 
 @pytest.mark.parametrize("text", STATED)
-@given(before=st.sampled_from(["", "hey ", "btw, ", "ok so "]), after=st.sampled_from(["", ".", "!", "...", " 🙂", " !!"]))
+@given(
+    before=st.sampled_from(["", "hey ", "btw, ", "ok so "]), after=st.sampled_from(["", ".", "!", "...", " 🙂", " !!"])
+)
 def test_a_fact_does_not_hang_on_punctuation_or_on_its_first_letter(text, before, after):
     plainly = [(slot, value) for slot, value in facts(text)]
 
@@ -202,7 +210,11 @@ def test_a_question_never_states_a_fact(text, before):
     assert facts(f"{before}{text}?") == []
 
 
-@given(st.lists(st.sampled_from(STATED) | st.text(string.printable, max_size=30) | st.text(max_size=10), max_size=5).map(" ".join))
+@given(
+    st.lists(st.sampled_from(STATED) | st.text(string.printable, max_size=30) | st.text(max_size=10), max_size=5).map(
+        " ".join
+    )
+)
 def test_a_quote_stands_in_the_text_word_for_word(text):
     for found in statements(text, said_at=SAID_AT):
         assert found.quote in text
@@ -219,11 +231,35 @@ def test_any_text_can_be_one_fact(text):
 @pytest.mark.slow
 @pytest.mark.spec("C-13")
 @pytest.mark.parametrize(
-    "part", ["[", "((", "my ", "my daughter ", "I'm allergic to ", "a", " ", "and ", "\ud83d ", "\x00", "1 ", "'s ", "not ", '"', "I ", "ש", "of my ", "peanuts, ", ". ", "every day "]
+    "part",
+    [
+        "[",
+        "((",
+        "my ",
+        "my daughter ",
+        "I'm allergic to ",
+        "a",
+        " ",
+        "and ",
+        "\ud83d ",
+        "\x00",
+        "1 ",
+        "'s ",
+        "not ",
+        '"',
+        "I ",
+        "ש",
+        "of my ",
+        "peanuts, ",
+        ". ",
+        "every day ",
+    ],
 )
 def test_a_long_text_is_read_in_time(part):
     assert is_linear(
-        lambda text: statements(text, said_at=SAID_AT), lambda length: (part * (length // len(part) + 1))[:length], 8_000
+        lambda text: statements(text, said_at=SAID_AT),
+        lambda length: (part * (length // len(part) + 1))[:length],
+        8_000,
     )
     assert statements(part * 5_000, said_at=SAID_AT) is not None
     assert statement_of((part * 64_000)[:64_000]) is not None

@@ -12,9 +12,21 @@ pytestmark = pytest.mark.spec("W-6")
 
 SAID_AT = datetime(2026, 11, 22, 20, tzinfo=UTC)
 FACTS = (
-    "I live in Haifa", "I moved to Tel Aviv", "I work at Acme", "I'm allergic to peanuts", "I like tea", "I don't like tea",
-    "My daughter Mia is 6", "Mia is 7 years old", "My dentist is Dr. Levi", "TestCorp owes me 5000", "We have a dog called Rufus",
-    "אני גר בחיפה", "Vivo en Madrid", "something else entirely", "",
+    "I live in Haifa",
+    "I moved to Tel Aviv",
+    "I work at Acme",
+    "I'm allergic to peanuts",
+    "I like tea",
+    "I don't like tea",
+    "My daughter Mia is 6",
+    "Mia is 7 years old",
+    "My dentist is Dr. Levi",
+    "TestCorp owes me 5000",
+    "We have a dog called Rufus",
+    "אני גר בחיפה",
+    "Vivo en Madrid",
+    "something else entirely",
+    "",
 )
 
 
