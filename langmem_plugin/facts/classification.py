@@ -70,7 +70,7 @@ def _of_statement(statement: Statement) -> Classification:
 
 
 def _wished(text: str, found: Sequence[Sentence], language: Language) -> Classification | None:
-    """ "Remember that …", "from now on …", "use a formal tone", "remind me every morning"."""
+    """As in "Remember that …", "from now on …", "use a formal tone", "remind me every morning"."""
     for sentence in found:
         tokens = sentence.tokens
         for at in range(min(len(tokens), 3)):
@@ -121,7 +121,7 @@ def _tells(tokens: Sequence[Token], language: Language) -> bool:
 
 
 def _taste(text: str, found: Sequence[Sentence], language: Language) -> Classification | None:
-    """ "I would like something spicy with lamb": a wish of the person's own, with what it is about."""
+    """As in "I would like something spicy with lamb": a wish of the person's own, with what it is about."""
     for sentence in found:
         tokens = sentence.tokens
         if sentence.asked or not any(token.plain in language.selves for token in tokens):

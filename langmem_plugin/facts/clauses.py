@@ -108,7 +108,7 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
 
 
 def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
-    """ "My name is Bob, he said"."""
+    """As in "My name is Bob, he said"."""
     said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
     return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)
 
@@ -125,7 +125,7 @@ def _asks(tokens: Sequence[Token], at: int, language: Language) -> bool:
     word = tokens[at]
     if word.plain not in language.questions:
         return False
-    if word.plain in ("יש",):
+    if word.plain == "יש":
         return tokens[at + 1 : at + 2] != () and tokens[at + 1].plain not in ("לי", "לנו")
     if word.plain in ("como", "que", "es", "cuando", "quien", "donde") and word.written == word.plain:
         return at + 1 < len(tokens) and word.plain not in ("como", "es")

@@ -36,7 +36,7 @@ class Reading(Protocol):
 
 
 def changed(reader: Reading, at: int) -> Finding | None:
-    """ "I switched dentists, it's Dr. Amir now", "I have a new phone number, it's …"."""
+    """As in "I switched dentists, it's Dr. Amir now", "I have a new phone number, it's …"."""
     start = at + (reader.tokens[at].plain in reader.language.selves)
     used = begins(reader.tokens, start, reader.language.switched)
     if not used:
@@ -55,7 +55,7 @@ def changed(reader: Reading, at: int) -> Finding | None:
 
 
 def corrected(reader: Reading, at: int) -> Finding | None:
-    """ "It's Dana, not Dina": a value whose slot only what it corrects can tell."""
+    """As in "It's Dana, not Dina": a value whose slot only what it corrects can tell."""
     used = begins(reader.tokens, at, (("it", "is"), ("its",), ("זה",), ("es",), ("se", "llama")))
     if not used or at + used >= len(reader.tokens):
         return None
@@ -87,7 +87,7 @@ def asked_for(reader: Reading, at: int) -> Finding | None:
 
 
 def profession(reader: Reading, subject: Subject) -> Finding | None:
-    """ "My partner is a paediatric nurse"."""
+    """As in "My partner is a paediatric nurse"."""
     at, negated = subject.end, False
     if at >= len(reader.tokens) or reader.tokens[at].plain not in ("am", "are", "is", "'s"):
         return None
@@ -109,7 +109,7 @@ def profession(reader: Reading, subject: Subject) -> Finding | None:
 
 
 def turned_round(reader: Reading, subject: Subject) -> Finding | None:
-    """ "Priya Nair is my accountant", "Brightwave is where I work"."""
+    """As in "Priya Nair is my accountant", "Brightwave is where I work"."""
     at = subject.end
     used = begins(reader.tokens, at, reader.language.copulas)
     if not used or not subject.name or subject.noun is not None:

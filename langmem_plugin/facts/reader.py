@@ -37,6 +37,11 @@ _PLACES: Final = words(
 _SCHOOLS: Final = words(
     "school|kindergarten|preschool|daycare|college|university|nursery|primary|highschool|colegio|instituto|cole|escuela|universidad"
 )
+_SHOWN: Final = words("the|this|that|these|those|how|when|what|ese|esa|este|esta")
+_OF_MANY: Final = words("like|love|hate|enjoy|prefer")
+_NEW_CLAUSE: Final = words(
+    "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
+)
 _THIS_YEAR: Final = words("this|next|year|month|week|השנה|este|ano|proximo|currently")
 
 
@@ -116,7 +121,8 @@ class Reader:
             return self.predicate(speaker, unsaid=True) or noted(self, at)
         word = self.tokens[at].plain
         if not first and self.spoke:
-            return self.predicate(speaker)
+            said = self.predicate(speaker)
+            return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
         if self.language.drops_subject or word in self.language.events or word in ("call", "no", "not"):
             return self.predicate(speaker)
         return None
@@ -130,6 +136,8 @@ class Reader:
 
     def _matched(self, subject: Subject, match: Match) -> Finding | None:
         attribute = match.pattern.attribute
+        if attribute == "possession" and match.negated and not match.pattern.mark:
+            return None
         rest: tuple[Token, ...] = ()
         last = match.end
         if match.open_end and match.rest is not None:
@@ -147,6 +155,8 @@ class Reader:
             if not match.value:
                 return None
             rest, last = (), match.end
+        while last > match.end and not self.tokens[last - 1].word:
+            last -= 1
         value = match.value if _is_whole(match) else (*match.value, *rest)
         if [token.plain for token in value] in (["it"], ["them"]) and attribute in (
             "allergy",
@@ -204,6 +214,8 @@ class Reader:
             return (free or begins(self.tokens, last, language.leads) > 0) and not said & {"we", "are"}
         if not rest:
             return True
+        if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
+            return False  # something just shown: "I like the story"
         named = rest[0].capital or language.name == "he"
         bare_rest = [token for token in rest if token.plain not in language.articles] or list(rest)
         if held and bare_rest[0].plain in language.pronouns and attribute not in ("relationship", "diet"):
@@ -234,7 +246,7 @@ class Reader:
             value = value[1:]
         for place in range(1, len(value) - 1):
             rest = value[place + 1 :]
-            if value[place].plain in ("for", "in", "on", "en", "para") or value[place].plain[1:] in ("פרויקט",):
+            if value[place].plain in ("for", "in", "on", "en", "para") or value[place].plain[1:] == "פרויקט":
                 rest = rest if value[place].plain[1:] != "פרויקט" else (bare(value[place], 1), *rest)
                 while len(rest) > 1 and rest[0].plain in self.language.articles:
                     rest = rest[1:]
@@ -269,7 +281,7 @@ class Reader:
         if copula in (["expires"], ["caduca"], ["vence"]):
             attribute = f"{noun} expiry"
         if subject.role and noun == "name":
-            subject, attribute, noun = replace(subject, who=SELF), subject.role, subject.role
+            noun = attribute = subject.role
         if subject.role == noun:
             if not _is_name(value, copula, self.language):
                 return None
@@ -311,7 +323,7 @@ class Reader:
                     self.avoided = tuple(tokens[at:end])
 
     def _allergic(self, subject: Subject, match: Match) -> Finding | None:
-        """ "My son is allergic": to what was wanted left out before, else just so."""
+        """As in "My son is allergic": to what was wanted left out before, else just so."""
         value = self.avoided[1:] or match.value
         said = Finding(subject, "allergy", value, subject.first, match.end, negated=match.negated, over=match.over)
         return self.checked(replace(said, avoided=self.avoided) if self.avoided else said)
@@ -347,7 +359,7 @@ class Reader:
                 or (token.capital and token.plain not in self.language.common)
                 or token.plain == "חברת"
             ):
-                start = place + (token.plain in ("חברת",))
+                start = place + (token.plain == "חברת")
                 end = start
                 while end < at and (self.tokens[end].capital or end == start) and self.tokens[end].word:
                     end += 1
@@ -361,7 +373,7 @@ class Reader:
         return None
 
     def _count_no_children_named(self, said: Finding) -> None:
-        """ "Two kids, Mia is 6 and Leo is 3": those named say how many there are."""
+        """As in "Two kids, Mia is 6 and Leo is 3": those named say how many there are."""
         if self.children and said.attribute == "age":
             self.found = [each for each in self.found if each.slot is None or each.slot.attribute != "children"]
 
@@ -402,6 +414,8 @@ class Reader:
         if brief and not told and not self.noted:
             return None
         named_only = said.subject.loose and said.subject.noun is None
+        if named_only and any(token.plain in _OF_MANY for token in tokens):
+            return None  # "things like pasta"
         if named_only and said.attribute not in _OF_PEOPLE:
             return None
         if (
@@ -421,7 +435,7 @@ class Reader:
         return replace(said, value=value, instead_of=said.instead_of or self._instead_of(said))
 
     def _instead_of(self, said: Finding) -> tuple[Token, ...]:
-        """ "…, not Dina", "… instead of Postgres"."""
+        """As in "…, not Dina", "… instead of Postgres"."""
         for at in range(said.first, min(said.last + 2, len(self.tokens))):
             used = begins(self.tokens, at, self.language.instead)
             if used and at + used < len(self.tokens):
@@ -506,6 +520,8 @@ class Reader:
     def _opens_clause(self, at: int, *, comma: bool) -> bool:
         tokens, language = self.tokens, self.language
         word = tokens[at].plain
+        if word in _NEW_CLAUSE:
+            return True
         if (
             word in language.selves
             or word in language.possessives

@@ -96,7 +96,7 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
 
 
 def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
-    """ "the wifi password at home", "el cumple de mi mamá", "alarm code for the house"."""
+    """As in "the wifi password at home", "el cumple de mi mamá", "alarm code for the house"."""
     if at < len(tokens) and tokens[at].plain in language.possessives:
         return None
     noun, length = _noun(tokens, at, language)
@@ -138,10 +138,12 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
 
 
 def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
-    """ "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
+    """As in "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
     for end in range(at + 1, min(at + 6, len(tokens))):
         if begins(tokens, end, language.copulas):
             words = [token.plain for token in tokens[at:end]]
+            if words in (["fav"], ["favourite"], ["favorite"]):
+                return None
             if words[0] in ("fav", "favourite", "favorite"):
                 words[0] = "favorite"
             if all(token.word for token in tokens[at:end]) and "'s" not in words:
@@ -169,7 +171,7 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
 
 
 def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
-    """ "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
+    """As in "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
     person, used = _person(tokens, at, language)
     noun, length = _noun(tokens, at, language)
     following = tokens[at + used].plain if at + used < len(tokens) else ""
@@ -283,6 +285,7 @@ def _nameable(token: Token, language: Language) -> bool:
     return (
         token.written[:1].isalpha()
         and len(plain) > 1
+        and not plain.endswith("ing")
         and plain not in language.events
         and (token.capital or (plain not in patterns(language) and (plain,) not in language.attributes))
         and plain not in language.negations

@@ -77,7 +77,7 @@ def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterato
             if held:
                 yield Sentence(tuple(held), asked="?" in text[token.start : token.start + 3])
             held = []
-        elif token.written not in _TERMINAL or token.written in ".":
+        elif token.written not in _TERMINAL or token.written == ".":
             held.append(token)
     if held:
         yield Sentence(tuple(held), asked=False)

@@ -28,9 +28,12 @@ _CLOSED: Final = frozenset(
     }
 )
 _EVENTS: Final = words(
-    "meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
+    "minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
 PARTICLES: Final = words("out|up|off|away|down|over|back|home|here|there|together|along|around|ahead|through")
+_PARTICIPLES: Final = words(
+    "seen|made|been|had|done|gone|heard|read|never|taken|found|lost|met|won|given|eaten|always|left|thought|forgotten|under"
+)
 _NOT_NAMES: Final = words(
     "later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
 )
@@ -71,6 +74,8 @@ def is_value(
     if attribute in ("diet", "drinking") and first in NOT_EATEN:
         return False
     if attribute == "possession" and not negated:
+        if first.endswith("ed") or first in _PARTICIPLES or first in language.fillers or first in language.frequencies:
+            return False
         return any(token.capital or token.plain[:1].isdigit() for token in value) and _EVENTS.isdisjoint(
             token.plain for token in value
         )

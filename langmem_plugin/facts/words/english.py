@@ -214,7 +214,7 @@ ENGLISH = Language(
     ended_after=phrases("anymore|any more|any longer|no more"),
     joins=words("and|but|so|because|bc|since|cause|cuz|plus|though|while|whereas|as|or|cos|then|although"),
     cuts=words(
-        "so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
+        "especially|particularly|alot|however|quite|lately|mainly|so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
     ),
     articles=words("on|a|an|the|any|some|my|our|your|of|all|really|just|about|around|to|at|in|that|is|as"),
     questions=words(
@@ -242,7 +242,7 @@ ENGLISH = Language(
     sarcasm=phrases("yeah right|sure bc|sure because|oh sure"),
     without=words("without|no|sans|avoid|free|minus"),
     pronouns=words(
-        "it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|another|yours|mine|hers|theirs|ours|more|less|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
+        "every|almost|any|whatever|plenty|enough|much|other|certain|different|same|it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|another|yours|mine|hers|theirs|ours|more|less|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
     ),
     common=words(
         "the|a|an|this|that|these|those|it|its|there|here|what|who|when|where|why|how|if|and|or|but|so|no|yes|not|you|your|he|she|they|we|i|my|our|his|her|their|one|some|any|all|each|every|dinner|lunch|breakfast|food|everything|nothing|something|someone|everyone|nobody|anybody|people|man|woman|guy|girl|boy|time|today|tomorrow|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|is|are|am|was|were|do|does|did|have|has|had|can|could|will|would|should|please|thanks|ok|okay|hi|hey|hello|find|show|make|book|give|tell|get|water|which|customer|dear|stuck|still|just|also|only|in|on|at|to|for|from|with|of|by|about|as|movie|recipe|restaurant|place|price|everybody|work|mine|me|us|him|them|both|neither|life|weather|maybe|because|actress|actor|singer|president|king|queen|it's|that's|as|then|than|never|always|not|best|good|great|love|hate|feeling"
@@ -253,7 +253,7 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|mornings|nightly"
+        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
     names_it=phrases(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
@@ -268,7 +268,7 @@ ENGLISH = Language(
         }
     ),
     professions=words(
-        "nurse|teacher|doctor|chef|cook|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"
+        "nurse|teacher|doctor|chef|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"
     ),
     addressed=words(
         "answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do"
