@@ -38,6 +38,8 @@ _SCHOOLS: Final = words(
     "school|kindergarten|preschool|daycare|college|university|nursery|primary|highschool|colegio|instituto|cole|escuela|universidad"
 )
 _SHOWN: Final = words("the|this|that|these|those|how|when|what|ese|esa|este|esta")
+_NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
+_TELLS: Final = words("do|does|did|have|has|only|been")
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
 _NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
@@ -84,6 +86,9 @@ class Reader:
                 else None
             )
             self.known = said.subject if said.subject.who != SELF or self.known is None else self.known
+            if said.subject.role is not None and said.subject.role == said.attribute:
+                who = " ".join([said.attribute, *(token.plain for token in said.value)])
+                self.known = replace(said.subject, who=who, noun=None, name=said.value, shown=said.value)
             self.spoke = said.subject.who == SELF and said.subject.noun is None
             self._count_no_children_named(said)
             self.children = self.children or said.attribute == "children"
@@ -119,6 +124,8 @@ class Reader:
         speaker = replace(SPEAKER, first=at, end=at)
         if self.noted and (first or not self.found):
             return self.predicate(speaker, unsaid=True) or noted(self, at)
+        while at + 1 < len(self.tokens) and self.tokens[at].plain in self.language.fillers - _TELLS:
+            at += 1
         word = self.tokens[at].plain
         if not first and self.spoke:
             said = self.predicate(speaker)
@@ -141,11 +148,11 @@ class Reader:
         rest: tuple[Token, ...] = ()
         last = match.end
         if match.open_end and match.rest is not None:
-            self.naming = attribute == "pet"
+            self.naming = attribute in ("pet", "family")
             last = self.value_end(match.end)
             self.naming = False
             rest = (match.rest, *self.tokens[match.end + 1 : last]) if last > match.end else ()
-        if rest and attribute == "pet" and rest[0].plain == ",":
+        if rest and attribute in ("pet", "family") and rest[0].plain == ",":
             rest = rest[1:]
         if (
             rest
@@ -427,8 +434,8 @@ class Reader:
         ended = begins(self.tokens, said.last, self.language.ended_after)
         if ended and said.negated:
             said = replace(said, over=True, last=said.last + ended)
-        if said.over and said.attribute != "smoking":
-            said = replace(said, negated=True) if not said.negated and self._gone(said) else said
+        if said.over and not said.negated and self._gone(said):
+            said = replace(said, negated=True)
         value = self._trimmed(said)
         if not is_value(value, said.attribute, said.subject, self.language, negated=said.negated, noted=self.noted):
             return None
@@ -446,9 +453,11 @@ class Reader:
         return Wording(self.text, self.tokens, self.language, self.said_at).statement(said)
 
     def _gone(self, said: Finding) -> bool:
+        """Whether it is said in so many words that it is not so now: "no longer", but not "used to"."""
+        tokens = self.tokens[said.first : said.last]
         return any(
-            begins(self.tokens[said.first : said.last], place, self.language.ended)
-            for place in range(said.last - said.first)
+            begins(tokens, place, self.language.ended) and tokens[place + 1].plain in _NO_MORE
+            for place in range(len(tokens) - 1)
         )
 
     def _trimmed(self, said: Finding) -> tuple[Token, ...]:
@@ -571,10 +580,10 @@ def _is_whole(match: Match) -> bool:
 def _is_name(value: Sequence[Token], copula: Sequence[str], language: Language) -> bool:
     if not value or len(value) > 4:
         return False
-    if any(word in ("called", "named", "llama", "llaman", "נקרא", "נקראת") for word in copula):
+    if any(word in ("called", "named", "llama", "llaman", "נקרא", "נקראת", "קוראים") for word in copula):
         return True
     return (
-        value[0].capital
-        and value[0].plain not in language.common
-        and all(token.capital for token in value if token.word)
+        (value[0].capital or language.name == "he")
+        and value[0].plain not in language.common | language.moods
+        and all(token.capital or language.name == "he" for token in value if token.word)
     )

@@ -146,6 +146,8 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
                 return None
             if words[0] in ("fav", "favourite", "favorite"):
                 words[0] = "favorite"
+            if words[-1] in ("favorito", "favorita", "favoritos", "favoritas"):
+                words = ["favorite", *words[:-1]]
             if all(token.word for token in tokens[at:end]) and "'s" not in words:
                 return Subject(
                     SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"

@@ -89,6 +89,8 @@ class Wording:
         at = subject.end
         if subject.shown and subject.shown[0].start < tokens[subject.first].start:
             parts = [self.text[subject.shown[0].start : subject.shown[-1].end]]  # whom "he" or "she" stands for
+            if tokens[at].plain == "is" and (tokens[at].written[:1] == "'" or tokens[at].start == tokens[at].end):
+                parts, at = [*parts, "is"], at + 1
         elif subject.shown and said.attribute:
             at = subject.first
         else:

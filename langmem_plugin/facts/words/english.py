@@ -14,7 +14,7 @@ ENGLISH = Language(
             "child": "kid|kids|child|children|baby|toddler|twins",
             "wife": "wife",
             "husband": "husband|hubby",
-            "partner": "partner|girlfriend|boyfriend|fiance|fiancee|spouse",
+            "partner": "partner|girlfriend|boyfriend|gf|bf|fiance|fiancee|spouse",
             "ex": "ex|ex wife|ex husband",
             "mother": "mother|mom|mum|mama",
             "father": "father|dad|papa",
@@ -48,7 +48,9 @@ ENGLISH = Language(
             "customer": "client|customer",
         }
     ),
-    bare_people=words("mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"),
+    bare_people=words(
+        "hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
+    ),
     attributes=named(
         {
             "name": "name|first name|full name",
@@ -140,11 +142,11 @@ ENGLISH = Language(
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
         "household": "~live|living/lives|live with V",
-        "health": "~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "health": "had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
-        "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
+        "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); wear/wears =glasses|contacts|lenses|braces|hearing (aids|aid); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
         "fear": "~am|are/is|are (terribl|terrified) scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
         "diet": "~am|are|been/is|are|been (a|an) =vegan|vegans|vegetarian|vegetarians|veggie|pescatarian|pescetarian|keto|kosher|halal|flexitarian|gluten-free|dairy-free|carnivore|veggies"
         "; ~eat|eating/eats V; keep/keeps =kosher|halal|vegan; went|became|turned (a) =vegan|vegetarian|keto|pescatarian|veggie; follow/follows (a|an|the) V diet; ~am|are/is|are on (a|an|the) V diet",
@@ -168,7 +170,7 @@ ENGLISH = Language(
         "work schedule": "~work/works (the) =nights|shifts|weekends|part-time|remotely|evenings|night (V); ~work/works from =home (V)",
         "salary": "earn|make/earns|makes N (V)",
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
-        "field of study": "~am|are/is|are studying V; study/studies V; major|majoring/majors in V",
+        "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
         "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
         "dislike": "hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
@@ -180,7 +182,9 @@ ENGLISH = Language(
         "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
         "children": "~have|got/has|have (got) N =kids|children|daughters|sons|boys|girls (V)",
         "family": "~have|got/has|have (got) (a|an|one) (older|younger|little|big|baby|twin|new) =brother|sister|son|daughter|wife|husband|girlfriend|boyfriend (named|called) V",
-        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); broke =up with V; ~am|are/is|are getting =married|divorced (V)",
+        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); ~am|are/is|are getting =married|divorced (V)",
+        "partner-": "broke up with V; separated from V",
+        "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
