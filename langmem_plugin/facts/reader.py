@@ -40,6 +40,11 @@ _SCHOOLS: Final = words(
 _SHOWN: Final = words("the|this|that|these|those|how|when|what|ese|esa|este|esta")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
 _TELLS: Final = words("do|does|did|have|has|only|been")
+_EXPIRES: Final = (["expires"], ["caduca"], ["vence"])
+_YOURS: Final = words("your|ur|tu|tus|su|sus|שלך")
+_PLACED: Final = words(
+    "home|address|work address|gym|school|employer|bank|birthday|anniversary|wedding date|deadline|due date|launch date|university|office|day"
+)
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
 _NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
@@ -211,7 +216,7 @@ class Reader:
         if attribute == "age" and not said & _YEARS_OLD:
             free = (
                 following is None
-                or not following.word
+                or (not following.word and following.plain != "%")
                 or following.plain in language.joins | language.cuts | language.fillers
             )
             free = free or bool(
@@ -224,6 +229,10 @@ class Reader:
         if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
             return False  # something just shown: "I like the story"
         named = rest[0].capital or language.name == "he"
+        if rest[0].plain in _YOURS or (attribute == "language" and rest[0].plain in _NEW_CLAUSE):
+            return False
+        if attribute == "use" and not self.noted:
+            return False
         bare_rest = [token for token in rest if token.plain not in language.articles] or list(rest)
         if held and bare_rest[0].plain in language.pronouns and attribute not in ("relationship", "diet"):
             return False
@@ -285,7 +294,12 @@ class Reader:
         attribute = noun
         if noun in ("home", "address") and value and value[0].plain[:1] == "ב" and len(value[0].plain) > 2:
             value = (bare(value[0], 1), *value[1:])
-        if copula in (["expires"], ["caduca"], ["vence"]):
+        placed = bool(value) and (
+            value[0].plain in ("at", "in", "en") or (not used and value[0].plain[:1] == "ב" and len(value[0].plain) > 2)
+        )
+        if placed and attribute not in _PLACED and not self.noted and copula not in _EXPIRES:
+            return None
+        if copula in _EXPIRES:
             attribute = f"{noun} expiry"
         if subject.role and noun == "name":
             noun = attribute = subject.role

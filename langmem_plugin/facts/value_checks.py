@@ -28,16 +28,22 @@ _CLOSED: Final = frozenset(
     }
 )
 _EVENTS: Final = words(
-    "minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
+    "reservation|battery|emails|messages|ticket|tickets|minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
 PARTICLES: Final = words("out|up|off|away|down|over|back|home|here|there|together|along|around|ahead|through")
 _PARTICIPLES: Final = words(
     "seen|made|been|had|done|gone|heard|read|never|taken|found|lost|met|won|given|eaten|always|left|thought|forgotten|under"
 )
+_ORDINALS: Final = words(
+    "first|second|third|fourth|last|latter|former|number|option|primero|primera|segundo|segunda|tercero|ultimo|ultima|numero|ראשון|ראשונה|שני|שנייה|אחרון|אחרונה|מספר"
+)
+_NO_PLACES: Final = words("step|stage|topic|page|level|times|question|שלב|נושא|שאלה|עמוד|tema|paso|pagina|pregunta")
 _NOT_NAMES: Final = words(
     "later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
 )
-NOT_EATEN: Final = words("at|in|on|with|out|later|before|after|too|so|much|alone|early|late|there|here|here's")
+NOT_EATEN: Final = words(
+    "lunch|dinner|breakfast|supper|brunch|צהריים|ארוחת|ארוחה|cena|almuerzo|desayuno|algo|at|in|on|with|out|later|before|after|too|so|much|alone|early|late|there|here|here's"
+)
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
@@ -60,6 +66,13 @@ def is_value(
     if attribute == "age":
         counted = number([token.plain for token in value])
         return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
+    second = value[1].plain if len(value) > 1 else ""
+    if attribute in ("like", "dislike", "preference") and first in _ORDINALS:
+        return False
+    if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
+        return False
+    if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
+        return False
     if first in PARTICLES or value[-1].plain in ("one", "ones"):
         return False
     if (
@@ -76,7 +89,7 @@ def is_value(
     if attribute == "possession" and not negated:
         if first.endswith("ed") or first in _PARTICIPLES or first in language.fillers or first in language.frequencies:
             return False
-        return any(token.capital or token.plain[:1].isdigit() for token in value) and _EVENTS.isdisjoint(
+        return any(token.capital or _is_year(token.plain) for token in value) and _EVENTS.isdisjoint(
             token.plain for token in value
         )
     if attribute in ("health", "job") and _EVENTS.intersection(token.plain for token in value):
@@ -95,6 +108,10 @@ def is_value(
     if attribute == "employer":
         return len(value) <= 5 and first not in language.moods
     return True
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isascii() and word.isdigit() and word[:2] in ("19", "20")
 
 
 def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list[tuple[Token, ...]]:

@@ -237,7 +237,7 @@ ENGLISH = Language(
         "moved|joined|started|quit|got|sold|bought|turned|adopted|died|passed|left|born|became|promoted|lost|resigned|fired|relocated|stopped|gave|decided|agreed|chose|switched|retired|broke|laid"
     ),
     momentary=phrases(
-        "today|tonight|rn|right now|at the moment|this morning|this evening|this afternoon|for now|tomorrow|in a minute|in a sec|this week|atm|currently|this time"
+        "today|tonight|rn|right now|at the moment|this morning|this evening|this afternoon|for now|tomorrow|in a minute|in a sec|this week|this month|atm|currently|this time"
     ),
     moods=words(
         "tired|happy|sad|bored|hungry|exhausted|angry|stressed|excited|annoyed|sick|upset|mad|fine|ok|okay|good|great|lost|stuck|late|busy|ready|back|home|here|sorry|sure|done|nervous|worried|confused|glad|proud|thirsty|sleepy|starving|lonely|anxious|overwhelmed|low|freezing|cold|hot|broke|dead|dying|killing|driving|acting|broken|wrong|right|gone|cute|funny|amazing|awesome|terrible|awful|horrible|perfect|crazy|slow|down|running|flat|low|full|empty|better|worse|best|worst|nice|so|too|going|getting|being|making|coming|due|hurting|a|an|not|there|outside|waiting|looking|thinking|almost|about|possessed|asleep|out|off|on|over|at|up|such|like|just|because|that|what|to|really|fun|pretty|kind|sort|beyond|unreal|everything|nothing|my|yours|mine|it|this"
