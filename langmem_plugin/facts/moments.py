@@ -257,11 +257,7 @@ def _moved(today: datetime, unit: Unit, steps: int) -> datetime:
 def _after(start: datetime, unit: Unit) -> datetime:
     if unit in ("day", "week"):
         return start + timedelta(days=1 if unit == "day" else 7)
-    return _moved(replace_day(start), unit, 1)
-
-
-def replace_day(start: datetime) -> datetime:
-    return start.replace(day=1)
+    return _moved(start.replace(day=1), unit, 1)
 
 
 def _said(date: _Date, kind: str, language: str) -> str:

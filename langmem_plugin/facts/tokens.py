@@ -6,32 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from langmem_plugin.facts.words.language_table import words
+
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
 _TERMINAL = frozenset(".!?;…¡¿")
-_ABBREVIATIONS = frozenset(
-    [
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "st",
-        "sr",
-        "sra",
-        "dra",
-        "jr",
-        "no",
-        "ltd",
-        "inc",
-        "vs",
-        "approx",
-        "ave",
-        "rd",
-        "apt",
-    ]
-)
+_ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
 _WORN = str.maketrans({"’": "'", "`": "'", "´": "'", "׳": "'", "״": '"', "–": "-", "—": "-", "־": "-"})
 
 

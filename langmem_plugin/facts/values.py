@@ -1,146 +1,23 @@
 """When two values are the same in other words: numbers, times, dates, articles, other forms of a word."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import words
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
-_ARTICLES: Final = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "my",
-        "our",
-        "his",
-        "her",
-        "their",
-        "your",
-        "of",
-        "is",
-        "are",
-        "in",
-        "at",
-        "on",
-        "to",
-        "as",
-        "by",
-        "for",
-        "s",
-        "it",
-        "its",
-        "that",
-        "el",
-        "la",
-        "los",
-        "las",
-        "un",
-        "una",
-        "de",
-        "del",
-        "al",
-        "en",
-        "a",
-        "mi",
-        "mis",
-        "nuestro",
-        "nuestra",
-        "es",
-        "y",
-        "and",
-        "ו",
-        "את",
-        "של",
-        "ב",
-        "ל",
-        "ה",
-        "הוא",
-        "היא",
-        "זה",
-        "called",
-        "named",
-        "bcalled",
-        "name",
-        "llamado",
-        "llamada",
-        "llama",
-        "se",
-        "years",
-        "old",
-        "year",
-        "yrs",
-        "anos",
-        "ano",
-        "from",
-        "now",
-        "current",
-        "type",
-        "approximately",
-        "about",
-        "around",
-        "per",
-        "every",
-        "each",
-        "month",
-        "monthly",
-        "mes",
-        "mensuales",
-        "al",
-        "company",
-        "ltd",
-        "inc",
-        "corp",
-        "חברת",
-        "שנים",
-        "בשם",
-        "לחודש",
-        "בחודש",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "דר",
-        'ד"ר',
-        "dra",
-        "doctor",
-        "doctora",
-        "mister",
-        "size",
-        "dollars",
-        "euros",
-        "euro",
-        "shekels",
-        "shekel",
-        "nis",
-        "usd",
-        "eur",
-        "ils",
-        "eur",
-        "שקל",
-        "שקלים",
-        "שח",
-        'ש"ח',
-        "₪",
-        "$",
-        "€",
-        "£",
-        "eur",
-        "too",
-        "also",
-        "again",
-    ]
+_ARTICLES: Final = words(
+    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
 )
 _SAME: Final = {
     word: group.split()[0]
-    for group in (
+    for group in [
         "mother mom mum mama madre אמא אימא",
         "father dad papa padre אבא",
         "kid child children kids",
@@ -165,9 +42,18 @@ _SAME: Final = {
         "js javascript",
         "db database",
         "k8s kubernetes",
-    )
+    ]
     for word in group.split()
 }
+_PARTS_OF_DAY: Final = tuple(
+    (said, meant)
+    for meant, cell in (
+        ("am", "am|a m|in the morning|בבוקר|de la manana"),
+        ("pm", "pm|in the evening|in the afternoon|at night|בערב|בצהריים|אחר הצהריים|de la tarde|de la noche"),
+        ("", "o'clock"),
+    )
+    for said in cell.split("|")
+)
 _TYPED_LETTERS: Final = 4
 
 
@@ -320,23 +206,7 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
 
 
 def _part_of_day(words: Sequence[str]) -> tuple[str, int]:
-    for said, meant in (
-        ("am", "am"),
-        ("a m", "am"),
-        ("pm", "pm"),
-        ("in the morning", "am"),
-        ("in the evening", "pm"),
-        ("in the afternoon", "pm"),
-        ("at night", "pm"),
-        ("בבוקר", "am"),
-        ("בערב", "pm"),
-        ("בצהריים", "pm"),
-        ("אחר הצהריים", "pm"),
-        ("de la manana", "am"),
-        ("de la tarde", "pm"),
-        ("de la noche", "pm"),
-        ("o'clock", ""),
-    ):
+    for said, meant in _PARTS_OF_DAY:
         parts = said.split()
         if list(words[: len(parts)]) == parts:
             return meant, len(parts)
@@ -377,19 +247,15 @@ def _inflected(one: str, other: str) -> bool:
 
 
 def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """The same but for an hour that was said without am or pm in one of them."""
     left, right = ours - theirs, theirs - ours
     if len(left) != 1 or len(right) != 1:
         return False
-    one, other = left.pop() if isinstance(left, set) else next(iter(left)), next(iter(right))
-    if not (one[0] == other[0] == "t" and ("?" in one or "?" in other) and ":" in one and ":" in other):
-        return False
-    return all(a == b for a, b in pairwise([_of_twelve(one), _of_twelve(other)]))
+    (one,), (other,) = left, right
+    clocks = all(word[0] == "t" and ":" in word for word in (one, other))
+    return clocks and "?" in one + other and _of_twelve(one) == _of_twelve(other)
 
 
 def _of_twelve(clock: str) -> tuple[int, str]:
     hour, minute = clock[1:].rstrip("?").split(":")
     return int(hour) % 12, minute
-
-
-def nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)

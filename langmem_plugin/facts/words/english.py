@@ -147,7 +147,7 @@ ENGLISH = Language(
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
         "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); wear/wears =glasses|contacts|lenses|braces|hearing (aids|aid); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
-        "fear": "~am|are/is|are (terribl|terrified) scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
+        "fear": "~am|are/is|are scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
         "diet": "~am|are|been/is|are|been (a|an) =vegan|vegans|vegetarian|vegetarians|veggie|pescatarian|pescetarian|keto|kosher|halal|flexitarian|gluten-free|dairy-free|carnivore|veggies"
         "; ~eat|eating/eats V; keep/keeps =kosher|halal|vegan; went|became|turned (a) =vegan|vegetarian|keto|pescatarian|veggie; follow/follows (a|an|the) V diet; ~am|are/is|are on (a|an|the) V diet",
         "diet-": "no more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
@@ -205,7 +205,7 @@ ENGLISH = Language(
         "is|are|'s|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
-        "also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|allergic-ish|fully|sadly|unfortunately|mainly"
+        "also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
     ),
     leads=phrases(
         "btw|by the way|fyi|hey|hi|hello|ok|okay|well|so|and|but|because|bc|cause|cuz|since|as|oh|just so you know|for the record|for your information|also|actually|no|yes|yeah|yep|please|pls|listen|look|look|big news|good news|news|plus|anyway|remember|that|sorry|correction|thanks|thank you|just so u know|update|note|note to self|or|guess what|when it comes to food|in general|in fact|to be clear|ps|though|cos|then|w|with|i got it wrong|from now on|on weekdays|on weekends|after all|this year|now|unfortunately|sadly|finally|-|,|:"
