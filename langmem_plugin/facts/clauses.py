@@ -72,7 +72,7 @@ def is_joke(tokens: Sequence[Token], language: Language) -> bool:
     )
 
 
-def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
+def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:
     """The part of a sentence in which something is stated: from where, and until where."""
     tokens = sentence.tokens
     start, end = 0, len(tokens)
@@ -83,7 +83,7 @@ def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
     at = after_leads(tokens, 0, language)
     if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
         return len(tokens), len(tokens)
-    if at < len(tokens) and _asks(tokens, at, language):
+    if at < len(tokens) and not noted and _asks(tokens, at, language):
         start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
     if sentence.asked:
         asked = [at for at in starts(tokens, start, language) if at < len(tokens) and _asks(tokens, at, language)]

@@ -97,8 +97,7 @@ def best_match(
                         or (match.said == best.said and match.end < best.end and not match.open_end)
                     ):
                         best = match
-                    break
-    return best
+    return best if best is not None and best.said > 1 else None
 
 
 @dataclass(frozen=True)
@@ -219,7 +218,7 @@ def _first_words(elements: Sequence[Element]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for element in elements:
         found |= element.of_self | element.of_other
-        if not element.optional and not element.unsaid:
+        if not (element.optional or element.unsaid or element.value):
             break
     return found - {""}
 

@@ -67,7 +67,7 @@ class Reader:
         self.unnamed: tuple[int, int] | None = None
 
     def read(self, sentence: Sentence) -> None:
-        begin, end = stated_until(sentence, self.language)
+        begin, end = stated_until(sentence, self.language, noted=self.noted)
         self._avoid(sentence.tokens)
         self.tokens = sentence.tokens[:end]
         done, self.spoke = begin, False
@@ -101,7 +101,7 @@ class Reader:
     def _clause(self, at: int, *, first: bool) -> Finding | None:
         if self.tokens[at].plain in self.language.others and self.known is None:
             self.known = self._spoken_of(at)
-        subject = subject_at(self.tokens, at, self.language, known=self.known)
+        subject = subject_at(self.tokens, at, self.language, known=self.known, noted=self.noted and first)
         said = changed(self, at) or corrected(self, at) or (asked_for(self, at) if first else None)
         if said is not None:
             return said
@@ -128,7 +128,7 @@ class Reader:
         """A clause without its subject: "sold the car", "vivo en Madrid", "allergic to peanuts" in a note."""
         speaker = replace(SPEAKER, first=at, end=at)
         if self.noted and (first or not self.found):
-            return self.predicate(speaker, unsaid=True) or noted(self, at)
+            return self.predicate(speaker, unsaid=True) or noted(self, at) or self._routine(speaker, implied=True)
         while at + 1 < len(self.tokens) and self.tokens[at].plain in self.language.fillers - _TELLS:
             at += 1
         word = self.tokens[at].plain
@@ -315,11 +315,11 @@ class Reader:
             said = replace(said, instead_of=self.tokens[last + 1 : self.value_end(last + 1, named=True)])
         return self.checked(said)
 
-    def _routine(self, subject: Subject) -> Finding | None:
+    def _routine(self, subject: Subject, *, implied: bool = False) -> Finding | None:
         """What somebody does again and again: "I run every morning"."""
         if subject.loose or (subject.end > subject.first and subject.noun):
             return None
-        if subject.end == subject.first and not self.language.drops_subject:
+        if subject.end == subject.first and not (self.language.drops_subject or implied):
             return None
         last = self.value_end(subject.end)
         value = self.tokens[subject.end : last]

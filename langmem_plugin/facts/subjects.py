@@ -40,8 +40,11 @@ class Subject:
 SPEAKER: Final = Subject(SELF, 0, 0, third=False)
 
 
-def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None) -> Subject | None:
-    """The subject that begins at `at`. `known` is who "he", "she" and "they" are."""
+def subject_at(
+    tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None, noted: bool = False
+) -> Subject | None:
+    """The subject that begins at `at`. `known` is who "he", "she" and "they" are; `noted`: as in notes, "my" may be
+    left out."""
     if at >= len(tokens):
         return None
     word = tokens[at].plain
@@ -50,7 +53,7 @@ def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: S
     if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
     if language.possessive_after:
-        return _hebrew(tokens, at, language) or _named(tokens, at, language)
+        return _hebrew(tokens, at, language, noted=noted) or _named(tokens, at, language)
     if word in language.possessives:
         return _possessed(tokens, at, at + 1, language)
     if word in ("the", "el", "la", "los") or begins(tokens, at, _nouns(language)):
@@ -58,7 +61,7 @@ def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: S
         thing = _thing(tokens, at, start, language)
         if thing is not None:
             return thing
-    if word in language.bare_people:
+    if word in language.bare_people or (noted and _person(tokens, at, language)[0]):
         return _possessed(tokens, at, at, language)
     return _named(tokens, at, language)
 
@@ -172,12 +175,16 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
     return None
 
 
-def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool = False) -> Subject | None:
     """As in "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
     person, used = _person(tokens, at, language)
     noun, length = _noun(tokens, at, language)
     following = tokens[at + used].plain if at + used < len(tokens) else ""
-    if person and used >= length and (following in language.possessives or tokens[at].plain in language.bare_people):
+    if (
+        person
+        and used >= length
+        and (following in language.possessives or tokens[at].plain in language.bare_people or noted)
+    ):
         end = at + used
         shown: tuple[Token, ...] = tuple(tokens[at:end])
         end += following in language.possessives
@@ -223,6 +230,8 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | N
                 loose=True,
                 shown=tuple(tokens[at : end + 2]),
             )
+    if noted and following:
+        return Subject(SELF, at, end, noun=noun, shown=tuple(tokens[at:end]))
     for place in range(end, min(end + 3, len(tokens))):
         if tokens[place].plain in language.possessives:
             who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])

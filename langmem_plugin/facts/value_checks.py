@@ -87,7 +87,12 @@ def is_value(
     if attribute in ("diet", "drinking") and first in NOT_EATEN:
         return False
     if attribute == "possession" and not negated:
-        if first.endswith("ed") or first in _PARTICIPLES or first in language.fillers or first in language.frequencies:
+        if (
+            (first.endswith("ed") and len(first) > 4)
+            or first in _PARTICIPLES
+            or first in language.fillers
+            or first in language.frequencies
+        ):
             return False
         return any(token.capital or _is_year(token.plain) for token in value) and _EVENTS.isdisjoint(
             token.plain for token in value
