@@ -44,7 +44,8 @@ def subject_at(
     tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None, noted: bool = False
 ) -> Subject | None:
     """The subject that begins at `at`. `known` is who "he", "she" and "they" are; `noted`: as in notes, "my" may be
-    left out."""
+    left out.
+    """
     if at >= len(tokens):
         return None
     word = tokens[at].plain
