@@ -1,4 +1,4 @@
-"""What the rules make of what people text: is it worth storing, which facts are in it, what a new fact does to an old one.
+"""What the rules make of texts: what is worth storing, which facts are in it, what a new fact does to an old one.
 
 python -m benchmarks.writing --data ../shared/evaldata [--show]
 
@@ -19,7 +19,7 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from langmem_plugin.facts import Statement, classify, statements
+from langmem_plugin.facts import Statement, classify, relation, statement_of, statements
 from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
@@ -69,9 +69,8 @@ def classification(path: Path, *, show: bool) -> None:
                             "=>",
                             row["utterance"][:140],
                         )
-            print(
-                f"  {part + (', the question known' if asked else ''):32} {_scores(counts[True, True], counts[True, False], counts[False, True])}"
-            )
+            name = part + (", the question known" if asked else "")
+            print(f"  {name:32} {_scores(counts[True, True], counts[True, False], counts[False, True])}")
 
 
 def extraction(name: str, rows: list[dict], *, show: bool) -> None:
@@ -114,7 +113,33 @@ def extraction(name: str, rows: list[dict], *, show: bool) -> None:
 
 
 def changes(name: str, rows: list[dict], *, show: bool) -> None:
-    """Each story is told to a memory step by step; what it made of each step is held against what was expected."""
+    """Each story is told step by step; what the relation of each fact to those held says is compared with the expected.
+
+    By `statement_of` and `relation` alone, each step against the facts that hold: what repeats one of them is a
+    duplicate, what takes the place of one said earlier supersedes it, all else is stored beside them.
+    """
+    outcomes: Counter[tuple[str, bool]] = Counter()
+    for story in rows:
+        held: list[tuple[int, datetime, Statement]] = []
+        for number, step in enumerate(story["steps"]):
+            said_at = datetime.fromisoformat(step["said_at"])
+            new = statement_of(step["text"], said_at)
+            found = [(index, at, relation(new, old).kind) for index, at, old in held]
+            repeated = {index for index, _, kind in found if kind == "duplicate"}
+            replaced = {index for index, at, kind in found if kind == "supersedes" and at <= said_at}
+            got = "duplicate" if repeated else "superseded" if replaced else "stored"
+            expected = "stored" if step["expect"] == "keep_both" else step["expect"]
+            right = got == expected and set(step.get("concerns", ())) <= (repeated or replaced)
+            outcomes[step["expect"], right] += 1
+            if show and not right:
+                print("   wrong ", story["id"], step["text"], "| expected", step["expect"], "got", got)
+            if not repeated:
+                held = [each for each in held if each[0] not in replaced]
+                held.append((number, said_at, new))
+    print(f"{name:34} {'right':>9}")
+    for expected in sorted({expected for expected, _ in outcomes}):
+        right, wrong = outcomes[expected, True], outcomes[expected, False]
+        print(f"  {expected:32} {right / (right + wrong):9.1%}   ({right} right, {wrong} wrong)")
 
 
 def is_right(statement: Statement, fact: dict) -> bool:
@@ -191,7 +216,8 @@ def _rows(path: Path) -> list[dict]:
 
 def _scores(right: int, wrong: int, missed: int) -> str:
     precision, recall = right / max(right + wrong, 1), right / max(right + missed, 1)
-    return f"{precision:9.1%} {recall:7.1%} {2 * precision * recall / max(precision + recall, 1e-9):6.3f}   ({right} right, {wrong} wrong, {missed} missed)"
+    f1 = 2 * precision * recall / max(precision + recall, 1e-9)
+    return f"{precision:9.1%} {recall:7.1%} {f1:6.3f}   ({right} right, {wrong} wrong, {missed} missed)"
 
 
 if __name__ == "__main__":

@@ -56,7 +56,10 @@ ATTRIBUTES: Final = {
         "like|dislike|diet|drinking|preference|instruction",
     ),
     **_rows(
-        "personal", "life", "", "routine|hobby|language|religion|observance|car|vehicle|smoking|possession|trip|event"
+        "personal",
+        "life",
+        "",
+        "household|routine|hobby|language|religion|observance|car|vehicle|smoking|possession|trip|event",
     ),
     **_rows("personal", "life", "deadline|wedding date|due date|passport expiry|wake-up time", "use"),
     **_rows("strategic", "plans", "strategy", "plan"),

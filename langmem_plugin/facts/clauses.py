@@ -6,10 +6,11 @@ from typing import Final
 from langmem_plugin.facts.grammar import begins
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 _QUOTES: Final = frozenset('"“”„«»')
-_OPENS: Final = frozenset(
-    "that which who what how where when if than as whose whom before once why cuando que quien donde como si".split()
+_OPENS: Final = words(
+    "that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
 )
 _AUTOMATED: Final = (
     "unsubscribe",
@@ -71,7 +72,7 @@ def is_joke(tokens: Sequence[Token], language: Language) -> bool:
     )
 
 
-def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
+def stated_until(sentence: Sentence, language: Language, *, noted: bool = False) -> tuple[int, int]:
     """The part of a sentence in which something is stated: from where, and until where."""
     tokens = sentence.tokens
     start, end = 0, len(tokens)
@@ -80,7 +81,9 @@ def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
             end = at
             break
     at = after_leads(tokens, 0, language)
-    if at < len(tokens) and _asks(tokens, at, language):
+    if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
+        return len(tokens), len(tokens)
+    if at < len(tokens) and not noted and _asks(tokens, at, language):
         start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
     if sentence.asked:
         asked = [at for at in starts(tokens, start, language) if at < len(tokens) and _asks(tokens, at, language)]
@@ -96,10 +99,18 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             before is None
             or not before.word
             or before.plain in language.joins
-            or (tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles)
-            or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
+            or (
+                tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles
+            )
+            or (before.plain in ("that", "que", "ש") and at - first <= 4)
         ):
             yield at
+
+
+def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """As in "My name is Bob, he said"."""
+    said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
+    return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)
 
 
 def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:
@@ -114,7 +125,7 @@ def _asks(tokens: Sequence[Token], at: int, language: Language) -> bool:
     word = tokens[at]
     if word.plain not in language.questions:
         return False
-    if word.plain in ("יש",):
+    if word.plain == "יש":
         return tokens[at + 1 : at + 2] != () and tokens[at + 1].plain not in ("לי", "לנו")
     if word.plain in ("como", "que", "es", "cuando", "quien", "donde") and word.written == word.plain:
         return at + 1 < len(tokens) and word.plain not in ("como", "es")
@@ -127,7 +138,11 @@ def after_leads(tokens: Sequence[Token], at: int, language: Language) -> int:
         used = max(begins(tokens, at, language.leads), begins(tokens, at, language.remember))
         if used == 1 and (tokens[at].plain in language.negations or tokens[at].plain == "no"):
             following = tokens[at + 1] if at + 1 < len(tokens) else None
-            if following is not None and following.word and following.plain not in language.selves | language.possessives:
+            if (
+                following is not None
+                and following.word
+                and following.plain not in language.selves | language.possessives
+            ):
                 break
         if not used and tokens[at].word:
             break

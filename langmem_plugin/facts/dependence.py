@@ -4,31 +4,11 @@ from typing import Final
 
 from langmem_plugin.facts.statement import Slot
 from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.words.language_table import words
 
 _RESTS_ON: Final = {
-    "home": frozenset(
-        {
-            "address",
-            "gym",
-            "commute",
-            "dentist",
-            "doctor",
-            "gp",
-            "landlord",
-            "rent",
-            "roommate",
-            "neighbor",
-            "plumber",
-            "electrician",
-            "cleaner",
-            "hairdresser",
-            "school",
-            "door code",
-            "alarm code",
-            "timezone",
-            "pediatrician",
-            "vet",
-        }
+    "home": words(
+        "rent|alarm code|doctor|roommate|gp|vet|neighbor|landlord|cleaner|school|dentist|timezone|electrician|plumber|gym|hairdresser|pediatrician|address|commute|door code"
     ),
     "employer": frozenset(
         {"commute", "boss", "manager", "salary", "work address", "work schedule", "job", "team", "colleague", "office"}

@@ -11,6 +11,7 @@ from langmem_plugin.facts.words import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
+_DO: Final = frozenset(("do", "does", "did"))
 _LONGEST_INNER: Final = 4  # words of a value that more of the pattern follows
 
 
@@ -56,6 +57,7 @@ class _State:
     value: tuple[Token, ...] = ()
     said: int = 0
     skipped: int = 0
+    base: bool = False
     negated: bool = False
     over: bool = False
 
@@ -88,104 +90,93 @@ def best_match(
         for pattern in table.get(token.plain, ()):
             if pattern.order not in seen:
                 seen.add(pattern.order)
-                for match in _matches(pattern, tokens, at, 0, _State(), language, third, unsaid):
+                for match in _Attempt(pattern, tokens, language, third, unsaid).matches(at, 0, _State()):
                     if (
                         best is None
                         or match.said > best.said
                         or (match.said == best.said and match.end < best.end and not match.open_end)
                     ):
                         best = match
-                    break
-    return best
+    return best if best is not None and best.said > 1 else None
 
 
-def _matches(
-    pattern: Pattern,
-    tokens: Sequence[Token],
-    at: int,
-    place: int,
-    state: _State,
-    language: Language,
-    third: bool,
-    unsaid: bool,
-) -> Iterator[Match]:
-    if place == len(pattern.elements):
-        yield Match(pattern, at, state.value, None, False, state.said, state.negated, state.over)
-        return
-    element = pattern.elements[place]
-    token = tokens[at] if at < len(tokens) else None
+@dataclass(frozen=True)
+class _Attempt:
+    """One pattern held against one place of a sentence."""
 
-    def onward(at: int, place: int, state: _State) -> Iterator[Match]:
-        return _matches(pattern, tokens, at, place, state, language, third, unsaid)
+    pattern: Pattern
+    tokens: Sequence[Token]
+    language: Language
+    third: bool
+    unsaid: bool
 
-    if element.value:
-        yield from _valued(pattern, tokens, at, place, state, onward)
-        if element.optional:
-            yield from onward(at, place + 1, state)
-        return
-    if token is None:
-        if element.optional or (element.unsaid and unsaid):
-            yield from onward(at, place + 1, state)
-        return
-    if element.prefix:
-        yield from _prefixed(pattern, tokens, at, place, state, language, third, unsaid)
-        return
-    wanted = (element.of_self | element.of_other) if unsaid else element.of_other if third else element.of_self
-    if token.plain in wanted:
-        value = (*state.value, token) if element.captured else state.value
-        yield from onward(at + 1, place + 1, replace(state, value=value, said=state.said + 2))
-    if element.optional or (element.unsaid and unsaid):
-        yield from onward(at, place + 1, state)
-    if state.skipped < _MOST_SKIPPED:
-        ended = ended_phrase(tokens, at, language)
+    def matches(self, at: int, place: int, state: _State) -> Iterator[Match]:
+        """Every way in which the pattern from `place` on accounts for the tokens from `at` on, the fullest first."""
+        if place == len(self.pattern.elements):
+            yield Match(self.pattern, at, state.value, None, False, state.said, state.negated, state.over)
+            return
+        element = self.pattern.elements[place]
+        token = self.tokens[at] if at < len(self.tokens) else None
+        missing = element.optional or (element.unsaid and self.unsaid)
+        if element.value:
+            yield from self._valued(at, place, state)
+        elif token is not None and element.prefix:
+            yield from self._prefixed(token, at, place, state)
+            return
+        elif token is not None and token.plain in self._wanted(element, state):
+            value = (*state.value, token) if element.captured else state.value
+            yield from self.matches(at + 1, place + 1, replace(state, value=value, said=state.said + 2))
+        if missing:
+            yield from self.matches(at, place + 1, state)
+        if token is not None and not element.value and state.skipped < _MOST_SKIPPED:
+            yield from self._past(token, at, place, state)
+
+    def _wanted(self, element: Element, state: _State) -> frozenset[str]:
+        if self.unsaid or (self.third and state.base):
+            return element.of_self | element.of_other
+        return element.of_other if self.third else element.of_self
+
+    def _past(self, token: Token, at: int, place: int, state: _State) -> Iterator[Match]:
+        """Past a word that stands within the pattern and is none of it: "no longer", "not", "really"."""
+        onward = replace(state, skipped=state.skipped + 1)
+        ended = begins(self.tokens, at, self.language.ended)
         if ended:
-            yield from onward(at + ended, place, replace(state, skipped=state.skipped + 1, over=True))
-        elif token.plain in language.negations:
-            yield from onward(at + 1, place, replace(state, skipped=state.skipped + 1, negated=not state.negated))
-        elif token.plain in language.fillers:
-            yield from onward(at + 1, place, replace(state, skipped=state.skipped + 1))
+            yield from self.matches(at + ended, place, replace(onward, over=True))
+        elif token.plain in self.language.negations:
+            yield from self.matches(at + 1, place, replace(onward, negated=not state.negated))
+        elif token.plain in self.language.fillers:
+            yield from self.matches(at + 1, place, replace(onward, base=state.base or token.plain in _DO))
 
+    def _valued(self, at: int, place: int, state: _State) -> Iterator[Match]:
+        tokens, element = self.tokens, self.pattern.elements[place]
+        if at >= len(tokens):
+            return
+        if element.value == "N":
+            start = at + (tokens[at].plain in ("$", "€", "₪", "£"))
+            counted = number([token.plain for token in tokens[start : start + 8]])
+            if counted is not None:
+                end = start + counted[1]
+                held = replace(state, value=(*state.value, *tokens[start:end]), said=state.said + 1)
+                yield from self.matches(end, place + 1, held)
+        elif place + 1 == len(self.pattern.elements):
+            yield Match(self.pattern, at, state.value, tokens[at], True, state.said, state.negated, state.over)
+        else:
+            for end in range(at + 1, min(at + _LONGEST_INNER, len(tokens)) + 1):
+                taken = () if element.value == "X" else tuple(tokens[at:end])
+                yield from self.matches(end, place + 1, replace(state, value=(*state.value, *taken)))
 
-def _valued(pattern, tokens, at, place, state, onward):  # type: ignore[no-untyped-def]
-    element = pattern.elements[place]
-    last = place + 1 == len(pattern.elements)
-    if at >= len(tokens):
-        return
-    if element.value == "N":
-        start = at + (tokens[at].plain in ("$", "€", "₪", "£"))
-        counted = number([token.plain for token in tokens[start : start + 8]])
-        if counted is not None:
-            end = start + counted[1]
-            held = replace(state, value=(*state.value, *tokens[start:end]), said=state.said + 1)
-            yield from onward(end, place + 1, held)
-        return
-    if last:
-        yield Match(pattern, at, state.value, tokens[at], True, state.said, state.negated, state.over)
-        return
-    for length in range(1, _LONGEST_INNER + 1):
-        if at + length <= len(tokens):
-            taken = () if element.value == "X" else tuple(tokens[at : at + length])
-            yield from onward(at + length, place + 1, replace(state, value=(*state.value, *taken)))
-
-
-def _prefixed(pattern, tokens, at, place, state, language, third, unsaid):  # type: ignore[no-untyped-def]
-    """Hebrew: what the letter is written onto takes its place in the sentence."""
-    token, letter = tokens[at], pattern.elements[place].prefix
-    if token.plain == letter:
-        at += 1 + (at + 1 < len(tokens) and tokens[at + 1].plain == "-")
-        yield from _matches(
-            pattern, tokens, at, place + 1, replace(state, said=state.said + 1), language, third, unsaid
-        )
-    elif token.plain.startswith(letter) and len(token.plain) > 1:
-        rest = bare(token, len(letter))
-        changed = [*tokens[:at], rest, *tokens[at + 1 :]] if len(tokens) < 200 else tokens  # noqa: PLR2004
-        yield from _matches(
-            pattern, changed, at, place + 1, replace(state, said=state.said + 1), language, third, unsaid
-        )
-    elif state.skipped < _MOST_SKIPPED and token.plain in language.fillers:
-        yield from _matches(
-            pattern, tokens, at + 1, place, replace(state, skipped=state.skipped + 1), language, third, unsaid
-        )
+    def _prefixed(self, token: Token, at: int, place: int, state: _State) -> Iterator[Match]:
+        """Hebrew: what the letter is written onto takes its place in the sentence."""
+        letter = self.pattern.elements[place].prefix
+        onward = replace(state, said=state.said + 1)
+        if token.plain == letter:
+            dashed = at + 1 < len(self.tokens) and self.tokens[at + 1].plain == "-"
+            yield from self.matches(at + 1 + dashed, place + 1, onward)
+        elif token.plain.startswith(letter):
+            rest = (*self.tokens[:at], bare(token, len(letter)), *self.tokens[at + 1 :])
+            yield from replace(self, tokens=rest).matches(at, place + 1, onward)
+        elif state.skipped < _MOST_SKIPPED and token.plain in self.language.fillers:
+            yield from self.matches(at + 1, place, replace(state, skipped=state.skipped + 1))
 
 
 def bare(token: Token, letters: int) -> Token:
@@ -208,10 +199,6 @@ def begins(tokens: Sequence[Token], at: int, cells: Sequence[tuple[str, ...]]) -
     return longest
 
 
-def ended_phrase(tokens: Sequence[Token], at: int, language: Language) -> int:
-    return begins(tokens, at, language.ended)
-
-
 def _element(part: str) -> Element:
     optional = part.startswith("(")
     part = part.strip("()")
@@ -222,7 +209,7 @@ def _element(part: str) -> Element:
     if part.endswith("+"):
         return Element(optional=optional, prefix=part[:-1])
     mine, _, others = part.partition("/")
-    if not others or part in ("y/o",):
+    if not others or part == "y/o":
         others = mine
     return Element(frozenset(mine.split("|")), frozenset(others.split("|")), optional, unsaid, captured)
 
@@ -231,7 +218,7 @@ def _first_words(elements: Sequence[Element]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for element in elements:
         found |= element.of_self | element.of_other
-        if not element.optional and not element.unsaid:
+        if not (element.optional or element.unsaid or element.value):
             break
     return found - {""}
 
@@ -239,7 +226,7 @@ def _first_words(elements: Sequence[Element]) -> frozenset[str]:
 def language_of(said: str, written: str) -> Language:
     """The language of a text: by script, else by its function words; English when in doubt. `said` is it in plain words."""
     english, hebrew, spanish = LANGUAGES
-    found = [word.strip(".,;:!?()\"") for word in said.split()]
+    found = [word.strip('.,;:!?()"') for word in said.split()]
     if any("\u05d0" <= letter <= "\u05ea" for word in found for letter in word[:1]):
         return hebrew
     accented = 2 * (not _ACCENTED.isdisjoint(written))
@@ -251,7 +238,17 @@ def language_of(said: str, written: str) -> Language:
 @cache
 def _marks(language: Language) -> frozenset[str]:
     stated = frozenset(
-        word for found in patterns(language).values() for pattern in found for e in pattern.elements for word in e.of_self | e.of_other
+        word
+        for found in patterns(language).values()
+        for pattern in found
+        for e in pattern.elements
+        for word in e.of_self | e.of_other
     )
     phrases = (*language.people, *language.attributes, *language.leads, *language.copulas)
-    return language.common | stated | frozenset(word for phrase in phrases for word in phrase) | language.selves | language.possessives
+    return (
+        language.common
+        | stated
+        | frozenset(word for phrase in phrases for word in phrase)
+        | language.selves
+        | language.possessives
+    )

@@ -10,13 +10,41 @@ from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import Language
 
 Unit = Literal["day", "week", "month", "year"]
+_Kind = Literal["at", "since", "until"]
+_KINDS: Final[tuple[_Kind, ...]] = ("since", "until", "at")
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MONTHS: Final = {
-    "en": "January February March April May June July August September October November December".split(),
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
-    "he": "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר".split(),
+    "en": [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ],
+    "es": [
+        "enero",
+        "febrero",
+        "marzo",
+        "abril",
+        "mayo",
+        "junio",
+        "julio",
+        "agosto",
+        "septiembre",
+        "octubre",
+        "noviembre",
+        "diciembre",
+    ],
+    "he": ["ינואר", "פברואר", "מרץ", "אפריל", "מאי", "יוני", "יולי", "אוגוסט", "ספטמבר", "אוקטובר", "נובמבר", "דצמבר"],
 }
 
 
@@ -28,7 +56,7 @@ class Moment:
     last: int
     start: datetime
     end: datetime
-    kind: Literal["at", "since", "until"]
+    kind: _Kind
     text: str
 
 
@@ -58,12 +86,12 @@ def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, a
 
 def _moment(tokens: Sequence[Token], place: int, language: Language, today: datetime, *, ahead: bool) -> Moment | None:
     words = [token.plain for token in tokens[place : place + 9]]
-    kind: Literal["at", "since", "until"] = "at"
+    kind: _Kind = "at"
     skipped = 0
-    for named in ("since", "until", "at"):
+    for named in _KINDS:
         used = _begins(words, language.times[named])
         if used:
-            kind, skipped = named, used  # type: ignore[assignment]
+            kind, skipped = named, used
             break
     if skipped and words[skipped : skipped + 1] in (["the"], ["el"], ["-"], ["la"]):
         skipped += 1
@@ -71,25 +99,17 @@ def _moment(tokens: Sequence[Token], place: int, language: Language, today: date
         kind = "since" if words[0][0] == "מ" else "at"
         date = _date([words[0][1:], *words[1:]], language, today, ahead=ahead and kind != "since")
         if date is not None and words[0][1:] in (*language.months, *language.weekdays):
-            return _made(tokens, place, 0, date, kind, language)
+            return _made(date, place, place + date.used, kind, language)
     date = _date(words[skipped:], language, today, ahead=(ahead or kind == "until") and kind != "since")
     if date is None and skipped:
         date, skipped, kind = _date(words, language, today, ahead=ahead), 0, "at"
     if date is None or (date.needs_preposition and not skipped):
         return None
-    return _made(tokens, place, skipped, date, kind, language)
+    return _made(date, place, place + skipped + date.used, kind, language)
 
 
-def _made(
-    tokens: Sequence[Token],
-    place: int,
-    skipped: int,
-    date: _Date,
-    kind: Literal["at", "since", "until"],
-    language: Language,
-) -> Moment:
-    last = place + skipped + date.used
-    return Moment(place, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language.name))
+def _made(date: _Date, first: int, last: int, kind: _Kind, language: Language) -> Moment:
+    return Moment(first, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language.name))
 
 
 def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
@@ -104,7 +124,7 @@ def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: b
 
 
 def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
-    """ "yesterday", "last month", "el año pasado"."""
+    """As in "yesterday", "last month", "el año pasado"."""
     best: _Date | None = None
     for named, cells in language.times.items():
         if named[-1] in _LETTERS and named[:-1].lstrip("-").isdigit():
@@ -133,12 +153,12 @@ def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date |
 
 
 def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
-    """ "two years ago", "hace tres meses", "לפני 3 שנים"."""
+    """As in "two years ago", "hace tres meses", "לפני 3 שנים"."""
     before = _begins(words, language.times.get("before", ()))
     counted = number(words[before:])
     if counted is None and words[before : before + 1] == ["a"]:
         counted = (1, 1)
-    if counted is None or counted[0] > 1000:  # noqa: PLR2004 - that is a year, or an amount
+    if counted is None or counted[0] > 1000:
         return None
     at = before + counted[1]
     for unit in _UNITS:
@@ -150,7 +170,7 @@ def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | N
 
 
 def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
-    """ "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
+    """As in "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
     first = words[0]
     day = _day(first)
     at = 1 if day else 0
@@ -191,13 +211,13 @@ def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahea
 
 
 def _numeric(word: str, today: datetime) -> _Date | None:
-    """ "3.5.2026", "2026-05-03" is not split by the tokens and read as it stands."""
+    """As in "3.5.2026", "2026-05-03" is not split by the tokens and read as it stands."""
     for mark in "./":
         parts = word.split(mark)
-        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):  # noqa: PLR2004
+        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):
             day, month, year = (int(part) for part in parts)
             try:
-                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)  # noqa: PLR2004
+                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)
             except ValueError:
                 return None
             return _Date(1, start, "day", relative=False)
@@ -212,11 +232,11 @@ def _day(word: str) -> int | None:
     digits = word.rstrip("stndrh")
     return (
         int(digits) if digits.isdigit() and digits.isascii() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
-    )  # noqa: PLR2004
+    )
 
 
 def _year(word: str) -> int | None:
-    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None  # noqa: PLR2004
+    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None
 
 
 def _month_near(today: datetime, month: int, *, ahead: bool) -> datetime:
@@ -237,11 +257,7 @@ def _moved(today: datetime, unit: Unit, steps: int) -> datetime:
 def _after(start: datetime, unit: Unit) -> datetime:
     if unit in ("day", "week"):
         return start + timedelta(days=1 if unit == "day" else 7)
-    return _moved(replace_day(start), unit, 1)
-
-
-def replace_day(start: datetime) -> datetime:
-    return start.replace(day=1)
+    return _moved(start.replace(day=1), unit, 1)
 
 
 def _said(date: _Date, kind: str, language: str) -> str:

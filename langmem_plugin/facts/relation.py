@@ -8,6 +8,7 @@ from langmem_plugin.facts.subjects import SELF
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, same, within
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import words
 
 _OPPOSITES: Final = {"dislike": "like"}
 _ALIKE: Final = (
@@ -26,10 +27,10 @@ _ALIKE: Final = (
 )
 _MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
 _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
-_NOTHING: Final = frozenset("anything nothing any money a thing nada more כלום שום דבר".split())
+_NOTHING: Final = words("anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
-_COMPANY: Final = frozenset("company ltd inc corp llc gmbh grupo group co the empresa חברת חברה".split())
+_COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 
 
 @dataclass(frozen=True)

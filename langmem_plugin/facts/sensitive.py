@@ -4,10 +4,10 @@ import re
 from typing import Final
 
 from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.words.language_table import words
 
-_WORDS: Final = frozenset(
-    "password passwords passcode passphrase pin secret token credential credentials cvv cvc iban ssn passport swift otp apikey "
-    'contrasena clave pin dni cedula iban pasaporte cvv סיסמה סיסמא סיסמת הסיסמה סיסמאות ת"ז תז דרכון הדרכון כספומט'.split()
+_WORDS: Final = words(
+    'password|passwords|passcode|passphrase|pin|secret|token|credential|credentials|cvv|cvc|iban|ssn|passport|swift|otp|apikey|contrasena|clave|dni|cedula|pasaporte|סיסמה|סיסמא|סיסמת|הסיסמה|סיסמאות|ת"ז|תז|דרכון|הדרכון|כספומט'
 )
 _PHRASES: Final = (
     "credit card",

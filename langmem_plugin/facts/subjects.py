@@ -8,14 +8,14 @@ from typing import Final
 from langmem_plugin.facts.grammar import begins, best_match, patterns
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 SELF: Final = "self"
 _PETS: Final = frozenset({"dog", "cat", "pet"})
-_GROWTH: Final = frozenset(
-    "older younger little big eldest oldest youngest baby new old late dear elder twin other grown two three dos "
-    "mayor menor pequeno pequena הגדול הקטן הגדולה הקטנה הגדולים הקטנים גדול גדולה קטן קטנה".split()
+_GROWTH: Final = words(
+    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
-_HONORIFICS: Final = frozenset("dr mr mrs ms prof sr sra dra miss uncle aunt don dona".split())
+_HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,12 @@ class Subject:
 SPEAKER: Final = Subject(SELF, 0, 0, third=False)
 
 
-def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None) -> Subject | None:
-    """The subject that begins at `at`. `known` is who "he", "she" and "they" are."""
+def subject_at(
+    tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None, noted: bool = False
+) -> Subject | None:
+    """The subject that begins at `at`. `known` is who "he", "she" and "they" are; `noted`: as in notes, "my" may be
+    left out.
+    """
     if at >= len(tokens):
         return None
     word = tokens[at].plain
@@ -50,7 +54,7 @@ def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: S
     if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
     if language.possessive_after:
-        return _hebrew(tokens, at, language) or _named(tokens, at, language)
+        return _hebrew(tokens, at, language, noted=noted) or _named(tokens, at, language)
     if word in language.possessives:
         return _possessed(tokens, at, at + 1, language)
     if word in ("the", "el", "la", "los") or begins(tokens, at, _nouns(language)):
@@ -58,7 +62,7 @@ def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: S
         thing = _thing(tokens, at, start, language)
         if thing is not None:
             return thing
-    if word in language.bare_people:
+    if word in language.bare_people or (noted and _person(tokens, at, language)[0]):
         return _possessed(tokens, at, at, language)
     return _named(tokens, at, language)
 
@@ -80,8 +84,15 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
     if noun:
-        if _possessive(tokens, at + length) and tokens[at + length + 1 : at + length + 2] and tokens[at + length + 1].plain == "name":
+        if (
+            _possessive(tokens, at + length)
+            and tokens[at + length + 1 : at + length + 2]
+            and tokens[at + length + 1].plain == "name"
+        ):
             return Subject(SELF, first, at + length + 2, noun=noun, shown=tuple(tokens[at : at + length]))
+        theirs = _theirs(tokens, at + length, language, used_s="") if _possessive(tokens, at + length) else None
+        if theirs is not None:
+            return Subject(noun, first, theirs[1], noun=theirs[0], shown=tuple(tokens[at : theirs[1]]))
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
@@ -89,7 +100,7 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
 
 
 def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
-    """ "the wifi password at home", "el cumple de mi mamá", "alarm code for the house"."""
+    """As in "the wifi password at home", "el cumple de mi mamá", "alarm code for the house"."""
     if at < len(tokens) and tokens[at].plain in language.possessives:
         return None
     noun, length = _noun(tokens, at, language)
@@ -120,7 +131,7 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
     while start < len(tokens) and (tokens[start].plain in language.articles):
         start += 1
     end = start
-    while end < len(tokens) and end - start < 4 and not begins(tokens, end, language.copulas) and tokens[end].word:  # noqa: PLR2004
+    while end < len(tokens) and end - start < 4 and not begins(tokens, end, language.copulas) and tokens[end].word:
         end += 1
     if not (start < end < len(tokens) and begins(tokens, end, language.copulas)):
         return found
@@ -131,12 +142,16 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
 
 
 def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
-    """ "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
+    """As in "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
     for end in range(at + 1, min(at + 6, len(tokens))):
         if begins(tokens, end, language.copulas):
             words = [token.plain for token in tokens[at:end]]
+            if words in (["fav"], ["favourite"], ["favorite"]):
+                return None
             if words[0] in ("fav", "favourite", "favorite"):
                 words[0] = "favorite"
+            if words[-1] in ("favorito", "favorita", "favoritos", "favoritas"):
+                words = ["favorite", *words[:-1]]
             if all(token.word for token in tokens[at:end]) and "'s" not in words:
                 return Subject(
                     SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"
@@ -161,12 +176,16 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
     return None
 
 
-def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
-    """ "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
+def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool = False) -> Subject | None:
+    """As in "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
     person, used = _person(tokens, at, language)
     noun, length = _noun(tokens, at, language)
     following = tokens[at + used].plain if at + used < len(tokens) else ""
-    if person and used >= length and (following in language.possessives or tokens[at].plain in language.bare_people):
+    if (
+        person
+        and used >= length
+        and (following in language.possessives or tokens[at].plain in language.bare_people or noted)
+    ):
         end = at + used
         shown: tuple[Token, ...] = tuple(tokens[at:end])
         end += following in language.possessives
@@ -212,6 +231,8 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | N
                 loose=True,
                 shown=tuple(tokens[at : end + 2]),
             )
+    if noted and following:
+        return Subject(SELF, at, end, noun=noun, shown=tuple(tokens[at:end]))
     for place in range(end, min(end + 3, len(tokens))):
         if tokens[place].plain in language.possessives:
             who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])
@@ -256,7 +277,7 @@ def _possessive(tokens: Sequence[Token], at: int) -> bool:
 def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:
     """The name that stands at `at`, written with a capital or not, before something is said of it."""
     end = at
-    while end < len(tokens) and end - at < 3 and _nameable(tokens[end], language):  # noqa: PLR2004
+    while end < len(tokens) and end - at < 3 and _nameable(tokens[end], language):
         if best_match(tokens, end, language, third=True) is not None or begins(tokens, end, language.copulas):
             break
         if end > at and not tokens[end].capital and language.name != "he":
@@ -276,8 +297,9 @@ def _nameable(token: Token, language: Language) -> bool:
     return (
         token.written[:1].isalpha()
         and len(plain) > 1
+        and not plain.endswith("ing")
         and plain not in language.events
-        and (token.capital or plain not in patterns(language))
+        and (token.capital or (plain not in patterns(language) and (plain,) not in language.attributes))
         and plain not in language.negations
         and plain not in language.common
         and plain not in language.cuts
@@ -286,7 +308,7 @@ def _nameable(token: Token, language: Language) -> bool:
         and plain not in language.selves
         and plain not in language.others
         and plain not in language.possessives
-        and "'s" != plain
+        and plain != "'s"
     )
 
 
@@ -333,7 +355,7 @@ def _nouns(language: Language) -> tuple[tuple[str, ...], ...]:
 
 
 def _bare(word: str, language: Language) -> str:
-    return word[1:] if language.name == "he" and word[:1] == "ה" and len(word) > 2 else word  # noqa: PLR2004
+    return word[1:] if language.name == "he" and word[:1] == "ה" and len(word) > 2 else word
 
 
 def _who(role: str, name: tuple[Token, ...]) -> str:

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 
+from langmem_plugin.facts.words.language_table import words
+
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
 _TERMINAL = frozenset(".!?;…¡¿")
-_ABBREVIATIONS = frozenset("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt".split("|"))
+_ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
 _WORN = str.maketrans({"’": "'", "`": "'", "´": "'", "׳": "'", "״": '"', "–": "-", "—": "-", "־": "-"})
 
 
@@ -54,9 +56,9 @@ def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterato
             held = []
         if token.written in _TERMINAL and _ends(text, token, held):
             if held:
-                yield Sentence(tuple(held), asked=token.written in "?")
+                yield Sentence(tuple(held), asked="?" in text[token.start : token.start + 3])
             held = []
-        elif token.written not in _TERMINAL or token.written in ".":
+        elif token.written not in _TERMINAL or token.written == ".":
             held.append(token)
     if held:
         yield Sentence(tuple(held), asked=False)
@@ -66,7 +68,9 @@ def _ends(text: str, token: Token, held: list[Token]) -> bool:
     if token.written != ".":
         return True
     followed = text[token.end : token.end + 1]
-    return not (held and held[-1].plain in _ABBREVIATIONS and held[-1].end == token.start) and not followed.strip()
+    return not (held and held[-1].plain in _ABBREVIATIONS and held[-1].end == token.start) and (
+        not followed.strip() or followed in _TERMINAL
+    )
 
 
 def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
@@ -84,10 +88,10 @@ def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[
 def _is_code(said: str) -> bool:
     """Something like a password or a model number: letters with digits in one piece."""
     body = said.rstrip(".,;:!?")
-    if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):  # noqa: PLR2004 - shorter ones are "5k" and "7pm"
+    if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):
         return False
     kinds = [kind for kind, _ in groupby(body, key=lambda c: "1" if c.isdigit() else "a" if c.isalpha() else "-")]
-    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not "\u05d0" <= body[0] <= "\u05ea"  # noqa: PLR2004
+    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not "\u05d0" <= body[0] <= "\u05ea"
 
 
 def _expanded(written: str, start: int, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:

@@ -7,6 +7,7 @@ from langmem_plugin.facts.subjects import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 _OLDEST: Final = 120
 _MOST_NAME_WORDS: Final = 3
@@ -26,17 +27,29 @@ _CLOSED: Final = frozenset(
         "hobby",
     }
 )
-_EVENTS: Final = frozenset(
-    "meeting call appointment question flight party interview date exam test class idea problem headache cold fever dinner lunch "
-    "reunion cita vuelo pregunta problema פגישה תור שאלה בעיה טיסה מבחן".split()
+_EVENTS: Final = words(
+    "reservation|battery|emails|messages|ticket|tickets|minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
-_NOT_EATEN: Final = frozenset(
-    "at in on with out later before after too so much alone early late there here here's".split()
+PARTICLES: Final = words("out|up|off|away|down|over|back|home|here|there|together|along|around|ahead|through")
+_PARTICIPLES: Final = words(
+    "seen|made|been|had|done|gone|heard|read|never|taken|found|lost|met|won|given|eaten|always|left|thought|forgotten|under"
 )
-_MUST_BE_NAMED: Final = frozenset({"employer", "possession"})
+_ORDINALS: Final = words(
+    "first|second|third|fourth|last|latter|former|number|option|primero|primera|segundo|segunda|tercero|ultimo|ultima|numero|ראשון|ראשונה|שני|שנייה|אחרון|אחרונה|מספר"
+)
+_NO_PLACES: Final = words("step|stage|topic|page|level|times|question|שלב|נושא|שאלה|עמוד|tema|paso|pagina|pregunta")
+_NOT_NAMES: Final = words(
+    "later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
+)
+NOT_EATEN: Final = words(
+    "lunch|dinner|breakfast|supper|brunch|צהריים|ארוחת|ארוחה|cena|almuerzo|desayuno|algo|at|in|on|with|out|later|before|after|too|so|much|alone|early|late|there|here|here's"
+)
+_DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
-def is_value(value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool) -> bool:
+def is_value(
+    value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool
+) -> bool:
     if not value or not any(token.word for token in value):
         return False
     first = value[0].plain
@@ -44,23 +57,44 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
         return attribute != "status" or subject.who != SELF
     if negated and attribute == "debt" and first in ("anything", "nothing", "nada", "כלום"):
         return True
-    if first in language.pronouns and attribute not in ("pronouns", "routine", "name"):
+    if (
+        first in language.pronouns
+        and not (first == "one" and len(value) > 1)
+        and attribute not in ("pronouns", "routine", "name")
+    ):
         return False
     if attribute == "age":
         counted = number([token.plain for token in value])
         return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
+    second = value[1].plain if len(value) > 1 else ""
+    if attribute in ("like", "dislike", "preference") and first in _ORDINALS:
+        return False
+    if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
+        return False
+    if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
+        return False
+    if first in PARTICLES or value[-1].plain in ("one", "ones"):
+        return False
+    if (
+        attribute == "home"
+        and (first in language.weekdays or first in language.months or first[:1].isdigit())
+        and len(value) == 1
+    ):
+        return False
     if attribute == "name":
-        return (
-            len(value) <= _MOST_NAME_WORDS
-            and first not in language.common
-            and first not in language.fillers
-            and first not in language.moods
-            and first not in language.questions
-        )
-    if attribute in ("diet", "drinking") and first in _NOT_EATEN:
+        idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
+        return len(value) <= _MOST_NAME_WORDS and first not in idle and not negated
+    if attribute in ("diet", "drinking") and first in NOT_EATEN:
         return False
     if attribute == "possession" and not negated:
-        return any(token.capital or token.plain[:1].isdigit() for token in value) and _EVENTS.isdisjoint(
+        if (
+            (first.endswith("ed") and len(first) > 4)
+            or first in _PARTICIPLES
+            or first in language.fillers
+            or first in language.frequencies
+        ):
+            return False
+        return any(token.capital or _is_year(token.plain) for token in value) and _EVENTS.isdisjoint(
             token.plain for token in value
         )
     if attribute in ("health", "job") and _EVENTS.intersection(token.plain for token in value):
@@ -68,12 +102,21 @@ def is_value(value: Sequence[Token], attribute: str, subject: Subject, language:
     if subject.noun is not None and attribute not in _OF_PLANS:
         if first in language.moods and not subject.noun.startswith("favorite "):
             return False
+        if negated and not value[0].capital and language.name != "he":
+            return False
+        weekday = first in language.weekdays
+        if (weekday and attribute not in _DATED) or (not _EVENTS.isdisjoint(subject.noun.split()) and not noted):
+            return False
         if subject.loose and subject.noun == attribute and attribute not in language.attributes.values() and not noted:
-            timed = first.rstrip("s") in language.weekdays or first in language.weekdays or first in language.months
+            timed = first.rstrip("s") in language.weekdays
             return timed or value[0].capital or any(token.plain[:1].isdigit() for token in value)
     if attribute == "employer":
-        return len(value) <= 5 and first not in language.moods  # noqa: PLR2004
+        return len(value) <= 5 and first not in language.moods
     return True
+
+
+def _is_year(word: str) -> bool:
+    return len(word) == 4 and word.isascii() and word.isdigit() and word[:2] in ("19", "20")
 
 
 def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list[tuple[Token, ...]]:
@@ -81,16 +124,16 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     if attribute not in _LISTED or (attribute == "diet" and len(value) == 1):
         return [value]
     parts: list[list[Token]] = [[]]
-    for token in value:
-        if attribute == "pet" and token.plain == ",":
-            continue
-        if token.plain in ("and", "or", "y", "e", "ו", ",", "&"):
+    for place, token in enumerate(value):
+        following = value[place + 1].plain if place + 1 < len(value) else ""
+        joined = token.plain in ("and", "or", "y", "e", "ו", "&") or (token.plain == "," and attribute != "pet")
+        if joined and (attribute != "pet" or following in language.articles or (following,) in language.people):
             parts.append([])
         else:
             parts[-1].append(token)
     found = [tuple(_without_articles(part, language)) for part in parts if part]
     found = [part for part in found if part]
-    if not found or any(len(part) > 4 for part in found):  # noqa: PLR2004 - rather a sentence than a list
+    if not found or any(len(part) > 4 for part in found):
         return [value]
     return found
 

@@ -1,28 +1,23 @@
 """When two values are the same in other words: numbers, times, dates, articles, other forms of a word."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Final
 
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import words
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
-_ARTICLES: Final = frozenset(
-    "a an the my our his her their your of is are in at on to as by for s it its that el la los las un una de del al en a "
-    "mi mis nuestro nuestra es y and ו את של ב ל ה הוא היא זה called named bcalled name llamado llamada llama se "
-    "years old year yrs anos ano from now current type approximately about around per every each month monthly mes "
-    "mensuales al company ltd inc corp חברת שנים בשם לחודש בחודש dr mr mrs ms דר ד\"ר dra doctor doctora mister size "
-    'dollars euros euro shekels shekel nis usd eur ils eur שקל שקלים שח ש"ח ₪ $ € £ eur too also again'.split()
+_ARTICLES: Final = words(
+    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
 )
 _SAME: Final = {
     word: group.split()[0]
-    for group in (
+    for group in [
         "mother mom mum mama madre אמא אימא",
         "father dad papa padre אבא",
         "kid child children kids",
@@ -47,9 +42,18 @@ _SAME: Final = {
         "js javascript",
         "db database",
         "k8s kubernetes",
-    )
+    ]
     for word in group.split()
 }
+_PARTS_OF_DAY: Final = tuple(
+    (said, meant)
+    for meant, cell in (
+        ("am", "am|a m|in the morning|בבוקר|de la manana"),
+        ("pm", "pm|in the evening|in the afternoon|at night|בערב|בצהריים|אחר הצהריים|de la tarde|de la noche"),
+        ("", "o'clock"),
+    )
+    for said in cell.split("|")
+)
 _TYPED_LETTERS: Final = 4
 
 
@@ -96,13 +100,11 @@ def number(words: Sequence[str]) -> tuple[float, int] | None:
             amount = _SCALES[word]
         if amount is None:
             break
-        if amount >= 1000 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five thousand"
+        if amount >= 1000 and seen and not word[:1].isdigit():
             total, current = total + max(current, 1) * amount, 0
-        elif amount == 100 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five hundred"
+        elif amount == 100 and seen and not word[:1].isdigit():
             current = max(current, 1) * 100
-        elif seen and word[:1].isdigit():
-            break
-        elif seen and not _joins(current, amount):
+        elif (seen and word[:1].isdigit()) or (seen and not _joins(current, amount)):
             break
         else:
             current += amount
@@ -116,7 +118,7 @@ def _joins(held: float, amount: float) -> bool:
         (held >= 20 and held % 10 == 0 and amount < 10)
         or (held >= 100 and held % 100 == 0 and amount < 100)
         or held == 0
-    )  # noqa: PLR2004
+    )
 
 
 def _amount(word: str) -> float | None:
@@ -149,10 +151,14 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             yield said
             place += used
             continue
-        joined = [found[place] + found[place + 1]] if place + 1 < len(found) and found[place + 1] in _SCALES else []
+        joined = (
+            [found[place] + found[place + 1]]
+            if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][0].isdigit()
+            else []
+        )
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
         if counted is not None and counted[1]:
-            yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))  # noqa: PLR2004
+            yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))
             place += counted[1] + bool(joined)
             if place < len(found) and found[place] in ("st", "nd", "rd", "th"):
                 place += 1
@@ -163,7 +169,7 @@ def _read(found: Sequence[str]) -> Iterator[str]:
 
 
 def _month(word: str) -> int | None:
-    bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word  # noqa: PLR2004
+    bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word
     return next((each.months[said] for each in LANGUAGES for said in (word, bare) if said in each.months), None)
 
 
@@ -180,7 +186,7 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     else:
         bare = rest[0].removeprefix("ב") if "\u05d0" <= rest[0][:1] <= "\u05ea" else rest[0]
         counted = _amount(bare) if bare else None
-        if counted is None or not 0 < counted <= 24 or counted != int(counted):  # noqa: PLR2004
+        if counted is None or not 0 < counted <= 24 or counted != int(counted):
             return None
         hour, minute, used = int(counted), 0, 1
         after = rest[1:2]
@@ -193,30 +199,14 @@ def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
     if half:
         minute, used = (30 if word == "half" else 15), used + 2
     later, more = _part_of_day(found[place + used :])
-    if later == "pm" and hour < 12:  # noqa: PLR2004
+    if later == "pm" and hour < 12:
         hour += 12
-    sure = bool(later) or hour > 12 or (exact and len(exact[1]) == 2)  # noqa: PLR2004
+    sure = bool(later) or hour > 12 or (exact and len(exact[1]) == 2)
     return f"t{hour}:{minute:02}{'' if sure else '?'}", used + more
 
 
 def _part_of_day(words: Sequence[str]) -> tuple[str, int]:
-    for said, meant in (
-        ("am", "am"),
-        ("a m", "am"),
-        ("pm", "pm"),
-        ("in the morning", "am"),
-        ("in the evening", "pm"),
-        ("in the afternoon", "pm"),
-        ("at night", "pm"),
-        ("בבוקר", "am"),
-        ("בערב", "pm"),
-        ("בצהריים", "pm"),
-        ("אחר הצהריים", "pm"),
-        ("de la manana", "am"),
-        ("de la tarde", "pm"),
-        ("de la noche", "pm"),
-        ("o'clock", ""),
-    ):
+    for said, meant in _PARTS_OF_DAY:
         parts = said.split()
         if list(words[: len(parts)]) == parts:
             return meant, len(parts)
@@ -233,7 +223,7 @@ def _stem(word: str) -> str:
 
 def _digits(value: str) -> str:
     kept = "".join(c for c in value if c.isdigit())
-    return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""  # noqa: PLR2004 - a number to dial
+    return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""
 
 
 def _alike(one: str, other: str) -> bool:
@@ -257,19 +247,15 @@ def _inflected(one: str, other: str) -> bool:
 
 
 def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """The same but for an hour that was said without am or pm in one of them."""
     left, right = ours - theirs, theirs - ours
     if len(left) != 1 or len(right) != 1:
         return False
-    one, other = left.pop() if isinstance(left, set) else next(iter(left)), next(iter(right))
-    if not (one[0] == other[0] == "t" and ("?" in one or "?" in other) and ":" in one and ":" in other):
-        return False
-    return all(a == b for a, b in pairwise([_of_twelve(one), _of_twelve(other)]))
+    (one,), (other,) = left, right
+    clocks = all(word[0] == "t" and ":" in word for word in (one, other))
+    return clocks and "?" in one + other and _of_twelve(one) == _of_twelve(other)
 
 
 def _of_twelve(clock: str) -> tuple[int, str]:
     hour, minute = clock[1:].rstrip("?").split(":")
     return int(hour) % 12, minute
-
-
-def nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)

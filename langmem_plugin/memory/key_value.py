@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
+from langmem_plugin.facts import classify
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import Memory, plain
 from langmem_plugin.memory.owner_changes import begin_change
@@ -107,6 +108,27 @@ class KeyValueMemory:
             if wanted in plain(entry.key or "") or wanted in plain(value_of(entry))
         ]
         return {"success": True, "results": results, "count": len(results), "query": query}
+
+    @staticmethod
+    def classify_memory(user_message: str) -> Result:
+        """Whether a message holds something to save, and under which key: by rules, without a model; nothing is saved.
+
+        With `should_store` true it has `type`, `key` and `value`, ready for `save_memory`; `reason` says why, or why
+        not. Error: EMPTY_DATA.
+        """
+        if not isinstance(user_message, str) or not user_message.strip():
+            return _failure("EMPTY_DATA", "Message cannot be empty")
+        found = classify(user_message)
+        if not found.should_store:
+            return {"success": True, "should_store": False, "reason": found.reason}
+        return {
+            "success": True,
+            "should_store": True,
+            "type": found.fact_type,
+            "key": found.key,
+            "value": found.value,
+            "reason": found.reason,
+        }
 
     def _save(self, key: str, value: str) -> Result:
         service = self._service

@@ -14,7 +14,7 @@ ENGLISH = Language(
             "child": "kid|kids|child|children|baby|toddler|twins",
             "wife": "wife",
             "husband": "husband|hubby",
-            "partner": "partner|girlfriend|boyfriend|fiance|fiancee|spouse",
+            "partner": "partner|girlfriend|boyfriend|gf|bf|fiance|fiancee|spouse",
             "ex": "ex|ex wife|ex husband",
             "mother": "mother|mom|mum|mama",
             "father": "father|dad|papa",
@@ -48,7 +48,9 @@ ENGLISH = Language(
             "customer": "client|customer",
         }
     ),
-    bare_people=words("mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"),
+    bare_people=words(
+        "hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
+    ),
     attributes=named(
         {
             "name": "name|first name|full name",
@@ -139,15 +141,16 @@ ENGLISH = Language(
     predicates={
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
-        "health": "~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "household": "~live|living/lives|live with V",
+        "health": "had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
-        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) one V; have/has a =pacemaker|stoma",
+        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
-        "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
-        "fear": "~am|are/is|are (terribl|terrified) scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
+        "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); wear/wears =glasses|contacts|lenses|braces|hearing (aids|aid); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
+        "fear": "~am|are/is|are scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
         "diet": "~am|are|been/is|are|been (a|an) =vegan|vegans|vegetarian|vegetarians|veggie|pescatarian|pescetarian|keto|kosher|halal|flexitarian|gluten-free|dairy-free|carnivore|veggies"
         "; ~eat|eating/eats V; keep/keeps =kosher|halal|vegan; went|became|turned (a) =vegan|vegetarian|keto|pescatarian|veggie; follow/follows (a|an|the) V diet; ~am|are/is|are on (a|an|the) V diet",
-        "diet-": "more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
+        "diet-": "no more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
         "drinking": "~drink/drinks V",
         "drinking-": "stopped|quit drinking V; gave up =alcohol|coffee|drinking|soda|caffeine|booze; ~am|are/is|are =sober",
         "smoking": "=smoke/smokes|smoke (V)",
@@ -167,7 +170,7 @@ ENGLISH = Language(
         "work schedule": "~work/works (the) =nights|shifts|weekends|part-time|remotely|evenings|night (V); ~work/works from =home (V)",
         "salary": "earn|make/earns|makes N (V)",
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
-        "field of study": "~am|are/is|are studying V; study/studies V; major|majoring/majors in V",
+        "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
         "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
         "dislike": "hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
@@ -179,7 +182,9 @@ ENGLISH = Language(
         "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
         "children": "~have|got/has|have (got) N =kids|children|daughters|sons|boys|girls (V)",
         "family": "~have|got/has|have (got) (a|an|one) (older|younger|little|big|baby|twin|new) =brother|sister|son|daughter|wife|husband|girlfriend|boyfriend (named|called) V",
-        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); broke =up with V; ~am|are/is|are getting =married|divorced (V)",
+        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); ~am|are/is|are getting =married|divorced (V)",
+        "partner-": "broke up with V; separated from V",
+        "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
@@ -189,7 +194,7 @@ ENGLISH = Language(
         "shoe size": "wear|take/wears|takes (a) (size) N (in) =shoes|shoe; wear|take/wears|takes size N =shoes|shoe; wear|take/wears|takes (a) (size) N in =shoes",
         "size": "wear/wears (a) size V; ~am|are/is|are (a) size V",
         "height": "~am|are/is|are N =cm|tall|m (tall)",
-        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|stop|write|buy|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are =learning|writing V",
+        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are =learning|writing V",
         "goal-": "gave up on V",
         "decision": "decided|agreed (to|on|that) V; made up my|our mind to V",
         "use": "use|using/uses|use V",
@@ -200,7 +205,7 @@ ENGLISH = Language(
         "is|are|'s|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
-        "also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|allergic-ish|fully|sadly|unfortunately|mainly"
+        "also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
     ),
     leads=phrases(
         "btw|by the way|fyi|hey|hi|hello|ok|okay|well|so|and|but|because|bc|cause|cuz|since|as|oh|just so you know|for the record|for your information|also|actually|no|yes|yeah|yep|please|pls|listen|look|look|big news|good news|news|plus|anyway|remember|that|sorry|correction|thanks|thank you|just so u know|update|note|note to self|or|guess what|when it comes to food|in general|in fact|to be clear|ps|though|cos|then|w|with|i got it wrong|from now on|on weekdays|on weekends|after all|this year|now|unfortunately|sadly|finally|-|,|:"
@@ -213,7 +218,7 @@ ENGLISH = Language(
     ended_after=phrases("anymore|any more|any longer|no more"),
     joins=words("and|but|so|because|bc|since|cause|cuz|plus|though|while|whereas|as|or|cos|then|although"),
     cuts=words(
-        "so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
+        "especially|particularly|alot|however|quite|lately|mainly|so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
     ),
     articles=words("on|a|an|the|any|some|my|our|your|of|all|really|just|about|around|to|at|in|that|is|as"),
     questions=words(
@@ -232,7 +237,7 @@ ENGLISH = Language(
         "moved|joined|started|quit|got|sold|bought|turned|adopted|died|passed|left|born|became|promoted|lost|resigned|fired|relocated|stopped|gave|decided|agreed|chose|switched|retired|broke|laid"
     ),
     momentary=phrases(
-        "today|tonight|rn|right now|at the moment|this morning|this evening|this afternoon|for now|tomorrow|in a minute|in a sec|this week|atm|currently|this time"
+        "today|tonight|rn|right now|at the moment|this morning|this evening|this afternoon|for now|tomorrow|in a minute|in a sec|this week|this month|atm|currently|this time"
     ),
     moods=words(
         "tired|happy|sad|bored|hungry|exhausted|angry|stressed|excited|annoyed|sick|upset|mad|fine|ok|okay|good|great|lost|stuck|late|busy|ready|back|home|here|sorry|sure|done|nervous|worried|confused|glad|proud|thirsty|sleepy|starving|lonely|anxious|overwhelmed|low|freezing|cold|hot|broke|dead|dying|killing|driving|acting|broken|wrong|right|gone|cute|funny|amazing|awesome|terrible|awful|horrible|perfect|crazy|slow|down|running|flat|low|full|empty|better|worse|best|worst|nice|so|too|going|getting|being|making|coming|due|hurting|a|an|not|there|outside|waiting|looking|thinking|almost|about|possessed|asleep|out|off|on|over|at|up|such|like|just|because|that|what|to|really|fun|pretty|kind|sort|beyond|unreal|everything|nothing|my|yours|mine|it|this"
@@ -241,7 +246,7 @@ ENGLISH = Language(
     sarcasm=phrases("yeah right|sure bc|sure because|oh sure"),
     without=words("without|no|sans|avoid|free|minus"),
     pronouns=words(
-        "it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
+        "every|almost|any|whatever|plenty|enough|much|other|certain|different|same|it|that|this|them|him|her|you|u|me|us|one|these|those|something|anything|nothing|everything|someone|everyone|both|idea|ones|what|how|there|here|him|so|rather|better|everybody|another|yours|mine|hers|theirs|ours|more|less|people|stuff|things|thing|way|time|lot|bit|question|problem|look|feeling|point|chance|headache|cold|fever|meeting|minute|call|moment|couple|few|good|great|nice|great|day|hard|plan|your|ur|his|their|its|ideas|questions|meetings|work|date|appointment|lunch|dinner|flu|hangover|need|one-day|deadline|sec|favor|favour|request|issue"
     ),
     common=words(
         "the|a|an|this|that|these|those|it|its|there|here|what|who|when|where|why|how|if|and|or|but|so|no|yes|not|you|your|he|she|they|we|i|my|our|his|her|their|one|some|any|all|each|every|dinner|lunch|breakfast|food|everything|nothing|something|someone|everyone|nobody|anybody|people|man|woman|guy|girl|boy|time|today|tomorrow|yesterday|monday|tuesday|wednesday|thursday|friday|saturday|sunday|is|are|am|was|were|do|does|did|have|has|had|can|could|will|would|should|please|thanks|ok|okay|hi|hey|hello|find|show|make|book|give|tell|get|water|which|customer|dear|stuck|still|just|also|only|in|on|at|to|for|from|with|of|by|about|as|movie|recipe|restaurant|place|price|everybody|work|mine|me|us|him|them|both|neither|life|weather|maybe|because|actress|actor|singer|president|king|queen|it's|that's|as|then|than|never|always|not|best|good|great|love|hate|feeling"
@@ -252,16 +257,42 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|usually|daily|weekly|always|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|mornings|nightly"
+        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
-    names_it=phrases("her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"),
-    switched=phrases('switched|changed|have a new|got a new|have got a new|found a new|we switched'),
-    it_is=phrases('it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now'),
-    instead=phrases('instead of|rather than|in place of'),
-    day_kinds=named({"weekdays": 'on weekdays|weekdays|during the week|on workdays', "weekends": 'on weekends|on the weekend|weekends|at weekends|at the weekend'}),
-    professions=words("nurse|teacher|doctor|chef|cook|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"),
-    addressed=words('answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do'),
+    names_it=phrases(
+        "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
+    ),
+    switched=phrases("switched|changed|have a new|got a new|have got a new|found a new|we switched"),
+    it_is=phrases("it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"),
+    instead=phrases("instead of|rather than|in place of"),
+    day_kinds=named(
+        {
+            "weekdays": "on weekdays|weekdays|during the week|on workdays",
+            "weekends": "on weekends|on the weekend|weekends|at weekends|at the weekend",
+        }
+    ),
+    professions=words(
+        "nurse|teacher|doctor|chef|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"
+    ),
+    addressed=words(
+        "answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do"
+    ),
     corrections=phrases("actually|i meant|i mean|correction|no|sorry|i got it wrong|wrong"),
+    periods=words(
+        "morning|evening|night|afternoon|weekend|day|week|month|year|weekday|summer|winter|sunday|hour|tues|thurs|other|single|second|two|three|few"
+    ),
+    composing=words(
+        "translate|write|draft|compose|rewrite|rephrase|summarize|paraphrase|say|proofread|pretend|act|roleplay"
+    ),
+    courtesies=words(
+        "thanks|thank|thx|ty|cheers|great|good|perfect|sounds|sound|looks|look|nice|lovely|awesome|wonderful|amazing|fantastic|excellent|brilliant|cool|super|fab|bye|goodbye|hi|hello|hey|morning|evening|afternoon|day|night|yes|yeah|yep|no|nope|ok|okay|sure|alright|welcome|help|helpful|helping|please|again|suggestion|recommendation|recommendations|recommend|recommended|idea|ideas|enjoy|try|give|will|wow|oh|ah|correct|exactly|right|definitely|happy|glad|appreciate|love|like|much|very|really|that|this|it|have|has|is|was|you|your|for|be|well|back|soon|later|wait|going|think|interesting|delicious|tasty|fine|best|look|forward|seen|heard|check|watching|reading|make|making|do|done|need|want|tell|more|another|other|one|else|all|just|what|am|are|the|to|a|so|of|and|i|my|me|in|on|with|at|as|too|if|can|would|could|there|been|get|got|know|see|let|some|any|something|not|up|it's|choice|great|amazing|link|wonderful|easy|simple|beautiful|absolutely|today|how|about|did|does|than|then|them|will|shall|bit|by|an|or"
+    ),
+    declined=phrases(
+        "nothing in particular|no preference|no preferences|not really|do not mind|anything is fine|anything works|whatever|no idea|nothing else|no that|nothing special|not sure|do not have any|no particular|nope|i do not know|up to you|surprise me|no other|that is it|thats it|thats all|none|do not care|no thanks|no thank|not in particular|not as such|neither"
+    ),
+    manners=words(
+        "formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name"
+    ),
     months=numbered(
         "january|jan",
         "february|feb",
@@ -310,19 +341,17 @@ ENGLISH = Language(
             "nineteen",
             "twenty",
         ),
-        **{
-            "thirty": 30,
-            "forty": 40,
-            "fifty": 50,
-            "sixty": 60,
-            "seventy": 70,
-            "eighty": 80,
-            "ninety": 90,
-            "hundred": 100,
-            "thousand": 1000,
-            "million": 1_000_000,
-            "grand": 1000,
-        },
+        "thirty": 30,
+        "forty": 40,
+        "fifty": 50,
+        "sixty": 60,
+        "seventy": 70,
+        "eighty": 80,
+        "ninety": 90,
+        "hundred": 100,
+        "thousand": 1000,
+        "million": 1_000_000,
+        "grand": 1000,
     },
     times={
         "day": phrases("day|days"),
