@@ -6,7 +6,7 @@ from typing import Final, Literal
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subjects import SELF
 from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.values import canonical, same, within
+from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import words
 
@@ -41,7 +41,7 @@ class Relation:
 
 def relation(new: Statement, old: Statement) -> Relation:
     """What `new` does to `old`, were it said after it; when in doubt both are kept, since losing a fact is worst."""
-    if same(new.text, old.text) and (new.slot is None or old.slot is None or _gone(new) == _gone(old)):
+    if _worded_alike(new, old):
         return Relation("duplicate", "says the same in the same words")
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return _without_slot(new, old)
@@ -102,11 +102,21 @@ def _without_slot(new: Statement, old: Statement) -> Relation:
     if new.instead_of and old.value and same(new.instead_of, old.value):
         return Relation("supersedes", "corrects the value")
     ours, theirs = canonical(new.text), canonical(old.text)
-    if ours and ours == theirs and _gone(new) == _gone(old) and _denies(new.text) == _denies(old.text):
-        return Relation("duplicate", "says the same in nearly the same words")
     return Relation(
         "keeps_both" if len(ours & theirs) * 2 > len(ours | theirs) else "unrelated",
         "what one of them states is not clear",
+    )
+
+
+def _worded_alike(new: Statement, old: Statement) -> bool:
+    """In one order: "Dana owes Ron" is not what "Ron owes Dana" says; nor need "0" be what "00" is."""
+    told = in_one_form(new.text)
+    if not any(word.isalpha() for word in told):
+        return plain(new.text) == plain(old.text)
+    return (
+        told == in_one_form(old.text)
+        and _gone(new) == _gone(old)
+        and _denies(new.text) == _denies(old.text)
     )
 
 

@@ -358,7 +358,7 @@ def _ends(said: dict[str, str]) -> Until:
     if "day" in said:
         month, day = MONTHS[said["month"]], int(said["day"])
         date(2024, month, day)
-        return Until(day_of=(month, min(day, 28) if month == 2 else day))  # noqa: PLR2004 - the 29th is not in every year
+        return Until(day_of=(month, min(day, 28) if month == 2 else day))
     if "many" in said or "one" in said:
         many = said.get("many", "1")
         unit, times = UNITS[said.get("unit") or said["one"]]
@@ -401,4 +401,4 @@ def _clock_of(text: str) -> str | None:
 
 def _clock(hour: str, minute: str | None, half: str | None) -> str | None:
     at = int(hour) % 12 + (12 if half.startswith("p") else 0) if half else int(hour)
-    return f"{at:02}:{minute or '00'}" if at < 24 and int(minute or 0) < 60 else None  # noqa: PLR2004 - a clock's
+    return f"{at:02}:{minute or '00'}" if at < 24 and int(minute or 0) < 60 else None

@@ -59,10 +59,15 @@ _TYPED_LETTERS: Final = 4
 
 def canonical(value: str) -> frozenset[str]:
     """The words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five thousand" are one."""
+    return frozenset(in_one_form(value))
+
+
+def in_one_form(value: str) -> tuple[str, ...]:
+    """The same words in their order, by which "Dana owes Ron" differs from "Ron owes Dana"."""
     found = [word.strip("'\"") for word in _WORD.findall(plain(value).replace("n't", " not"))]
     read = list(_read(found))
     kept = [word for word in read if word[:1].isalnum() and word not in _ARTICLES]
-    return frozenset(_stem(_SAME.get(word, word)) for word in (kept or [word for word in read if word[:1].isalnum()]))
+    return tuple(_stem(_SAME.get(word, word)) for word in (kept or [word for word in read if word[:1].isalnum()]))
 
 
 def same(one: str, other: str) -> bool:

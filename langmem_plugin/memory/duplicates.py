@@ -1,4 +1,4 @@
-"""When a memory is the same as another: by a digest of key and text, in which case, spacing and full stops do not count."""
+"""When a memory is the same as another: by a digest of key and text; case, spacing and full stops do not count."""
 
 import hashlib
 from collections.abc import Sequence

@@ -11,7 +11,6 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, rests_on, statement_of
-from langmem_plugin.memory import duplicates
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare

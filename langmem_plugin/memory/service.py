@@ -19,8 +19,8 @@ from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
-from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.reconciler import Reconciler
+from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search.fact_ranking import Query
