@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Self
 
 from langchain_core.messages import HumanMessage
@@ -13,6 +14,7 @@ from langchain_core.runnables import RunnableConfig
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.commands.open_questions import OpenQuestion
 from langmem_plugin.agent.confirmation_question import AddedQuestion
 from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
 from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
@@ -185,13 +187,15 @@ class Channel:
         answer = yield from self._answered_elsewhere(task)
         if answer is not None:
             return (yield from self._again(task, answer))
-        text = self._command_of(task.message) or ""
+        answered: list[OpenQuestion] = []
+        text = self._command_of(task.message, answered if claim_id is not None else None) or ""
         if claim_id is not None:
-            self._claims.answered(thread, [claim_id], text)
+            close = partial(self._commands.close_in, owner=thread, answered=answered)
+            self._claims.answered(thread, [claim_id], text, along=close)
         return (yield from self._out(task, text, claim_id))
 
-    def _command_of(self, message: IncomingMessage) -> str | None:
-        return self._commands.answer(message.owner, message.text, written_at=message.sent_at)
+    def _command_of(self, message: IncomingMessage, answered: list[OpenQuestion] | None = None) -> str | None:
+        return self._commands.answer(message.owner, message.text, written_at=message.sent_at, answered=answered)
 
     def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
         """What another delivery was answered, at once and without a turn; None if this one is to be answered."""

@@ -1,8 +1,11 @@
 """Which command a text is, and who answers it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
+
+from sqlalchemy import Connection
 
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
 from langmem_plugin.agent.commands.confirming import Confirming, verdict
@@ -84,14 +87,23 @@ class Commands:
             "help": self._help,
         }
 
-    def answer(self, owner: str, text: str, *, written_at: datetime | None = None) -> str | None:
+    def answer(
+        self,
+        owner: str,
+        text: str,
+        *,
+        written_at: datetime | None = None,
+        answered: list[OpenQuestion] | None = None,
+    ) -> str | None:
         """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
 
-        A text that does not answer an open question closes it, unless it was written before that was asked.
+        A text that does not answer an open question closes it, unless it was written before that was asked. Where
+        `answered` is given, the reply's question that the text answers is added to it, for the caller to close with
+        what it keeps: until then, whoever delivers the answer again is told the same.
         """
         question = self._question(owner, written_at)
         if not may_be_typed(text):
-            return self._spoken(owner, text, question)
+            return self._spoken(owner, text, question, answered)
         command = typed(cleaned(text))
         if question is not None and (command is None or command.command != "confirm"):
             self._close(owner, question)
@@ -140,7 +152,12 @@ class Commands:
         question = self._question(owner, None)
         if question is None or question.kind != "confirm":
             return None
-        return self._to_question(owner, text, question)
+        return self._to_question(owner, text, question, None)
+
+    def close_in(self, connection: Connection, owner: str, answered: Sequence[OpenQuestion]) -> None:
+        """In the transaction that keeps the replies to them."""
+        for question in answered:
+            self._questions.close_in(connection, owner, question)
 
     def close_question(self, owner: str) -> None:
         """Nothing that was asked before counts any more."""
@@ -152,8 +169,10 @@ class Commands:
         if (question := self._question(owner, None)) is not None and question.kind == "confirm":
             self._close(owner, question)
 
-    def _spoken(self, owner: str, text: str, question: OpenQuestion | None) -> str | None:
-        if question is not None and (reply := self._to_question(owner, text, question)) is not None:
+    def _spoken(
+        self, owner: str, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None
+    ) -> str | None:
+        if question is not None and (reply := self._to_question(owner, text, question, answered)) is not None:
             return reply
         if self._asks_why(owner, text):
             replies = self._languages.language_for(owner, text)
@@ -181,7 +200,9 @@ class Commands:
             return replies.memory_disabled
         return self._kept(owner, command, replies, lambda: self._answers[command](owner, rest, replies))
 
-    def _to_question(self, owner: str, text: str, question: OpenQuestion) -> str | None:
+    def _to_question(
+        self, owner: str, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None
+    ) -> str | None:
         """None for what is no answer to it; the question is closed then."""
         said_now = cleaned(text)
         if not _is_answer(question, said_now):
@@ -189,21 +210,19 @@ class Commands:
             return None
         replies = self._languages.language_for(owner, text)
         if question.kind == "confirm":
-            return self._kept(
-                owner, "confirm", replies, lambda: self._to_confirmation(owner, said_now, question, replies)
-            )
+            work = partial(self._confirming.answered, owner, said_now, question, replies)
+            reply = self._kept(owner, "confirm", replies, work)
+            if answered is None:
+                self._close(owner, question)
+            else:
+                answered.append(question)
+            return reply
         if not self._close(owner, question):  # another process has it
             return None
         details = question.details
         return self._kept(
             owner, "forget", replies, lambda: self._forgetting.answered(owner, said_now, details, replies)
         )
-
-    def _to_confirmation(self, owner: str, text: str, question: OpenQuestion, replies: Replies) -> str | None:
-        """It is closed once the answer is on disk: whoever delivers that again, after a crash, is told the same."""
-        reply = self._confirming.answered(owner, text, question, replies)
-        self._questions.close(owner, question)
-        return reply
 
     def _confirmed(self, owner: str, rest: str, question: OpenQuestion, replies: Replies) -> str:
         """/confirm, while something is asked."""
