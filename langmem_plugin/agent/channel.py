@@ -4,7 +4,7 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from typing import Self
@@ -13,7 +13,7 @@ from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
 from langmem_plugin.agent import outage_note
-from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.commands import Commands, Reading
 from langmem_plugin.agent.commands.open_questions import OpenQuestion
 from langmem_plugin.agent.confirmation_question import AddedQuestion
 from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
@@ -69,6 +69,7 @@ class _Task:
     manner: Manner
     replies: Replies
     missing: Sequence[str]
+    reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
         """With a sentence about it."""
@@ -143,8 +144,10 @@ class Channel:
         if message.automated or not self._settings.enable_memory_system:
             command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
-        if self._commands.takes(message.owner, message.text, written_at=message.sent_at):
+        reading = self._commands.reading(message.owner, message.text, written_at=message.sent_at)
+        if reading.is_answered:
             return (yield from self._command(task))
+        task = replace(task, reading=reading)
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(task)
         for attempt in range(_TRIES):
@@ -302,12 +305,13 @@ class Channel:
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
         question = None
-        self._commands.close_confirmation(thread)  # these messages were no answer to it
+        if task.reading.is_asked or unseen:  # these messages were no answer to it
+            self._commands.close_confirmation(thread)
         try:
             worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
             text = worded.text
             ids += [each for each in others if each not in ids]
-            if not worded.asks and not task.missing:
+            if task.reading.may_ask and not worded.asks and not task.missing:
                 question = self._context.to_confirm(thread, text, task.replies)
         except (TurnLost, UnknownSession, StoreUnavailable):
             raise

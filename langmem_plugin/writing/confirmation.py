@@ -75,6 +75,10 @@ class Confirmations:
         with self._service.database.read() as connection:
             return next(iter(self._service.repository.by_ids(connection, owner, [memory_id])), None)
 
+    def may_ask(self, connection: Connection, owner: str) -> bool:
+        """Whether there is anything that the owner was never asked about."""
+        return bool(self._service.repository.unasked(connection, owner, now=self._service.now()))
+
     def unsure(self, owner: str) -> Unsure | None:
         """What to ask about next, each memory once; nothing of who does not want to be remembered."""
         now = self._service.now()

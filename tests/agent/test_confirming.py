@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
+from langmem_plugin.agent.commands import Reading
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.replies import ENGLISH, replies_in
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
@@ -214,7 +215,7 @@ def test_a_message_that_waited_for_its_turn_is_no_answer_either(memory, scripted
     graph = built("agent", memory, scripted(lambda _: AIMessage("Done.")))
     memory.reply(graph, ERIN, "find a recipe")
     # It was taken for the agent's before the question was there, so it never came by the commands.
-    memory._commands.takes = lambda *_, **__: False
+    memory._commands.reading = lambda *_, **__: Reading(is_asked=True)
 
     assert memory.reply(graph, ERIN, "yes") == "Done."
     assert status(memory, made) == "pending"

@@ -1,6 +1,7 @@
 """Which command a text is, and who answers it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -40,6 +41,17 @@ _CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a text is to the commands: whether `Commands.answer` answers it. If not, whether what the last reply asked
+    is still open, and whether there is anything to ask the person at the end of this one.
+    """
+
+    is_answered: bool = False
+    is_asked: bool = False
+    may_ask: bool = False
+
+
 class Commands:
     """`reset` ends the conversation of the owner it is given. Without `remembers` there are only conversations."""
 
@@ -66,6 +78,7 @@ class Commands:
         self._remembers = remembers
         self._questions = questions
         self._consents = consents
+        self._confirmations = confirmations
         self._forgetting = Forgetting(service, questions)
         self._confirming = Confirming(confirmations, questions, service)
         memories = MemoryList(service, person_settings, role_of)
@@ -126,23 +139,31 @@ class Commands:
         command = typed(cleaned(text))
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
-    def takes(self, owner: str, text: str, *, written_at: datetime | None = None) -> bool:
-        """Whether `answer` will answer this text of this person. What does not answer an open question closes it,
-        unless a reply asked it: the text may be an earlier message, delivered again.
+    def reading(self, owner: str, text: str, *, written_at: datetime | None = None) -> Reading:
+        """What this text of this person is to the commands. What does not answer an open question closes it, unless a
+        reply asked it: the text may be an earlier message, delivered again.
         """
         if self.knows(text):
-            return True
+            return Reading(is_answered=True)
         command = typed(cleaned(text)) if may_be_typed(text) else None
         if command is not None and nearest(command.word, self._person_settings.language(owner)) is not None:
-            return True
+            return Reading(is_answered=True)
         if not self._remembers:
-            return False
-        if (question := self._question(owner, written_at)) is not None:
+            return Reading()
+        try:
+            with self._service.database.read() as connection:
+                question = self._questions.look_in(connection, owner)
+                may_ask = self._confirmations.may_ask(connection, owner)
+        except StoreUnavailable:
+            log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
+            return Reading()
+        if question is not None and not _is_older(written_at, question):
             if _is_answer(question, cleaned(text)):
-                return True
+                return Reading(is_answered=True)
             if question.kind != "confirm":
                 self._close(owner, question)
-        return self._asks_why(owner, text)
+        is_open = question is not None and question.kind == "confirm"
+        return Reading(is_answered=self._asks_why(owner, text), is_asked=is_open, may_ask=may_ask)
 
     def answers(self, owner: str, text: str) -> str | None:
         """The reply to what the last reply asked at its end; None, and nothing is open any more, for anything else.
@@ -250,9 +271,7 @@ class Commands:
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return None
-        if question is not None and written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at:
-            return None
-        return question
+        return None if question is not None and _is_older(written_at, question) else question
 
     def _close(self, owner: str, question: OpenQuestion) -> bool:
         try:
@@ -294,6 +313,10 @@ class Commands:
     def _help(self, _owner: str, _rest: str, replies: Replies) -> str:
         known = self._answers if self._remembers else _OF_CONVERSATION
         return "\n".join(usage for command, usage in replies.usage.items() if command.removeprefix("/") in known)
+
+
+def _is_older(written_at: datetime | None, question: OpenQuestion) -> bool:
+    return written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
 
 
 def _is_answer(question: OpenQuestion, text: str) -> bool:

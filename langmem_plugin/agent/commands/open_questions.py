@@ -56,9 +56,11 @@ class OpenQuestions:
     def look(self, owner: str) -> OpenQuestion | None:
         """The open question, which stays open."""
         with self._database.read() as connection:
-            row = connection.execute(
-                select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)
-            ).one_or_none()
+            return self.look_in(connection, owner)
+
+    def look_in(self, connection: Connection, owner: str) -> OpenQuestion | None:
+        """The same within a read of the caller."""
+        row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
         found = _question(row.payload, row.asked_at) if row is not None else None
         return found if found is not None and found.asked_at + _OPEN_FOR[found.kind] > self._now() else None
 
