@@ -54,6 +54,7 @@ class Swept:
     held_back: str = ""
     sessions_archived: int = 0
     sessions_deleted: int = 0
+    pending_lapsed: int = 0
     memories_deleted: int = 0
     uses_deleted: int = 0
     owners_forgotten: int = 0
@@ -137,6 +138,7 @@ class Housekeeping:
         steps: dict[str, Callable[[], Iterator[int]]] = {
             "sessions_archived": lambda: sessions.silent_ended(silence),
             "sessions_deleted": lambda: self._archived_deleted(terms[ARCHIVED_FOR], now),
+            "pending_lapsed": self._retention.pending_lapsed,
             "memories_deleted": self._retention.memories_deleted,
             "uses_deleted": self._retention.uses_deleted,
             "tickets_removed": lambda: stale_tickets_deleted(database),

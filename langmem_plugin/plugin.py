@@ -19,6 +19,8 @@ from langmem_plugin import process_forks
 from langmem_plugin.agent.channel import Channel, Manner
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
 from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
@@ -48,7 +50,7 @@ from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
-from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
@@ -56,6 +58,9 @@ from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
+from langmem_plugin.writing.confirmation import Confirmations
+from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.provenance import Provenance, Why
 
 
 class Node(Protocol):
@@ -129,6 +134,10 @@ class PhoneMemory:
             self.instructions = self.service.instructions
             self._languages = Languages(self._person_settings)
             choice = InstructionChoice(self.settings.instruction_tokens, count_tokens)
+            self.consent = Consents(self.database, key_of=self.people.resolve, enabled=self.settings.remembers, now=now)
+            self._confirmations = Confirmations(self.service, self.consent)
+            self._provenance = Provenance(self.service, self.saver, self.sessions)
+            questions = OpenQuestions(self.database, now=now)
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -137,6 +146,10 @@ class PhoneMemory:
                 languages=self._languages,
                 role_of=self._role_of,
                 choice=choice,
+                questions=questions,
+                consents=self.consent,
+                confirmations=self._confirmations,
+                provenance=self._provenance,
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
             )
@@ -162,6 +175,8 @@ class PhoneMemory:
                 summaries=Summaries(summarise) if summarise else None,
                 choices=ReferenceChoices(reference_model) if reference_model else None,
                 choice=choice,
+                questions=(ConfirmationQuestions(self._confirmations, questions) if self.settings.remembers else None),
+                answers=self._commands.answers,
                 executor=self._executor,
                 now=now,
             )
@@ -280,7 +295,7 @@ class PhoneMemory:
         run.
         """
         return (
-            memory_tools(self.service, self.saver, self._context.person, self._person_settings)
+            memory_tools(self.service, self.saver, self._context.person, self._person_settings, self.consent)
             if self.settings.remembers
             else []
         )
@@ -291,6 +306,29 @@ class PhoneMemory:
         It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
         """
         return self._past_sessions.catch_up() if self.settings.remembers else 0
+
+    def confirmations(self, phone: str | int) -> list[Memory]:
+        """What waits for the person's word before it is recalled, the oldest first; after 30 days it is archived."""
+        return self._confirmations.waiting(self.people.resolve(phone))
+
+    def confirm(self, phone: str | int, memory_id: str) -> Memory:
+        """What waited is remembered. Raises MemoryNotFound where it waits no more, StaleMemory if it just changed."""
+        return self._confirmations.confirm(self.people.resolve(phone), memory_id)
+
+    def decline(self, phone: str | int, memory_id: str) -> Memory:
+        """What waited is forgotten. Raises as `confirm` does."""
+        return self._confirmations.decline(self.people.resolve(phone), memory_id)
+
+    def approval_rate(self, phone: str | int | None = None) -> float | None:
+        """Of what was confirmed or declined, by one person or by all, the part that was confirmed; None of nothing."""
+        return self._confirmations.approval_rate(None if phone is None else self.people.resolve(phone))
+
+    def why(self, phone: str | int, memory_id: str, *, query: str | None = None) -> Why:
+        """Who said it when, in which words, in place of what, and how it came to be used last; `str` makes it text.
+
+        With `query`, by what that finds it. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory.
+        """
+        return self._provenance.why(self.people.resolve(phone), memory_id, query=query)
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
@@ -344,6 +382,7 @@ class PhoneMemory:
         """
         if not automated and self.settings.enable_memory_system:
             self.sessions.record(who, AIMessage(clean(text)))
+            self._commands.close_question(self._key(who))  # a "yes" is to this from now on
 
     async def asay(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """The same for asynchronous code."""
@@ -378,6 +417,7 @@ class PhoneMemory:
             claims=MessageClaims(self.database, self.saver.sessions, serde),
             answers=GraphAnswers(self.saver.run_writes, decisions, self.sessions, self._context),
             commands=self._commands,
+            context=self._context,
             sessions=self.sessions,
             turn=lambda source, person, arrival: self._turns.turn(source, arrival, person=person),
             replies_for=self._languages.language_for,

@@ -4,21 +4,25 @@ import contextlib
 import logging
 import uuid
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from typing import Self
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
 
 from langmem_plugin.agent import instruction_notices, outage_note
-from langmem_plugin.agent.commands import Commands
-from langmem_plugin.agent.graph_answers import GraphAnswers
+from langmem_plugin.agent.commands import Commands, Reading
+from langmem_plugin.agent.commands.open_questions import OpenQuestion
+from langmem_plugin.agent.confirmation_question import AddedQuestion
+from langmem_plugin.agent.graph_answers import GraphAnswers, Worded
 from langmem_plugin.agent.incoming_message import Delivery, IncomingMessage, ends_sentence
 from langmem_plugin.agent.models import no_model
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.steps import Begin, End, Graph, Pause, Run, Send, Sending, Steps
+from langmem_plugin.agent.turn_context import TurnContext
 from langmem_plugin.conversation.config_keys import without_trace
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.message_claims import MOST_ATTEMPTS, Answer, Claim, MessageClaims, Waiting
@@ -65,6 +69,7 @@ class _Task:
     manner: Manner
     replies: Replies
     missing: Sequence[str]
+    reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
         """With a sentence about it."""
@@ -87,6 +92,7 @@ class Channel:
         claims: MessageClaims,
         answers: GraphAnswers,
         commands: Commands,
+        context: TurnContext,
         sessions: SessionManager,
         turn: Callable[[str, str, Arrival], Turn],
         replies_for: Callable[[str, str], Replies],
@@ -96,6 +102,7 @@ class Channel:
         self._claims = claims
         self._answers = answers
         self._commands = commands
+        self._context = context
         self._sessions = sessions
         self._turn = turn
         self._replies_for = replies_for
@@ -135,10 +142,12 @@ class Channel:
             log.warning("reply.picture_unreadable", exc_info=True, extra={"phone": masked(message.owner)})
             return (yield from self._told_once(task, task.replies.picture_unreadable))
         if message.automated or not self._settings.enable_memory_system:
-            command = None if message.automated else self._commands.answer(message.owner, message.text)
+            command = None if message.automated else self._command_of(message)
             return (yield from (self._without_memory(task, said) if command is None else self._out(task, command)))
-        if self._commands.takes(message.owner, message.text):
+        reading = self._commands.reading(message.owner, message.text, written_at=message.sent_at)
+        if reading.is_answered:
             return (yield from self._command(task))
+        task = replace(task, reading=reading)
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(task)
         for attempt in range(_TRIES):
@@ -181,10 +190,15 @@ class Channel:
         answer = yield from self._answered_elsewhere(task)
         if answer is not None:
             return (yield from self._again(task, answer))
-        text = self._commands.answer(thread, task.message.text) or ""
+        answered: list[OpenQuestion] = []
+        text = self._command_of(task.message, answered if claim_id is not None else None) or ""
         if claim_id is not None:
-            self._claims.answered(thread, [claim_id], text)
+            close = partial(self._commands.close_in, owner=thread, answered=answered)
+            self._claims.answered(thread, [claim_id], text, along=close)
         return (yield from self._out(task, text, claim_id))
+
+    def _command_of(self, message: IncomingMessage, answered: list[OpenQuestion] | None = None) -> str | None:
+        return self._commands.answer(message.owner, message.text, written_at=message.sent_at, answered=answered)
 
     def _answered_elsewhere(self, task: _Task) -> Steps[Answer | None]:
         """What another delivery was answered, at once and without a turn; None if this one is to be answered."""
@@ -290,10 +304,16 @@ class Channel:
         """
         thread = str(config["configurable"]["thread_id"])  # whoever waited may be known as another person by now
         ids = [each.message_id for each in together if each.message_id is not None]
+        question = None
+        if task.reading.is_asked or unseen:  # these messages were no answer to it
+            self._commands.close_confirmation(thread)
         with instruction_notices.watched() as notices:
             try:
-                text, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+                worded, others = yield from self._worded(task, together, config, asked=asked, unseen=unseen)
+                text = worded.text
                 ids += [each for each in others if each not in ids]
+                if task.reading.may_ask and not worded.asks and not task.missing:
+                    question = self._context.to_confirm(thread, text, task.replies)
             except (TurnLost, UnknownSession, StoreUnavailable):
                 raise
             except Exception as error:
@@ -301,21 +321,44 @@ class Channel:
                     raise
                 text = self._told_instead(error, task.replies, thread)
         text = instruction_notices.with_notices(text, notices, task.replies)
-        if ids:
+        if question is not None:
+            text = self._asking(task, text, question, config, ids)
+        elif ids:
             self._claims.answered(thread, ids, text, config)
         yield from self._send(task, text, thread, ids)
         return dict.fromkeys(ids or [""], text)
 
+    def _asking(
+        self, task: _Task, reply: str, question: AddedQuestion, config: RunnableConfig, ids: Sequence[str]
+    ) -> str:
+        """The reply with the question below it, kept as the answer in one transaction with the question's being open.
+
+        Without it where that could not be stored, for then nobody could answer it.
+        """
+        thread, text = str(config["configurable"]["thread_id"]), question.below(reply)
+        try:
+            self._claims.answered(thread, ids, text, config, along=question.open)
+        except StoreUnavailable:
+            if ids:
+                raise
+            log.warning("confirmation.not_asked", exc_info=True, extra={"phone": masked(thread)})
+            return reply
+        try:
+            self._answers.ask_below(task.graph, config, question)
+        except StoreUnavailable:
+            log.warning("confirmation.not_in_history", exc_info=True, extra={"phone": masked(thread)})
+        return text
+
     def _worded(
         self, task: _Task, together: Sequence[Waiting], config: RunnableConfig, *, asked: bool, unseen: bool
-    ) -> Steps[tuple[str, Sequence[str]]]:
-        """The text, and the ids of other messages that it answers."""
+    ) -> Steps[tuple[Worded, Sequence[str]]]:
+        """What to say, and the ids of other messages that it answers."""
         if max(each.attempts for each in together) >= MOST_ATTEMPTS:
             log.error("reply.given_up", extra={"phone": masked(task.message.owner), "attempts": MOST_ATTEMPTS})
-            return task.replies.failed, ()
+            return Worded(task.replies.failed, asks=True), ()
         plan = self._answers.plan(task.graph, together, config, task.replies, asked=asked, unseen=unseen)
         if plan.text is not None:
-            return plan.text, plan.others
+            return Worded(plan.text, asks=True), plan.others
         result = yield Run(task.graph, plan.given, config)
         sources, replies = task.manner.sources, task.replies
         return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others

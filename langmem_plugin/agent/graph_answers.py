@@ -12,6 +12,7 @@ from langgraph.channels import DeltaChannel
 from langgraph.types import Command, Interrupt, StateSnapshot
 
 from langmem_plugin.agent.citations import cites, with_sources
+from langmem_plugin.agent.confirmation_question import AddedQuestion, with_question
 from langmem_plugin.agent.incoming_message import clean
 from langmem_plugin.agent.memory_state import recalled_of
 from langmem_plugin.agent.questions import Asked, NotUnderstood, Question, asked_by
@@ -41,6 +42,16 @@ class Plan:
     own: frozenset[str | None] = frozenset()
     seen: int = 0
     others: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Worded:
+    """What goes out after a run. `asks` says that something else is asked, or told instead of an answer: nothing is to
+    be asked below it.
+    """
+
+    text: str
+    asks: bool = False
 
 
 class GraphAnswers:
@@ -104,7 +115,7 @@ class GraphAnswers:
 
     def worded(
         self, graph: Graph, result: Any, plan: Plan, config: RunnableConfig, *, sources: bool, replies: Replies
-    ) -> str:
+    ) -> Worded:
         """The words of a run's result for the person: what it said, and what it stopped to ask."""
         thread = str(config["configurable"]["thread_id"])
         messages = _messages_in(result)
@@ -115,11 +126,19 @@ class GraphAnswers:
         if len(interrupts) > 1:  # in the order in which they will be answered, whichever was done first
             interrupts = graph.get_state(config).interrupts or interrupts
         if interrupts:
-            return "\n\n".join(filter(None, [said, _worded(interrupts[0], replies)]))
+            return Worded("\n\n".join(filter(None, [said, _worded(interrupts[0], replies)])), asks=True)
         if _stops_before_nodes(graph) and (waiting := graph.get_state(config).next):
             log.warning("reply.breakpoint", extra={"phone": masked(thread), "nodes": ", ".join(waiting)})
-            return said or replies.stopped
-        return said or replies.nothing_said
+            return Worded(said or replies.stopped, asks=True)
+        return Worded(said or replies.nothing_said, asks=not said)
+
+    def ask_below(self, graph: Graph, config: RunnableConfig, question: AddedQuestion) -> None:
+        """The conversation has the question where the person sees it: at the end of the newest reply."""
+        if isinstance(graph.channels.get("messages"), DeltaChannel):  # the list is not stored
+            return
+        newest = next(iter(self._sessions.messages_of_turn(config)[-1:]), None)
+        if isinstance(newest, AIMessage):
+            self._sessions.replace_last(config, with_question(newest, question))
 
     def text(self, result: Any, own: Sequence[BaseMessage], owner: str, replies: Replies, *, sources: bool) -> str:
         """The words of a run that leaves no trace: its messages are its own but for those it was given."""

@@ -31,6 +31,8 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
+        if (confirmed := self._context.confirmed(messages_of(state))) is not None:
+            return {"recalled": [], "messages": [confirmed], "jump_to": "end"}
         question = self._context.asked_back(messages_of(state))
         if question is not None:
             return {"recalled": [], "messages": [question], "jump_to": "end"}
@@ -41,11 +43,13 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         # `create_agent` would run the one above on the event loop itself.
         return await self._context.in_thread(self.before_agent, state, runtime)
 
-    def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:  # noqa: ARG002
+    def after_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any] | None:  # noqa: ARG002
         self._context.use_notes.note(messages_of(state), recalled_of(state))
+        asking = None if state.get("structured_response") else self._context.asking_to_confirm(messages_of(state))
+        return None if asking is None else {"messages": [asking]}
 
-    async def aafter_agent(self, state: RememberingState, runtime: Runtime[Any]) -> None:
-        await self._context.in_thread(self.after_agent, state, runtime)
+    async def aafter_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return await self._context.in_thread(self.after_agent, state, runtime)
 
     def wrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]

@@ -63,6 +63,8 @@ class Replies:
     memory_unavailable: str
     remember_what: str
     remembered: str
+    remembered_instead: str
+    known_already: str
     no_embedding: str
     not_remembered: str
     memories: str
@@ -92,6 +94,42 @@ class Replies:
     nothing_forgotten: str
     undone: str
     nothing_to_undo: str
+    remember_this: str
+    """Below a reply: asks about what waits for the person's word."""
+    still_so_this: str
+    """Below a reply: asks about what is in doubt."""
+    still_so_since: str
+    """The same, where it is known what has changed."""
+    declined: str
+    still_so: str
+    no_longer_so: str
+    confirm_changed: str
+    these_wait: str
+    nothing_waits: str
+    confirm_how: str
+    confirm_number: str
+    no_word: str
+    all_word: str
+    """What to type behind /confirm."""
+    privacy: str
+    switched: Mapping[str, str]
+    privacy_on: str
+    privacy_off: str
+    privacy_unknown: str
+    privacy_not_here: str
+    why_what: str
+    why_said: str
+    why_sources: Mapping[str, str]
+    """Of what has no words of the person's, by source type."""
+    why_shared: str
+    why_instead_of: str
+    why_replaced: str
+    why_pending: str
+    why_in_doubt: str
+    why_recalled: str
+    why_used: str
+    why_found_by: str
+    why_signals: Mapping[str, str]
     instructions: str
     no_instructions: str
     instruction_on: str
@@ -155,10 +193,13 @@ ENGLISH = Replies(
         "/remember": "/remember <fact> - I keep it for all our conversations",
         "/memories": "/memories - what I remember for you",
         "/search": "/search <words> - what I remember and what we said about it",
+        "/why": "/why <number or words> - who told me, when, and why I said it",
         "/forget": "/forget <id or words> - I forget it",
         "/undo": "/undo - I take the last forgetting back, within ten minutes",
+        "/confirm": "/confirm - what I am not sure to have understood, for you to decide",
         "/instructions": "/instructions <text> - I do so from now on; alone, the list; off 2, on 2, delete 2,"
         " priority 2 9 change it",
+        "/privacy": "/privacy - what I may remember by myself, and on or off",
         "/timezone": "/timezone <city> - your time zone",
         "/link": "/link - write me from another channel too, as the same person",
         "/reset": "/reset - start this conversation afresh",
@@ -169,6 +210,8 @@ ENGLISH = Replies(
     memory_unavailable="⚠️ Memory system temporarily unavailable. Please try again.",
     remember_what="What shall I remember? For example: /remember TestCorp owes me ₪5000",
     remembered="✅ Remembered: {fact}",
+    remembered_instead="✅ Remembered: {fact} (instead of: {old})",
+    known_already="I know that already: {fact}",
     no_embedding="/remember failed: Unable to generate embedding. Please try again.",
     not_remembered="❌ Failed to store memory. Please try again.",
     memories="What I remember ({count}):",
@@ -204,6 +247,49 @@ ENGLISH = Replies(
     nothing_forgotten="All right, I keep it.",
     undone="↩️ I remember again: {fact}",
     nothing_to_undo="I have forgotten nothing in the last ten minutes.",
+    remember_this="Shall I remember this: “{fact}”?",
+    still_so_this="Is this still so: “{fact}”?",
+    still_so_since="You told me: “{change}”. Is this still so: “{fact}”?",
+    declined="All right, I do not remember that: {fact}",
+    still_so="✅ Still so: {fact}",
+    no_longer_so="All right, that is over: {fact}",
+    confirm_changed="It has changed meanwhile, so I left it as it is. /memories shows what I remember.",
+    these_wait="I am not sure of this ({count}):",
+    nothing_waits="Nothing waits for your word.",
+    confirm_how="Shall I remember it? {one} for yes, {no} for no, {all} for all.",
+    confirm_number="Give me numbers from 1 to {most}, as /confirm lists them.",
+    no_word="no",
+    all_word="all",
+    privacy=(
+        "What I remember by myself from what you tell me: {extraction}\n"
+        "Personal facts, such as where you live: {personal}\n"
+        "Sensitive facts, such as your health: {sensitive}\n"
+        "What you ask me to remember I remember always.\n"
+        "To change it: /privacy on, /privacy off, /privacy personal off, /privacy sensitive on"
+    ),
+    switched={"on": "on", "off": "off"},
+    privacy_on="✅ From now on I may remember what you tell me.",
+    privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it.",
+    privacy_unknown="I did not understand what to switch.",
+    privacy_not_here="This can be allowed in a chat with me alone, not in a group.",
+    why_what="What shall I explain? /why 1 explains the first of /memories, /why TestCorp what I know about that.",
+    why_said="You said on {date}: “{quote}”",
+    why_sources={
+        "manual": "It was entered on {date}.",
+        "command": "You asked me on {date} to remember it.",
+        "extracted_from_chat": "It is from our conversation on {date}.",
+        "extracted_from_document": "It is from a document, on {date}.",
+        "api_import": "It was brought in from elsewhere on {date}.",
+    },
+    why_shared="It is shared with you.",
+    why_instead_of="Until {date} it was: {old}",
+    why_replaced="Now it is: {new}",
+    why_pending="You have not confirmed it yet: /confirm",
+    why_in_doubt="Something it rests on has changed on {date}, so I am not sure of it.",
+    why_recalled="I thought of it last on {date}: it fitted what we were talking about by {percent} %.",
+    why_used="I thought of it last on {date}, because it is new or often needed.",
+    why_found_by="It fits your words {signals}.",
+    why_signals={"text": "by the words themselves", "semantic": "by their meaning"},
     instructions="From now on:",
     no_instructions="You have given me no standing instructions. For example: /instructions answer in short",
     instruction_on="{number}. {text}",

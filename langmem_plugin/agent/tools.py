@@ -8,6 +8,7 @@ from langchain_core.tools import BaseTool, tool
 
 from langmem_plugin.agent.identity import run_config, session_of_run
 from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.logs import event_log
@@ -15,6 +16,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.recall_query import search_for
 from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)
 
@@ -27,7 +29,11 @@ _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and sa
 
 
 def memory_tools(
-    service: MemoryService, saver: ConversationSaver, person: ServedPerson, person_settings: PersonSettings
+    service: MemoryService,
+    saver: ConversationSaver,
+    person: ServedPerson,
+    person_settings: PersonSettings,
+    consents: Consents,
 ) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
@@ -35,12 +41,17 @@ def memory_tools(
     @_told
     def remember_fact(text: str) -> str:
         """Remember a lasting fact about this person for later conversations: a preference, a name, a debt, a date.
+        Only when the person asks for it.
 
         text: the fact in one full sentence that can be understood without the conversation.
         """
-        with saver.sessions.fenced(run_config()):
+        owner, config = person.owner(), run_config()
+        # What no person wrote carries no person's word.
+        if not consents.allowed(owner, explicit=not is_automated(config)):
+            return "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
+        with saver.sessions.fenced(config):
             made = service.remember(
-                person.owner(), storable(text), source_type="extracted_from_chat", session_id=session_of_run()
+                owner, storable(text), source_type="extracted_from_chat", session_id=session_of_run()
             )
         return f"Remembered as {made.id}."
 

@@ -1,6 +1,7 @@
 """Puts together, once for a PhoneMemory, the parts around a model call: recall, the model's input, notes of use."""
 
 import asyncio
+import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from contextvars import copy_context
@@ -8,9 +9,10 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TypeVar
 
-from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.asking_back import asked_back
+from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
 from langmem_plugin.agent.identity import run_config
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.instruction_notices import InstructionNotices
@@ -28,12 +30,17 @@ from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.use_notes import UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.reply_memory import ReplyMemory
 from langmem_plugin.memory.topics import Topics
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Settings
+
+log = event_log(__name__)
 
 _Result = TypeVar("_Result")
 
@@ -56,6 +63,8 @@ class TurnContext:
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
+        questions: ConfirmationQuestions | None,
+        answers: Callable[[str, str], str | None],
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
@@ -63,6 +72,9 @@ class TurnContext:
         self._executor = executor
         self._asks = settings.ask_when_unclear
         self._languages = languages
+        self._saver = saver
+        self._questions = questions
+        self._answers = answers
         self.person = ServedPerson(settings, people)
         self.shown = MemoryInPrompt(
             reminders,
@@ -109,6 +121,53 @@ class TurnContext:
             return replies or self._languages.language_for(self.person.owner(), messages[-1].text)
 
         return asked_back(messages, self.model_input.resolution, worded)
+
+    def to_confirm(self, owner: str, reply: str, replies: Replies) -> AddedQuestion | None:
+        """What to ask at the end of a reply, if anything."""
+        return None if self._questions is None else self._questions.for_reply(owner, reply, lambda: replies)
+
+    def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
+        """The newest message of the current run with a question at its end; None where nothing is to be asked.
+
+        The question becomes the person's to answer with the run's next write.
+        """
+        config, reply = run_config(), messages[-1] if messages else None
+        if self._questions is None or is_automated(config) or not isinstance(reply, AIMessage):
+            return None
+        if reply.id is None or reply.tool_calls:
+            return None
+        owner = self.person.owner()
+
+        def replies() -> Replies:
+            said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+            return self._languages.language_for(owner, said)
+
+        question = self._questions.for_reply(owner, reply.text, replies)
+        if question is None:
+            return None
+        try:
+            self._saver.run_writes.write_along(config, question.open)
+        except StoreUnavailable:
+            log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
+            return None
+        return with_question(reply, question)
+
+    def confirmed(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
+        """The reply to the person's newest message where that answers what the last reply asked at its end."""
+        config = run_config()
+        if (
+            self._questions is None
+            or is_automated(config)
+            or not messages
+            or not isinstance(messages[-1], HumanMessage)
+        ):
+            return None
+        owner = self.person.owner()
+        if is_group(owner):
+            return None
+        with self._saver.sessions.fenced(config):
+            reply = self._answers(owner, messages[-1].text)
+        return None if reply is None else AIMessage(reply, id=uuid.uuid4().hex)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:
         """For asynchronous callers: the same, in a thread that knows the current run."""

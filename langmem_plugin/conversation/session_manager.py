@@ -181,6 +181,18 @@ class SessionManager:
         self._put(own, messages, self._saver.get_tuple(own))
         self._saver.sessions.touch(own, None)
 
+    def replace_last(self, config: RunnableConfig, message: BaseMessage) -> bool:
+        """Puts a message in place of the last one of a turn's session; False, and nothing is done, unless that has
+        its id.
+        """
+        own: RunnableConfig = {"configurable": dict(config["configurable"])}
+        found = self._saver.get_tuple(own)
+        said = _said(found)
+        if not said or message.id is None or said[-1].id != message.id:
+            return False
+        self._put(own, [message], found, instead=1)
+        return True
+
     def get_conversation_history(
         self, chat: str, user_role: Role = "client", max_messages: int | None = None
     ) -> list[dict[str, Any]]:
@@ -280,8 +292,15 @@ class SessionManager:
         self._saver.sessions.touch(config, Client(client_name) if client_name else None)
         return message_id
 
-    def _put(self, config: RunnableConfig, messages: Sequence[BaseMessage], found: CheckpointTuple | None) -> None:
-        """One checkpoint more, with these messages behind those that were found."""
+    def _put(
+        self,
+        config: RunnableConfig,
+        messages: Sequence[BaseMessage],
+        found: CheckpointTuple | None,
+        *,
+        instead: int = 0,
+    ) -> None:
+        """One checkpoint more, with these messages behind those that were found, or in place of the last so many."""
         before: Checkpoint = found.checkpoint if found else empty_checkpoint()
         version = self._saver.get_next_version(before["channel_versions"].get(_CHANNEL), None)
         checkpoint: Checkpoint = {
@@ -290,7 +309,7 @@ class SessionManager:
             "ts": self._saver.sessions.now().isoformat(),
             "channel_values": {
                 **before["channel_values"],
-                _CHANNEL: [*_said(found), *messages],
+                _CHANNEL: [*(_said(found)[:-instead] if instead else _said(found)), *messages],
             },
             "channel_versions": {**before["channel_versions"], _CHANNEL: version},
             "updated_channels": [_CHANNEL],

@@ -103,6 +103,12 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index("langmem_memory_key", "owner", "key"),
     Index("langmem_memory_slot", "owner", "slot"),
     Index("langmem_memory_session", "session_id"),
+    Index(
+        "langmem_memory_doubted",
+        "owner",
+        sqlite_where=text("doubted_at IS NOT NULL"),
+        postgresql_where=text("doubted_at IS NOT NULL"),
+    ),
     Index("langmem_memory_state", "owner", "status", "created_at"),
     Index(
         "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
@@ -121,6 +127,18 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     ForeignKeyConstraint(
         ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
     ),
+    sqlite_with_rowid=False,
+)
+
+memory_verdicts = Table(  # one row: how often the person was asked whether to remember something, and what became of it
+    "langmem_memory_verdicts",
+    metadata,
+    Column("owner", Owner, primary_key=True),
+    Column("asked", Integer, nullable=False),
+    Column("confirmed", Integer, nullable=False),
+    Column("declined", Integer, nullable=False),
+    Column("lapsed", Integer, nullable=False),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
 

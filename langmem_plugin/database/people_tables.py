@@ -55,5 +55,9 @@ person = Table(
     Column("allow_memory_extraction", Boolean),
     Column("allow_personal_memories", Boolean),
     Column("allow_sensitive_memories", Boolean),
+    # Since when each of these holds: what was said before is not remembered by it.
+    Column("extraction_since", Instant),
+    Column("personal_since", Instant),
+    Column("sensitive_since", Instant),
     sqlite_with_rowid=False,
 )

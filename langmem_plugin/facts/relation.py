@@ -113,11 +113,7 @@ def _worded_alike(new: Statement, old: Statement) -> bool:
     told = in_one_form(new.text)
     if not any(word.isalpha() for word in told):
         return plain(new.text) == plain(old.text)
-    return (
-        told == in_one_form(old.text)
-        and _gone(new) == _gone(old)
-        and _denies(new.text) == _denies(old.text)
-    )
+    return told == in_one_form(old.text) and _gone(new) == _gone(old) and _denies(new.text) == _denies(old.text)
 
 
 def _denies(text: str) -> bool:

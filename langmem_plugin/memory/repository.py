@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, true, update
 
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
@@ -25,6 +25,7 @@ from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Statu
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
+_MOST_UNASKED = 5
 _MOST_FORGOTTEN = 100  # that are looked at to take the last one back
 
 
@@ -124,7 +125,14 @@ class MemoryRepository:
         return {row.memory_id: row.access_count for row in touched}
 
     def set_status(
-        self, connection: Connection, owner: str, memory_ids: Sequence[str], status: Status, *, now: datetime
+        self,
+        connection: Connection,
+        owner: str,
+        memory_ids: Sequence[str],
+        status: Status,
+        *,
+        now: datetime,
+        if_still: ColumnElement[bool] = true(),  # noqa: B008 - immutable
     ) -> int:
         """Moves those that are live to `status`, and returns how many."""
         number, _ = begin_change(connection, owner)
@@ -132,7 +140,7 @@ class MemoryRepository:
         for part in in_parts(memory_ids):
             moved += connection.execute(
                 update(memory)
-                .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE))
+                .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE), if_still)
                 .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
             ).rowcount
         return moved
@@ -216,6 +224,31 @@ class MemoryRepository:
             memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
         )
         return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(_MOST_FORGOTTEN))
+
+    def unasked(self, connection: Connection, owner: str, *, now: datetime) -> list[Memory]:
+        """Of what the person was never asked about: what waits for their word, and what is in doubt; of each some,
+        the newest first.
+        """
+        mine = select(*STORED).where(memory.c.owner == owner, memory.c.asked_at.is_(None), valid(now))
+        pending = mine.where(memory.c.status == "pending").order_by(
+            memory.c.created_at.desc(), memory.c.position.desc()
+        )
+        doubted = mine.where(memory.c.doubted_at.is_not(None), memory.c.status == "active")
+        return [
+            *self._memories(connection, pending.limit(_MOST_UNASKED)),
+            *self._memories(connection, doubted.order_by(memory.c.doubted_at.desc()).limit(_MOST_UNASKED)),
+        ]
+
+    def written_at(self, connection: Connection, owner: str, instant: datetime) -> list[Memory]:
+        """The active memories that were stored, or changed last, in the transaction of that instant."""
+        then = or_(memory.c.created_at == instant, memory.c.updated_at == instant)
+        mine = select(*STORED).where(memory.c.owner == owner, memory.c.status == "active", then)
+        return self._memories(connection, mine.order_by(memory.c.position))
+
+    def replaced_by(self, connection: Connection, owner: str, memory_id: str) -> list[Memory]:
+        """Those in whose place this one is, the last first."""
+        replaced = (memory.c.owner == owner, memory.c.status == "superseded", memory.c.superseded_by == memory_id)
+        return self._memories(connection, select(*STORED).where(*replaced).order_by(memory.c.change.desc()))
 
     def refuse_damaged(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
         """To be asked about what `by_ids` left out. Raises DamagedMemory for what is there nevertheless."""

@@ -19,11 +19,14 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.database.slices import delete_in_slices
+from langmem_plugin.memory import verdicts
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, OVER, Status
 from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.verdicts import Verdicts
 
 _FORGOTTEN_FOR = timedelta(days=30)
+_PENDING_FOR = timedelta(days=30)
 _A_YEAR = timedelta(days=365)
 _USES_LOGGED_FOR = timedelta(days=90)
 
@@ -107,6 +110,25 @@ class Retention:
                 with unindexed, self._database.write(patience=BULK_WORK) as connection:
                     deleted = self._repository.remove(connection, owner, part, if_still=due)
                 yield deleted
+
+    def pending_lapsed(self) -> Iterator[int]:
+        """Archives what has waited for the person's word for 30 days since it was stored or asked about; after each
+        transaction, how many.
+        """
+        now = self._now()
+        due = and_(memory.c.status == "pending", memory.c.updated_at <= now - _PENDING_FOR)
+        with self._database.read() as connection:
+            rows = connection.execute(select(memory.c.owner, memory.c.memory_id).where(due)).all()
+        waiting_of: dict[str, list[str]] = {}
+        for row in rows:
+            waiting_of.setdefault(row.owner, []).append(row.memory_id)
+        for owner, memory_ids in waiting_of.items():
+            for part in in_parts(memory_ids):
+                with self._database.write() as connection:
+                    moved = self._repository.set_status(connection, owner, part, "archived", now=now, if_still=due)
+                    if moved:
+                        verdicts.count(connection, owner, Verdicts(lapsed=moved))
+                yield moved
 
     def uses_deleted(self) -> Iterator[int]:
         """Of `purge`, the log of uses, with marks of sessions that were dropped a year ago; see `memories_deleted`."""

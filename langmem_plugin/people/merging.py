@@ -19,7 +19,7 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.owner_merge import OwnerMerge, Record
-from langmem_plugin.people import links
+from langmem_plugin.people import consents, links
 
 log = event_log(__name__)
 
@@ -55,6 +55,7 @@ class Merging:
             moved |= self._memories.merge(connection, other, person, now)
             moved["identifiers"] = links.hand_over(connection, other, person)
             moved["settings"] = _settings_moved(connection, other, person)
+            moved["consent"] = None if moved["settings"] else consents.join(connection, other, person)
             handed = update(table).where(table.c.person == other).values(person=person).returning(table.c.merge_id)
             moved["merges"] = list(connection.execute(handed).scalars())
             links.add(connection, person, other, now)
@@ -101,6 +102,8 @@ class Merging:
         self._memories.take_back(connection, moved, holder, back_to, now)
         if moved["settings"]:
             _settings_moved(connection, holder, back_to)
+        else:
+            consents.part(connection, holder, moved.get("consent"))
         for part in in_parts(moved["merges"]):
             theirs = update(table).where(table.c.person == holder, table.c.merge_id.in_(part))
             connection.execute(theirs.values(person=back_to))

@@ -1,10 +1,11 @@
 """/forget asks before it forgets what it only believes to be meant, and /undo takes it back."""
 
 import pytest
+from sqlalchemy import insert, select
 
 from langmem_plugin import PhoneMemory
-from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import replies_in
+from langmem_plugin.database.conversation_tables import question
 from langmem_plugin.memory.visibility import SHARED, share
 
 ERIN, JASON = "+972501234567", "+972501234568"
@@ -143,12 +144,13 @@ def test_what_changed_after_it_was_shown_is_kept(memory):
 
 @pytest.mark.spec("U-2")
 def test_what_something_else_asked_is_left_alone(memory, clock):
-    other = OpenQuestions(memory.database, "another", now=clock)
-    other.ask(ERIN, {"about": "dogs"})
+    asked = {"thread": ERIN, "asked_at": clock(), "payload": b'{"kind": "another"}'}
+    with memory.database.write() as connection:
+        connection.execute(insert(question).values(asked))
 
     assert memory.command(ERIN, "yes") is None
-    assert other.take(ERIN)["about"] == "dogs"
-    assert other.take(ERIN) is None
+    with memory.database.read() as connection:
+        assert connection.execute(select(question.c.payload)).scalars().all() == [b'{"kind": "another"}']
 
 
 @pytest.mark.spec("U-2")

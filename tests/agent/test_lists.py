@@ -11,7 +11,7 @@ ERIN = "+972501234567"
 
 
 def lines_of(answer):
-    return [line for line in answer.splitlines() if line.startswith("- ")]
+    return [line for line in answer.splitlines() if re.match(r"\d+\. ", line)]
 
 
 @pytest.mark.spec("U-2", "M-9")

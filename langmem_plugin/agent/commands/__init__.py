@@ -1,5 +1,5 @@
 """Chat commands: what a person types with a slash or says in plain words, answered without a model."""
 
-from langmem_plugin.agent.commands.commands import Commands
+from langmem_plugin.agent.commands.commands import Commands, Reading
 
-__all__ = ["Commands"]
+__all__ = ["Commands", "Reading"]

@@ -1,14 +1,25 @@
 """Which command a text is, and who answers it."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection
 
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
+from langmem_plugin.agent.commands.confirming import Confirming, verdict
+from langmem_plugin.agent.commands.explaining import Explaining
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
-from langmem_plugin.agent.commands.plain_words import Said, said
+from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
+from langmem_plugin.agent.commands.plain_words import Said, asks_why, said
+from langmem_plugin.agent.commands.privacy import Privacy
+from langmem_plugin.agent.commands.told import remembered
+from langmem_plugin.agent.incoming_message import as_utc
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.replies import Replies
@@ -20,12 +31,27 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
+from langmem_plugin.writing.confirmation import Confirmations
+from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.provenance import Provenance
 
 log = event_log(__name__)
 
 _Told = TypeVar("_Told", str, str | None)
 _Answer = Callable[[str, str, Replies], str]
+_CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a text is to the commands: whether `Commands.answer` answers it. If not, whether what the last reply asked
+    is still open, and whether there is anything to ask the person at the end of this one.
+    """
+
+    is_answered: bool = False
+    is_asked: bool = False
+    may_ask: bool = False
 
 
 class Commands:
@@ -43,6 +69,10 @@ class Commands:
         languages: Languages,
         role_of: Callable[[str], Role],
         choice: InstructionChoice,
+        questions: OpenQuestions,
+        consents: Consents,
+        confirmations: Confirmations,
+        provenance: Provenance,
         remembers: bool = True,
         notices: bool = True,
     ) -> None:
@@ -50,40 +80,60 @@ class Commands:
         self._reset = reset
         self._person_settings = person_settings
         self._languages = languages
+        self._role_of = role_of
         self._remembers = remembers
         self._notices = notices
-        self._forgetting = Forgetting(service)
+        self._questions = questions
+        self._consents = consents
+        self._confirmations = confirmations
+        self._forgetting = Forgetting(service, questions)
+        self._confirming = Confirming(confirmations, questions, service)
         memories = MemoryList(service, person_settings, role_of)
+        self._explaining = Explaining(service, provenance, memories, person_settings)
         instructions = InstructionList(service, person_settings, choice)
         self._answers: Mapping[CommandName, _Answer] = {
             "remember": self._remember,
             "memories": memories.listed,
             "search": memories.searched,
+            "why": lambda owner, rest, replies: self._explaining.why(owner, rest, role_of(owner), replies),
             "forget": self._forgetting.forget,
             "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
+            "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
             "instructions": instructions.answer,
+            "privacy": Privacy(consents).answer,
             "timezone": self._time_zone,
             "link": Linking(people).answer,
             "reset": self._start_afresh,
             "help": self._help,
         }
 
-    def answer(self, owner: str, text: str) -> str | None:
-        """The reply to a command, or to what a command asked; None if the text is neither and belongs to the agent.
+    def answer(
+        self,
+        owner: str,
+        text: str,
+        *,
+        written_at: datetime | None = None,
+        answered: list[OpenQuestion] | None = None,
+    ) -> str | None:
+        """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
 
-        A text that does not answer an open question closes it.
+        A text that does not answer an open question closes it, unless it was written before that was asked. Where
+        `answered` is given, the reply's question that the text answers is added to it, for the caller to close with
+        what it keeps: until then, whoever delivers the answer again is told the same.
         """
-        question = self._question(owner)
+        question = self._question(owner, written_at)
         if not may_be_typed(text):
-            if question is not None and (reply := self._answer_to(owner, text, question)) is not None:
-                return reply
-            found = self._said_by(owner, text)
-            return self._answered(owner, text, found.command, found.rest) if found else None
-        if (command := typed(cleaned(text))) is None:
+            return self._spoken(owner, text, question, answered)
+        command = typed(cleaned(text))
+        if question is not None and (command is None or command.command != "confirm"):
+            self._close(owner, question)
+        if command is None:
             return None
+        replies = self._languages.language_for(owner, text)
+        if command.command == "confirm" and question is not None and self._remembers:
+            return self._confirmed(owner, command.rest, question, replies)
         if command.command is not None:
             return self._answered(owner, text, command.command, command.rest)
-        replies = self._languages.language_for(owner, text)
         near = nearest(command.word, self._person_settings.language(owner))
         return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
 
@@ -96,24 +146,68 @@ class Commands:
         command = typed(cleaned(text))
         return command is not None and (command.command is not None or nearest(command.word, "en") is not None)
 
-    def takes(self, owner: str, text: str) -> bool:
-        """Whether `answer` will answer this text of this person. What does not answer an open question closes it."""
+    def reading(self, owner: str, text: str, *, written_at: datetime | None = None) -> Reading:
+        """What this text of this person is to the commands. What does not answer an open question closes it, unless a
+        reply asked it: the text may be an earlier message, delivered again.
+        """
         if self.knows(text) and (may_be_typed(text) or self._said_by(owner, text) is not None):
-            return True
+            return Reading(is_answered=True)
         command = typed(cleaned(text)) if may_be_typed(text) else None
         if command is not None and nearest(command.word, self._person_settings.language(owner)) is not None:
-            return True
+            return Reading(is_answered=True)
         if not self._remembers:
-            return False
+            return Reading()
         try:
-            if self._forgetting.questions.look(owner) is None:
-                return False
-            if is_answer(cleaned(text)):
-                return True
-            self._forgetting.questions.take(owner)
+            with self._service.database.read() as connection:
+                question = self._questions.look_in(connection, owner)
+                may_ask = self._confirmations.may_ask(connection, owner)
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
-        return False
+            return Reading()
+        if question is not None and not _is_older(written_at, question):
+            if _is_answer(question, cleaned(text)):
+                return Reading(is_answered=True)
+            if question.kind != "confirm":
+                self._close(owner, question)
+        is_open = question is not None and question.kind == "confirm"
+        return Reading(is_answered=self._asks_why(owner, text), is_asked=is_open, may_ask=may_ask)
+
+    def answers(self, owner: str, text: str) -> str | None:
+        """The reply to what the last reply asked at its end; None, and nothing is open any more, for anything else.
+
+        For runs of a graph outside of `reply`: what is typed there belongs to the agent.
+        """
+        question = self._question(owner, None)
+        if question is None or question.kind != "confirm":
+            return None
+        return self._to_question(owner, text, question, None)
+
+    def close_in(self, connection: Connection, owner: str, answered: Sequence[OpenQuestion]) -> None:
+        """In the transaction that keeps the replies to them."""
+        for question in answered:
+            self._questions.close_in(connection, owner, question)
+
+    def close_question(self, owner: str) -> None:
+        """Nothing that was asked before counts any more."""
+        if (question := self._question(owner, None)) is not None:
+            self._close(owner, question)
+
+    def close_confirmation(self, owner: str) -> None:
+        """What an earlier reply asked at its end, that is: another reply goes out."""
+        if (question := self._question(owner, None)) is not None and question.kind == "confirm":
+            self._close(owner, question)
+
+    def _spoken(
+        self, owner: str, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None
+    ) -> str | None:
+        if question is not None and (reply := self._to_question(owner, text, question, answered)) is not None:
+            return reply
+        if self._asks_why(owner, text):
+            replies = self._languages.language_for(owner, text)
+            role = self._role_of(owner)
+            return self._kept(owner, "why", replies, lambda: self._explaining.of_last_reply(owner, role, replies))
+        found = self._said_by(owner, text)
+        return self._answered(owner, text, found.command, found.rest) if found else None
 
     def _said(self, text: str) -> Said | None:
         found = said(cleaned(text)) if self._remembers else None
@@ -127,19 +221,52 @@ class Commands:
         order = instruction_in(text)
         return None if order is not None and order.names else found
 
+    def _asks_why(self, owner: str, text: str) -> bool:
+        """Only where the last reply rests on something that is remembered."""
+        if not self._remembers or may_be_typed(text) or not asks_why(cleaned(text)):
+            return False
+        try:
+            return self._explaining.can_explain(owner, self._role_of(owner))
+        except StoreUnavailable:
+            log.warning("why.not_read", exc_info=True, extra={"owner": masked(owner)})
+            return False
+
     def _answered(self, owner: str, text: str, command: CommandName, rest: str) -> str:
         replies = self._languages.language_for(owner, text)
         if not self._remembers and command not in _OF_CONVERSATION:
             return replies.memory_disabled
         return self._kept(owner, command, replies, lambda: self._answers[command](owner, rest, replies))
 
-    def _answer_to(self, owner: str, text: str, question: dict[str, Any]) -> str | None:
-        if not is_answer(cleaned(text)):
+    def _to_question(
+        self, owner: str, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None
+    ) -> str | None:
+        """None for what is no answer to it; the question is closed then."""
+        said_now = cleaned(text)
+        if not _is_answer(question, said_now):
+            self._close(owner, question)
             return None
         replies = self._languages.language_for(owner, text)
+        if question.kind == "confirm":
+            work = partial(self._confirming.answered, owner, said_now, question, replies)
+            reply = self._kept(owner, "confirm", replies, work)
+            if answered is None:
+                self._close(owner, question)
+            else:
+                answered.append(question)
+            return reply
+        if not self._close(owner, question):  # another process has it
+            return None
+        details = question.details
         return self._kept(
-            owner, "forget", replies, lambda: self._forgetting.answered(owner, cleaned(text), question, replies)
+            owner, "forget", replies, lambda: self._forgetting.answered(owner, said_now, details, replies)
         )
+
+    def _confirmed(self, owner: str, rest: str, question: OpenQuestion, replies: Replies) -> str:
+        """/confirm, while something is asked."""
+        listed = question if question.kind == "confirm_list" else None
+        if listed is None:
+            self._close(owner, question)
+        return self._kept(owner, "confirm", replies, lambda: self._confirming.confirm(owner, rest, listed, replies))
 
     def _kept(self, owner: str, command: CommandName, replies: Replies, work: Callable[[], _Told]) -> _Told | str:
         """What the work says, or that the memory cannot be reached."""
@@ -151,27 +278,38 @@ class Commands:
             log.warning("command.unavailable", exc_info=True, extra={"owner": masked(owner), "command": command})
             return replies.memory_unavailable
 
-    def _question(self, owner: str) -> dict[str, Any] | None:
+    def _question(self, owner: str, written_at: datetime | None) -> OpenQuestion | None:
+        """The open question, if the text that came in can be about it."""
         if not self._remembers:
             return None
         try:
-            return self._forgetting.questions.take(owner)
+            question = self._questions.look(owner)
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return None
+        return None if question is not None and _is_older(written_at, question) else question
+
+    def _close(self, owner: str, question: OpenQuestion) -> bool:
+        try:
+            return self._questions.close(owner, question)
+        except StoreUnavailable:
+            log.warning("question.not_closed", exc_info=True, extra={"owner": masked(owner)})
+            return False
 
     def _remember(self, owner: str, fact: str, replies: Replies) -> str:
         if not fact:
             return replies.remember_what
+        if not self._consents.allowed(owner, explicit=True):
+            return replies.not_remembered
         try:
-            self._service.remember(owner, fact, source_type="command")
+            made = self._service.remember(owner, fact, source_type="command")
         except EmbeddingUnavailable:
             log.warning("remember.not_embedded", exc_info=True, extra={"owner": masked(owner)})
             return replies.no_embedding
         except StoreUnavailable:
             log.warning("remember.not_stored", exc_info=True, extra={"owner": masked(owner)})
             return replies.not_remembered
-        return replies.remembered.format(fact=fact)
+        return remembered(self._service, made, replies)
 
     def _time_zone(self, owner: str, name: str, replies: Replies) -> str:
         told = replies.time_zone
@@ -191,3 +329,18 @@ class Commands:
     def _help(self, _owner: str, _rest: str, replies: Replies) -> str:
         known = self._answers if self._remembers else _OF_CONVERSATION
         return "\n".join(usage for command, usage in replies.usage.items() if command.removeprefix("/") in known)
+
+
+def _is_older(written_at: datetime | None, question: OpenQuestion) -> bool:
+    return written_at is not None and as_utc(written_at) + _CLOCKS_DIFFER < question.asked_at
+
+
+def _is_answer(question: OpenQuestion, text: str) -> bool:
+    """Whether a text may be the answer to a question of this kind."""
+    match question.kind:
+        case "forget":
+            return is_answer(text)
+        case "confirm":
+            return verdict(text) is not None
+        case "confirm_list":  # answered by /confirm
+            return False

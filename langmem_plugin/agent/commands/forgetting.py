@@ -1,7 +1,7 @@
 """/forget and /undo: what is meant is found surely and shown before it is forgotten, and can be taken back."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -34,9 +34,9 @@ _Same = Sequence[Memory]
 
 
 class Forgetting:
-    def __init__(self, service: MemoryService) -> None:
+    def __init__(self, service: MemoryService, questions: OpenQuestions) -> None:
         self._service = service
-        self.questions = OpenQuestions(service.database, "forget", now=service.now)
+        self._questions = questions
 
     def forget(self, owner: str, wanted: str, replies: Replies) -> str:
         """Forgets what an id or the whole text names; of what was found otherwise, asks first."""
@@ -51,7 +51,7 @@ class Forgetting:
             return replies.forget_unknown.format(words=one_line(wanted))
         return self._ask(owner, found, replies)
 
-    def answered(self, owner: str, text: str, question: dict[str, Any], replies: Replies) -> str | None:
+    def answered(self, owner: str, text: str, question: Mapping[str, Any], replies: Replies) -> str | None:
         """The reply to what a person said to `question`; None if that is no answer to it."""
         choices: list[list[tuple[str, int]]] = question["choices"]
         number, yes = _number(text, len(choices)), _verdict(text)
@@ -62,7 +62,7 @@ class Forgetting:
         elif yes and len(choices) == 1:
             chosen = choices[0]
         elif number is not None or yes:
-            self.questions.ask(owner, {"choices": choices})
+            self._questions.ask(owner, "forget", {"choices": choices})
             return replies.forget_number.format(most=len(choices))
         else:
             return None
@@ -141,7 +141,8 @@ class Forgetting:
 
     def _ask(self, owner: str, found: Sequence[_Same], replies: Replies) -> str:
         shown = found[:_SHOWN]
-        self.questions.ask(owner, {"choices": [[(each.id, each.revision) for each in same] for same in shown]})
+        choices = [[(each.id, each.revision) for each in same] for same in shown]
+        self._questions.ask(owner, "forget", {"choices": choices})
         if len(found) == 1:
             return replies.forget_this.format(fact=one_line(found[0][0].text))
         lines = [f"{number}. {with_id(same[0], same[0].text)}" for number, same in enumerate(shown, 1)]

@@ -42,7 +42,8 @@ class MemoryList:
             shown = self._service.list_memories(owner, limit=room, offset=skip, where=Filter(fact_types=[kind]))
             if shown and len([each for each in many.values() if each]) > 1:
                 lines.append(replies.kinds[kind])
-            lines += [f"- {with_id(each, each.text)}" for each in shown]
+            number = (page - 1) * PAGE + PAGE - room
+            lines += [f"{place}. {with_id(each, each.text)}" for place, each in enumerate(shown, number + 1)]
             skip, room = max(skip - many[kind], 0), room - len(shown)
             if not room:
                 break
@@ -55,6 +56,17 @@ class MemoryList:
         elif told:
             lines.append(told)
         return "\n".join(lines)
+
+    def numbered(self, owner: str, number: int) -> Memory | None:
+        """What stands under a number of the list, as it is now."""
+        skip = number - 1
+        for kind in FACT_TYPES if skip >= 0 else ():
+            where = Filter(fact_types=[kind])
+            found = self._service.list_memories(owner, limit=1, offset=skip, where=where)
+            if found:
+                return found[0]
+            skip -= self._service.count(owner, where=where)
+        return None
 
     def searched(self, owner: str, query: str, replies: Replies) -> str:
         if not query:

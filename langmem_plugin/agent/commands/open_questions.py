@@ -1,63 +1,86 @@
-"""The question that a command asked a person, until they answer it: in the database, the same for every process."""
+"""The question that a person was asked, until they answer it: in the database, the same for every process."""
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Literal, get_args
 
-from sqlalchemy import delete, select
+from sqlalchemy import Connection, delete, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.schema import upsert
 
-_OPEN_FOR = timedelta(minutes=10)
+QuestionKind = Literal["forget", "confirm", "confirm_list"]
+
+# A list's numbers mean something while it is in sight; an answer to what stands below a reply may come a day later.
+_OPEN_FOR: Mapping[str, timedelta] = {
+    "forget": timedelta(minutes=10),
+    "confirm": timedelta(days=1),
+    "confirm_list": timedelta(minutes=10),
+}
+
+
+@dataclass(frozen=True)
+class OpenQuestion:
+    """`details` are plain data of whoever asked."""
+
+    kind: QuestionKind
+    details: Mapping[str, Any]
+    asked_at: datetime
+    payload: bytes
 
 
 class OpenQuestions:
     """One for each person; the newer question takes the place of the older."""
 
-    def __init__(self, database: Database, kind: str, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
         self._database = database
-        self._kind = kind
         self._now = now
 
-    def ask(self, owner: str, details: Mapping[str, Any]) -> None:
-        """Keeps `details`, which are plain data, until `take`."""
-        asked = {"asked_at": self._now(), "payload": json.dumps({"kind": self._kind, **details}).encode()}
+    def ask(self, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
+        """It is open until it is closed or `_OPEN_FOR` is over."""
         with self._database.write() as connection:
-            connection.execute(
-                upsert(connection, table)
-                .values(thread=owner, **asked)
-                .on_conflict_do_update(index_elements=["thread"], set_=asked)
-            )
+            self.ask_in(connection, owner, kind, details)
 
-    def look(self, owner: str) -> dict[str, Any] | None:
-        """The details of the open question, which stays open."""
-        with self._database.read() as connection:
-            row = connection.execute(
-                select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)
-            ).one_or_none()
-        return self._details(row.payload) if row is not None and row.asked_at + _OPEN_FOR > self._now() else None
+    def ask_in(self, connection: Connection, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
+        """The same within a transaction of the caller."""
+        asked = {"asked_at": self._now(), "payload": json.dumps({"kind": kind, **details}).encode()}
+        connection.execute(
+            upsert(connection, table)
+            .values(thread=owner, **asked)
+            .on_conflict_do_update(index_elements=["thread"], set_=asked)
+        )
 
-    def take(self, owner: str) -> dict[str, Any] | None:
-        """The details of the open question, which is closed by this: of two processes one gets them."""
+    def look(self, owner: str) -> OpenQuestion | None:
+        """The open question, which stays open."""
         with self._database.read() as connection:
-            row = connection.execute(
-                select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)
-            ).one_or_none()
-        if row is None or (details := self._details(row.payload)) is None:
-            return None
+            return self.look_in(connection, owner)
+
+    def look_in(self, connection: Connection, owner: str) -> OpenQuestion | None:
+        """The same within a read of the caller."""
+        row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
+        found = _question(row.payload, row.asked_at) if row is not None else None
+        return found if found is not None and found.asked_at + _OPEN_FOR[found.kind] > self._now() else None
+
+    def close(self, owner: str, question: OpenQuestion) -> bool:
+        """Whether it was open until now: of two processes one is told so."""
         with self._database.write() as connection:
-            closed = connection.execute(
-                delete(table).where(table.c.thread == owner, table.c.payload == row.payload)
-            ).rowcount
-        return details if closed and row.asked_at + _OPEN_FOR > self._now() else None
+            return self.close_in(connection, owner, question)
 
-    def _details(self, payload: bytes) -> dict[str, Any] | None:
-        """None for a question of another kind."""
-        try:
-            details = json.loads(payload)
-        except ValueError:
-            return None
-        return details if isinstance(details, dict) and details.get("kind") == self._kind else None
+    def close_in(self, connection: Connection, owner: str, question: OpenQuestion) -> bool:
+        """The same within a transaction of the caller."""
+        this = (table.c.thread == owner, table.c.asked_at == question.asked_at, table.c.payload == question.payload)
+        return connection.execute(delete(table).where(*this)).rowcount > 0
+
+
+def _question(payload: bytes, asked_at: datetime) -> OpenQuestion | None:
+    """None for what another program keeps here."""
+    try:
+        details = json.loads(payload)
+    except ValueError:
+        return None
+    if not isinstance(details, dict) or details.get("kind") not in get_args(QuestionKind):
+        return None
+    return OpenQuestion(details["kind"], details, asked_at, payload)

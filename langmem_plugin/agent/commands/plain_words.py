@@ -13,6 +13,7 @@ from langmem_plugin.agent.command_words import CommandName
 from langmem_plugin.agent.commands.instruction_list import NEWEST
 
 _LONGEST = 600  # letters of a text that is looked at
+_LONGEST_QUESTION = 80
 _SHORTENED = re.compile(r"\b(?:dr|mr|mrs|ms|prof|st|no|sr|sra|dra|ud|uds|[a-zñ])\.\s", re.IGNORECASE)
 _SENTENCES = re.compile(r"[.!?…][\"'”’)]{0,3}\s\S")
 _QUESTION = re.compile(r"[?¿؟]")
@@ -48,6 +49,11 @@ class _Language:
     """A request behind the first: "… and show me recipes"."""
     politeness: re.Pattern[str]
     """Behind what is told, and no part of it."""
+    allows: re.Pattern[str]
+    """That what the person says may be remembered."""
+    forbids: re.Pattern[str]
+    asks_why: re.Pattern[str]
+    """On what the last reply rests."""
 
 
 def said(text: str) -> Said | None:
@@ -61,10 +67,8 @@ def said(text: str) -> Said | None:
     for language in _LANGUAGES.values():
         if not language.letters.search(plain):
             continue
-        if language.asks_for_all.fullmatch(plain):
-            return Said("memories")
-        if dropped := language.drops_rule.fullmatch(plain):
-            return Said("instructions", f"delete {dropped['number'] or NEWEST}")
+        if (whole := _whole(language, plain)) is not None:
+            return whole
         if _QUESTION.search(plain):
             continue
         for rule in language.rules:
@@ -72,6 +76,34 @@ def said(text: str) -> Said | None:
                 # As it was written: only apostrophes were made equal, letter by letter.
                 return Said(rule.command, text[found.start("rest") : found.end("rest")].strip())
     return None
+
+
+def _whole(language: _Language, text: str) -> Said | None:
+    """Of sayings in which nothing is left open."""
+    if language.asks_for_all.fullmatch(text):
+        return Said("memories")
+    if dropped := language.drops_rule.fullmatch(text):
+        return Said("instructions", f"delete {dropped['number'] or NEWEST}")
+    switched = _switched(language, text)
+    return None if switched is None else Said("privacy", switched)
+
+
+def asks_why(text: str) -> bool:
+    """Whether a text asks on what the reply before it rests: a command only where that is something remembered."""
+    if not text or len(text) > _LONGEST_QUESTION:
+        return False
+    plain = " ".join(text.split()).translate(_APOSTROPHES)
+    return any(
+        language.letters.search(plain) and language.asks_why.fullmatch(plain) for language in _LANGUAGES.values()
+    )
+
+
+def _switched(language: _Language, text: str) -> str | None:
+    end = language.politeness.search(text)
+    told = text[: end.start()] if end else text
+    if language.forbids.fullmatch(told):
+        return "off"
+    return "on" if language.allows.fullmatch(told) else None
 
 
 def _read(rule: _Rule, language: _Language, text: str) -> re.Match[str] | None:
@@ -108,6 +140,10 @@ _EN_POINTS = (
 )
 _EN_NO_FACT = _pattern(
     r"\A(?:(?:the|that|this)\s(?:(?:first|second|third|last|other)\s)?one\b|(?:i|we)\s(?:just\s|ever\s)?(?:asked|said|mentioned|wrote|told|talked|spoke|discussed)\b|you\b)|,"
+)
+_EN_SAID_BY_ME = (
+    r"(?:(?:what|everything|anything|whatever|all|things|stuff|facts)\s(?:that\s)?i\s(?:tell\syou|say|write|text\syou|send\syou)"
+    r"|(?:things|stuff|facts|everything|anything|information|data)\s(?:about|on)\sme)"
 )
 _EN_ONE = r"\b(?:the|that|this)\s(?:(?:first|second|third|last|other)\s)?one\b"
 
@@ -160,6 +196,21 @@ _ENGLISH = _Language(
         (?:show|find|tell|send|order|book|search|recommend|suggest|help|write|list|add|give\sme|let's|what|where|when|which|who|how)\b(?!\s(?:and|i|we|he|she|they)\b)"""
     ),
     politeness=_pattern(r"[\s,]{1,3}(?:please|ok|okay|thanks|thank\syou)[\s.!]{0,5}\Z"),
+    allows=_pattern(
+        rf"""{_EN_HEAD}(?:you(?:\smay|\scan|'re\sallowed\sto|\sare\sallowed\sto|\shave\smy\spermission\sto)|feel\sfree\sto|i\sallow\syou\sto)
+        \s(?:start\sto\s)?(?:remember|keep|store|save)\s{_EN_SAID_BY_ME}(?:\s(?:again|from\snow\son))?{_EN_END}"""
+    ),
+    forbids=_pattern(
+        rf"""{_EN_HEAD}(?:(?:stop|quit)\s(?:remembering|keeping|storing|saving|collecting)
+        |(?:don't|do\snot|never|you\s(?:may|can|must|should)\s?not|you\scan't|i\sdon't\swant\syou\sto)\s(?:remember|keep|store|save))
+        \s{_EN_SAID_BY_ME}(?:\s(?:any\s?more|from\snow\son|again))?{_EN_END}"""
+    ),
+    asks_why=_pattern(
+        rf"""{_EN_HEAD}(?:(?:and|but)\s)?(?:why\s(?:do|did|would)\syou\s(?:think|say|believe|assume|remember|mention)\s(?:that|so|this|it)
+        |how\s(?:do|did|would|could|can)\syou\s(?:know|remember)(?:\s(?:that|this|it|all\s(?:that|this)))?
+        |(?:from\s)?where\s(?:do|did)\syou\s(?:know|get|have|hear|learn)\s(?:that|this|it)(?:\sfrom)?
+        |who\stold\syou(?:\s(?:that|this|so))?|what\smakes\syou\s(?:think|say|believe)\s(?:that|so|this))[\s.!?]{{0,5}}\Z"""
+    ),
 )
 
 _HE_HEAD = r"\A(?:(?:היי|הי|אוקיי|אוקי|טוב|אז|וגם|גם|שלום)\b[\s,!]{0,3})?(?:בבקשה[\s,]{1,3})?"
@@ -174,6 +225,11 @@ _HE_RETRACTED = _pattern(r",|\A(?:את|אתה|דיברנו|אמרתי|שאלתי
 _HE_POINTS = (
     r"(?:זה|זאת|זו|ההוא|ההיא|אלה|אלו|הם|הן|הראשון|הראשונה|השני|השנייה|השניה|השלישי|השלישית"
     r"|האחרון|האחרונה|מספר\s\d{1,4})"
+)
+
+_HE_SAID_BY_ME = (
+    r"(?:(?:את\s)?(?:כל\s)?מה\sשאני\s(?:אומר|אומרת|מספר|מספרת|כותב|כותבת)(?:\sלך)?"
+    r"|(?:דברים|פרטים|מידע|משהו|כלום|שום\sדבר|הכל|הכול)\s(?:עלי|עליי))"
 )
 
 _HEBREW = _Language(
@@ -224,6 +280,18 @@ _HEBREW = _Language(
         r"""(?:,\s?(?:ו|אז\s)?|\sו)(?:תראה|תראי|תמצא|תמצאי|תגיד|תגידי|תשלח|תשלחי|תזמין|תזמיני|תחפש|תחפשי|תמליץ|תמליצי|תעזור|תעזרי|תכתוב|תכתבי|תוסיף|תוסיפי|תן|תני|בוא|בואי|מה|איפה|מתי|איך)\b"""
     ),
     politeness=_pattern(r"[\s,]{1,3}(?:בבקשה|תודה|אוקיי)[\s.!]{0,5}\Z"),
+    allows=_pattern(
+        rf"""{_HE_HEAD}(?:(?:את|אתה)\s(?:יכול|יכולה|רשאי|רשאית)|מותר\sלך|אני\s(?:מרשה|מאשר|מאשרת)\sלך)\s(?:לזכור|לשמור)\s{_HE_SAID_BY_ME}(?:\s(?:שוב|מעכשיו))?{_HE_END}"""
+    ),
+    forbids=_pattern(
+        rf"""{_HE_HEAD}(?:(?:תפסיק|תפסיקי|להפסיק|די|אסור\sלך|(?:את|אתה)\sלא\s(?:יכול|יכולה|רשאי|רשאית))\s(?:לזכור|לשמור|לאסוף)|אל\s(?:תזכור|תזכרי|תשמור|תשמרי))
+        \s{_HE_SAID_BY_ME}(?:\s(?:יותר|מעכשיו))?{_HE_END}"""
+    ),
+    asks_why=_pattern(
+        rf"""{_HE_HEAD}(?:(?:למה|מדוע)\s(?:את|אתה)\s(?:חושב|חושבת|אומר|אומרת|זוכר|זוכרת)\s(?:את\sזה|ככה|כך|כן)
+        |(?:איך|מאיפה|מנין|מניין)\s(?:את|אתה)\s(?:יודע|יודעת|זוכר|זוכרת)(?:\sאת\s(?:זה|כל\sזה))?
+        |מי\s(?:אמר|סיפר)\sלך(?:\s(?:את\sזה|על\sזה))?|מאיפה\s(?:הבאת|לקחת)\sאת\sזה)[\s.!?]{{0,5}}\Z"""
+    ),
 )
 
 _ES_HEAD = r"\A[¡\s]{0,3}(?:(?:oye|hola|vale|ok|bueno|y|pues|ah)\b[\s,!]{0,3})?(?:por\sfavor[\s,]{1,3})?"
@@ -234,6 +302,11 @@ _ES_POINTS = (
     r"|la\s(?:primera|segunda|tercera|última|otra)|número\s\d{1,4})"
 )
 _ES_WHAT = r"(?:lo|todo\slo)\sque\s(?:te\s)?(?:he\s)?(?:dije|dicho|conté|contado|escribí|mencioné|sabes|recuerdas)"
+
+_ES_SAID_BY_ME = (
+    r"(?:(?:todo\s)?lo\sque\s(?:yo\s)?(?:te\s|le\s)?(?:digo|cuento|escribo|diga|cuente|escriba)"
+    r"|(?:cosas|datos|información|nada|todo)\s(?:sobre|de|acerca\sde)\sm[íi])"
+)
 
 _SPANISH = _Language(
     letters=re.compile("[A-Za-z]"),
@@ -284,6 +357,20 @@ _SPANISH = _Language(
         r"""(?:,|\by\b|\bentonces\b|\bpero\b)\s(?:por\sfavor\s)?(?:muéstrame|enséñame|búscame|busca|dime|mándame|envíame|pide|pídeme|reserva|resérvame|recomiéndame|ayúdame|escribe|añade|dame|hagamos|vamos|qué|cuál|dónde|cuándo|cómo)(?!\w)"""
     ),
     politeness=_pattern(r"[\s,]{1,3}(?:por\sfavor|gracias|vale)[\s.!]{0,5}\Z"),
+    allows=_pattern(
+        rf"""{_ES_HEAD}(?:puedes|puede|te\spermito|le\spermito|tienes\s(?:mi\s)?permiso\spara|tiene\s(?:mi\s)?permiso\spara)\s(?:recordar|guardar)\s{_ES_SAID_BY_ME}
+        (?:\s(?:otra\svez|de\snuevo|desde\sahora|a\spartir\sde\sahora))?{_ES_END}"""
+    ),
+    forbids=_pattern(
+        rf"""{_ES_HEAD}(?:(?:deja|deje|para|pare)\sde\s(?:recordar|guardar|recopilar)|no\s(?:puedes|puede)\s(?:recordar|guardar)|no\squiero\sque\s(?:recuerdes|guardes)
+        |(?:ya\s)?no\s(?:recuerdes|recuerde|guardes|guarde)(?:\smás)?)\s{_ES_SAID_BY_ME}(?:\s(?:más|nunca\smás))?{_ES_END}"""
+    ),
+    asks_why=_pattern(
+        rf"""[¿\s]{{0,3}}{_ES_HEAD}[¿\s]{{0,3}}(?:(?:y\s|pero\s)?(?:por\squé|por\sque|porqué|porque)\s(?:piensas|crees|dices|piensa|cree|dice)\s(?:eso|esto|así)
+        |(?:y\s)?(?:cómo|como)\s(?:lo\s)?(?:sabes|supiste|sabe|recuerdas)(?:\s(?:eso|esto|todo\seso))?
+        |de\sdónde\s(?:lo\s)?(?:sacas|sacaste|sabes|saca)(?:\s(?:eso|esto))?|qui[ée]n\ste\s(?:lo\s)?(?:dijo|contó|ha\sdicho)(?:\s(?:eso|esto))?
+        |qu[ée]\ste\shace\s(?:pensar|creer|decir)\s(?:eso|esto))[\s.!?]{{0,5}}\Z"""
+    ),
 )
 
 _LANGUAGES: Mapping[str, _Language] = {"he": _HEBREW, "en": _ENGLISH, "es": _SPANISH}

@@ -177,9 +177,15 @@ class MessageClaims:
             return claim.join(connection, thread, ticket)
 
     def answered(
-        self, thread: str, message_ids: Sequence[str], text: str, config: RunnableConfig | None = None
+        self,
+        thread: str,
+        message_ids: Sequence[str],
+        text: str,
+        config: RunnableConfig | None = None,
+        *,
+        along: Callable[[Connection], None] | None = None,
     ) -> None:
-        """Keeps the answer, unless there is one; on disk when it returns.
+        """Keeps the answer, unless there is one; on disk when it returns, with what `along` writes.
 
         `config` is that of the turn that answers. Raises TurnLost if another has begun.
         """
@@ -188,6 +194,8 @@ class MessageClaims:
         with fenced, self._database.write() as connection:
             for message_id in message_ids:
                 _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": reply})
+            if along is not None:
+                along(connection)
 
     def confirm(self, thread: str, message_ids: Sequence[str]) -> None:
         """The channel has sent the answer."""

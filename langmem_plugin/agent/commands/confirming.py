@@ -1,0 +1,156 @@
+"""/confirm, and the answer to what a reply asked at its end: whether to remember it, or whether it is still so."""
+
+import re
+from collections.abc import Sequence
+
+from langmem_plugin.agent.commands.lines import one_line, typed_in
+from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
+from langmem_plugin.agent.commands.told import remembered
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.writing.confirmation import Confirmations
+
+log = event_log(__name__)
+
+_LONGEST_ANSWER = 60  # letters
+_SHOWN = 20
+# What repeats the question's own words beside the yes or the no.
+_BESIDE_YES = re.compile(
+    r"(?:please )?(?:do )?(?:remember|keep|save)(?: (?:it|that|this))?(?: please)?"
+    r"|(?:it|that)(?: is|'s)(?: still)?(?: (?:so|true|right|correct))?|still(?: (?:is|so|true))?"
+    r"|(?:בבקשה )?(?:תזכור|תזכרי|תשמור|תשמרי|זכור|זכרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?"
+    r"|(?:זה )?עדיין(?: נכון| ככה)?|זה נכון"
+    r"|(?:por favor )?(?:recuérdalo|recuerdalo|recuérdelo|recuerda|guárdalo|guardalo)(?: (?:eso|esto))?(?: por favor)?"
+    r"|(?:todavía|aún)(?: es así| sí)?|sigue(?: siendo)?(?: así| igual)|así es",
+    re.IGNORECASE,
+)
+_NO_IN_WORDS = re.compile(
+    r"(?:please )?(?:don't|do not) (?:remember|keep|save)(?: (?:it|that|this))?(?: please)?|forget (?:it|that|this)"
+    r"|(?:it|that)(?: is not|'s not| isn't)(?: (?:so|true|right|correct))?(?: any ?more)?|not any ?more|no longer"
+    r"|(?:בבקשה )?אל (?:תזכור|תזכרי|תשמור|תשמרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?|(?:תשכח|תשכחי|שכח|שכחי) מזה"
+    r"|(?:זה )?(?:כבר )?לא(?: נכון)?"
+    r"|(?:por favor )?no lo (?:recuerdes|guardes)(?: por favor)?|olvídalo|olvidalo|(?:eso )?ya no(?: es así)?",
+    re.IGNORECASE,
+)
+_ALL = re.compile(r"(?:yes\s+)?(?:all|everything)|הכל|הכול|(?:sí\s+|si\s+)?(?:todo|todos|todas)", re.IGNORECASE)
+_NO = re.compile(r"(?:no|not|decline|reject|forget|לא|שכח|שכחי|rechazar|olvidar|olvida)\b\s*", re.IGNORECASE)
+_YES = re.compile(r"(?:yes|confirm|כן|sí|si)\b\s*", re.IGNORECASE)
+_NUMBERS = re.compile(r"#?\d{1,4}(?:[ ,;]{1,3}(?:and |y |ו-?)?#?\d{1,4}){0,49}", re.IGNORECASE)
+
+
+class Confirming:
+    def __init__(self, confirmations: Confirmations, questions: OpenQuestions, service: MemoryService) -> None:
+        self._confirmations = confirmations
+        self._service = service
+        self._questions = questions
+
+    def answered(self, owner: str, text: str, question: OpenQuestion, replies: Replies) -> str | None:
+        """The reply to what a person said to what a reply asked; None if that is no answer to it.
+
+        It is done again for who delivers the answer again: the question is closed once it is.
+        """
+        yes = verdict(text)
+        if yes is None:
+            return None
+        about = question.details
+        memory_id, revision, in_doubt = about["memory_id"], about["revision"], about["in_doubt"]
+        if in_doubt:
+            return self._in_doubt(owner, memory_id, revision, replies, yes=yes)
+        return self._waiting(owner, memory_id, revision, replies, yes=yes)
+
+    def confirm(self, owner: str, rest: str, listed: OpenQuestion | None, replies: Replies) -> str:
+        """/confirm lists what waits; with numbers, or all, it is remembered, or behind a no forgotten.
+
+        `listed` is the list that the person was shown last: a number is what it was there.
+        """
+        waiting = self._confirmations.waiting(owner)
+        if not rest:
+            return self._listed(owner, waiting, replies)
+        by_number = [each.id for each in waiting]
+        if listed is not None:
+            by_number = list(listed.details["memory_ids"])
+        no = _NO.match(rest)
+        which = rest[no.end() :] if no else _YES.sub("", rest, count=1)
+        chosen = self._chosen(which, by_number, by_id={each.id: each for each in waiting})
+        if chosen is None:
+            return replies.confirm_number.format(most=len(by_number)) if by_number else replies.nothing_waits
+        lines = [self._waiting(owner, memory_id, None, replies, yes=no is None) for memory_id in chosen]
+        if listed is not None:  # its numbers go on meaning what they did
+            self._questions.ask(owner, "confirm_list", {"memory_ids": by_number})
+        return "\n".join(lines) or replies.nothing_waits
+
+    def _listed(self, owner: str, waiting: Sequence[Memory], replies: Replies) -> str:
+        if not waiting:
+            return replies.nothing_waits
+        shown = waiting[:_SHOWN]
+        self._questions.ask(owner, "confirm_list", {"memory_ids": [each.id for each in waiting]})
+        lines = [f"{number}. {one_line(each.text)}" for number, each in enumerate(shown, 1)]
+        how = replies.confirm_how.format(
+            one=typed_in(replies, "/confirm", 1),
+            no=typed_in(replies, "/confirm", f"{replies.no_word} 1"),
+            all=typed_in(replies, "/confirm", replies.all_word),
+        )
+        return "\n".join([replies.these_wait.format(count=len(waiting)), *lines, how])
+
+    def _chosen(self, which: str, by_number: Sequence[str], *, by_id: dict[str, Memory]) -> list[str] | None:
+        """The ids that a text names; None for what names nothing that waits."""
+        which = " ".join(which.split()).strip(" .!")
+        if not which and len(by_number) == 1:  # a yes or a no to the only one
+            return list(by_number)
+        if _ALL.fullmatch(which):
+            return [each for each in by_number if each in by_id]
+        if not _NUMBERS.fullmatch(which):
+            return None
+        numbers = list(dict.fromkeys(map(int, re.findall(r"\d+", which))))
+        if not all(1 <= each <= len(by_number) for each in numbers):
+            return None
+        return [by_number[each - 1] for each in numbers]
+
+    def _waiting(self, owner: str, memory_id: str, revision: int | None, replies: Replies, *, yes: bool) -> str:
+        try:
+            if yes:
+                made = self._confirmations.confirm(owner, memory_id, revision=revision)
+                return remembered(self._service, made, replies)
+            gone = self._confirmations.decline(owner, memory_id, revision=revision)
+        except (MemoryNotFound, StaleMemory, DamagedMemory):
+            return self._decided_before(owner, memory_id, replies, yes=yes)
+        return replies.declined.format(fact=one_line(gone.text))
+
+    def _in_doubt(self, owner: str, memory_id: str, revision: int, replies: Replies, *, yes: bool) -> str:
+        try:
+            if yes:
+                held = self._confirmations.still_so(owner, memory_id, revision=revision)
+                return replies.still_so.format(fact=one_line(held.text))
+            over = self._confirmations.no_longer_so(owner, memory_id, revision=revision)
+        except (MemoryNotFound, StaleMemory, DamagedMemory):
+            log.info("confirmation.changed", extra={"owner": masked(owner)})
+            return replies.confirm_changed
+        return replies.no_longer_so.format(fact=one_line(over.text))
+
+    def _decided_before(self, owner: str, memory_id: str, replies: Replies, *, yes: bool) -> str:
+        """By the same answer, cut short before it was noted as given, or by something else."""
+        log.info("confirmation.changed", extra={"owner": masked(owner)})
+        held = self._confirmations.look(owner, memory_id)
+        if held is not None and yes and held.status == "active":
+            return replies.remembered.format(fact=held.text)
+        if held is not None and not yes and held.status == "forgotten":
+            return replies.declined.format(fact=one_line(held.text))
+        return replies.confirm_changed
+
+
+def verdict(text: str) -> bool | None:
+    """Whether a text is a yes or a no and nothing else but the question's own words; None if it is neither."""
+    if len(text) > _LONGEST_ANSWER:
+        return None
+    said = " ".join(text.replace("’", "'").split()).strip(" .!")
+    if _NO_IN_WORDS.fullmatch(said):
+        return False
+    found = agrees(said)
+    if found is None:
+        return None
+    beside = _BESIDE_YES if found.yes else _NO_IN_WORDS
+    return found.yes if not found.rest or beside.fullmatch(found.rest.strip(" .!")) else None

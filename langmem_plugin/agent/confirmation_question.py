@@ -1,0 +1,78 @@
+"""The one short question that may stand at the end of a reply: whether to remember something, or if it is still so."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from langchain_core.messages import AIMessage
+from sqlalchemy import Connection
+
+from langmem_plugin.agent.commands.lines import one_line
+from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.incoming_message import clean
+from langmem_plugin.agent.replies import Replies
+from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.identifiers import is_group, masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.writing.confirmation import Confirmations, Unsure
+
+log = event_log(__name__)
+
+_ADDRESS = re.compile(r"https?://\S++", re.IGNORECASE)
+_ASKS = re.compile(r"[?¿؟？]")
+
+
+@dataclass(frozen=True)
+class AddedQuestion:
+    """`open` belongs to the transaction that makes the reply the person's: what was never sent is not answered."""
+
+    text: str
+    open: Callable[[Connection], None]
+
+    def below(self, reply: str) -> str:
+        return f"{reply}\n\n{self.text}"
+
+
+class ConfirmationQuestions:
+    """At most one is open at a time, and each memory is asked about once."""
+
+    def __init__(self, confirmations: Confirmations, questions: OpenQuestions) -> None:
+        self._confirmations = confirmations
+        self._questions = questions
+
+    def for_reply(self, owner: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
+        """None where nothing is to be asked now: in a group, while something else is asked, below a reply that asks
+        something itself, and while the database cannot be reached.
+        """
+        if is_group(owner) or not reply.strip() or _ASKS.search(_ADDRESS.sub("", reply)):
+            return None
+        try:
+            unsure = self._confirmations.unsure(owner)
+            if unsure is None or self._questions.look(owner) is not None:
+                return None
+        except StoreUnavailable:
+            log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
+            return None
+        return AddedQuestion(_worded(unsure, replies()), partial(self._open, owner, unsure))
+
+    def _open(self, owner: str, unsure: Unsure, connection: Connection) -> None:
+        self._confirmations.note_asked(connection, unsure)
+        about = {"memory_id": unsure.memory.id, "revision": unsure.revision_asked, "in_doubt": unsure.in_doubt}
+        self._questions.ask_in(connection, owner, "confirm", about)
+
+
+def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:
+    """The message as the person gets it, under its id."""
+    if isinstance(message.content, str):
+        return message.model_copy(update={"content": question.below(message.content)})
+    return message.model_copy(update={"content": [*message.content, {"type": "text", "text": f"\n\n{question.text}"}]})
+
+
+def _worded(unsure: Unsure, texts: Replies) -> str:
+    fact = clean(one_line(unsure.memory.text))
+    if not unsure.in_doubt:
+        return texts.remember_this.format(fact=fact)
+    if unsure.because is None:
+        return texts.still_so_this.format(fact=fact)
+    return texts.still_so_since.format(fact=fact, change=clean(one_line(unsure.because.text)))

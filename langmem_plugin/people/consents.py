@@ -1,0 +1,113 @@
+"""What a person has allowed to be remembered without being told to, and since when."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal, TypedDict
+
+from sqlalchemy import Connection, select
+
+from langmem_plugin.database.people_tables import person as table
+from langmem_plugin.database.schema import upsert
+
+Permission = Literal["extraction", "personal", "sensitive"]
+
+PERMISSIONS: tuple[Permission, ...] = ("extraction", "personal", "sensitive")
+_ALLOWS = {
+    "extraction": table.c.allow_memory_extraction,
+    "personal": table.c.allow_personal_memories,
+    "sensitive": table.c.allow_sensitive_memories,
+}
+_SINCE = {
+    "extraction": table.c.extraction_since,
+    "personal": table.c.personal_since,
+    "sensitive": table.c.sensitive_since,
+}
+
+
+class Permissions(TypedDict, total=False):
+    """Which of them to change; None is as if nobody had asked."""
+
+    extraction: bool | None
+    personal: bool | None
+    sensitive: bool | None
+
+
+@dataclass(frozen=True)
+class Given:
+    """True, False, or None where the person was never asked; where it is True, since when."""
+
+    allowed: bool | None = None
+    since: datetime | None = None
+
+    def covers(self, said_at: datetime | None) -> bool:
+        """Whether what was said then may be remembered by it; None is now."""
+        return self.allowed is True and self.since is not None and (said_at is None or said_at >= self.since)
+
+
+@dataclass(frozen=True)
+class Consent:
+    """`extraction`: facts are found in what they say; `personal` and `sensitive`: such facts too."""
+
+    extraction: Given = Given()
+    personal: Given = Given()
+    sensitive: Given = Given()
+
+    def changed(self, permissions: Permissions, now: datetime) -> "Consent":
+        """What was allowed before and still is keeps the time since when it is."""
+        given = {
+            name: Given(allowed, now if allowed else None)  # type: ignore[arg-type]
+            for name, allowed in permissions.items()
+            if getattr(self, name).allowed is not allowed
+        }
+        return replace(self, **given)
+
+
+def consent_in(connection: Connection, person: str, *, lock: bool = False) -> Consent:
+    wanted = select(*_ALLOWS.values(), *_SINCE.values()).where(table.c.person == person)
+    row = connection.execute(wanted.with_for_update() if lock else wanted).one_or_none()
+    if row is None:
+        return Consent()
+    return Consent(*(Given(*each) for each in zip(row[: len(_ALLOWS)], row[len(_ALLOWS) :], strict=True)))
+
+
+def keep(connection: Connection, person: str, consent: Consent) -> None:
+    """In place of what there was."""
+    values: dict[str, Any] = {_ALLOWS[name].name: getattr(consent, name).allowed for name in PERMISSIONS}
+    values |= {_SINCE[name].name: getattr(consent, name).since for name in PERMISSIONS}
+    inserted = upsert(connection, table).values(person=person, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
+
+
+def join(connection: Connection, source: str, target: str) -> list[Any] | None:
+    """The target gets what both allow, for they are one person: a no of either is a no, a yes holds since the later.
+
+    What `part` needs to take it back, as JSON; None if nothing changed.
+    """
+    before, other = consent_in(connection, target), consent_in(connection, source)
+    after = Consent(*(_joined(getattr(before, name), getattr(other, name)) for name in PERMISSIONS))
+    if after == before:
+        return None
+    keep(connection, target, after)
+    return [_as_json(before), _as_json(after)]
+
+
+def part(connection: Connection, target: str, joined: list[Any] | None) -> None:
+    """The target has again what it had, unless that was changed since."""
+    if joined is not None and _as_json(consent_in(connection, target)) == joined[1]:
+        keep(connection, target, _from_json(joined[0]))
+
+
+def _joined(one: Given, other: Given) -> Given:
+    if False in {one.allowed, other.allowed}:
+        return Given(allowed=False)
+    given = [each for each in (one, other) if each.allowed and each.since is not None]
+    return max(given, key=lambda each: each.since) if given else Given()  # type: ignore[arg-type,return-value]
+
+
+def _as_json(consent: Consent) -> list[list[Any]]:
+    given = [getattr(consent, name) for name in PERMISSIONS]
+    return [[each.allowed, each.since.isoformat() if each.since else None] for each in given]
+
+
+def _from_json(values: list[list[Any]]) -> Consent:
+    return Consent(*(Given(allowed, since and datetime.fromisoformat(since)) for allowed, since in values))

@@ -1,0 +1,155 @@
+"""What waits for the person's word: asked about once, confirmed or declined, and what is in doubt likewise."""
+
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Memory, MemoryService, verdicts
+from langmem_plugin.memory.verdicts import Verdicts
+from langmem_plugin.writing.consent import Consents
+
+log = event_log(__name__)
+
+_MOST_WAITING = 200
+
+
+@dataclass(frozen=True)
+class Unsure:
+    """A memory to ask the person about: whether to remember it, or, in doubt, whether it is still so.
+
+    `because` is what has changed, where that is known.
+    """
+
+    memory: Memory
+    in_doubt: bool = False
+    because: Memory | None = None
+
+    @property
+    def revision_asked(self) -> int:
+        """Which the memory has once it is noted that it was asked about."""
+        return self.memory.revision + 1
+
+
+class Confirmations:
+    """Of every owner; `owner` is the key that the memory is kept under.
+
+    A verdict on what has changed since `revision` raises StaleMemory, on what is not there any more MemoryNotFound:
+    of two that decide at once, one does.
+    """
+
+    def __init__(self, service: MemoryService, consents: Consents) -> None:
+        self._service = service
+        self._consents = consents
+
+    def waiting(self, owner: str) -> list[Memory]:
+        """The first stored first, so that a number stays one memory's while others are added."""
+        with self._service.database.read() as connection:
+            return self._service.repository.page(
+                connection,
+                owner,
+                statuses=("pending",),
+                valid_at=self._service.now(),
+                limit=_MOST_WAITING,
+                oldest_first=True,
+            )
+
+    def confirm(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+        """From now on it is remembered like what the person said outright."""
+        held = self._pending(owner, memory_id)
+        made = self._service.update(owner, memory_id, revision=revision or held.revision, status="active")
+        self._count(owner, Verdicts(confirmed=1))
+        return made
+
+    def decline(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
+        """It is forgotten."""
+        held = self._pending(owner, memory_id)
+        gone = self._service.forget(owner, memory_id, revision=revision or held.revision)
+        self._count(owner, Verdicts(declined=1))
+        return gone
+
+    def look(self, owner: str, memory_id: str) -> Memory | None:
+        """As it is now, whatever became of it."""
+        with self._service.database.read() as connection:
+            return next(iter(self._service.repository.by_ids(connection, owner, [memory_id])), None)
+
+    def may_ask(self, connection: Connection, owner: str) -> bool:
+        """Whether there is anything that the owner was never asked about."""
+        return bool(self._service.repository.unasked(connection, owner, now=self._service.now()))
+
+    def unsure(self, owner: str) -> Unsure | None:
+        """What to ask about next, each memory once; nothing of who does not want to be remembered."""
+        now = self._service.now()
+        with self._service.database.read() as connection:
+            found = self._service.repository.unasked(connection, owner, now=now)
+        if not found or self._consents.of_owner(owner).extraction.allowed is False:
+            return None
+        memory = found[0]
+        if memory.status == "pending":
+            return Unsure(memory)
+        return Unsure(memory, in_doubt=True, because=self._changed_ground(memory))
+
+    def note_asked(self, connection: Connection, unsure: Unsure) -> None:
+        """In the transaction that makes the question the person's to answer. What has changed meanwhile is left."""
+        service, memory = self._service, unsure.memory
+        try:
+            service.repository.change(
+                connection,
+                memory.owner,
+                memory.id,
+                {"asked_at": service.now()},
+                now=service.now(),
+                revision=memory.revision,
+            )
+        except (MemoryNotFound, StaleMemory, DamagedMemory):
+            log.info("confirmation.changed", extra={"owner": masked(memory.owner)})
+            return
+        if not unsure.in_doubt:
+            verdicts.count(connection, memory.owner, Verdicts(asked=1))
+
+    def still_so(self, owner: str, memory_id: str, *, revision: int) -> Memory:
+        """Nothing is in doubt about it any more."""
+        return self._changed(owner, memory_id, {"doubted_at": None}, revision)
+
+    def no_longer_so(self, owner: str, memory_id: str, *, revision: int) -> Memory:
+        """It held until its ground changed, and is kept as history."""
+        held = self.look(owner, memory_id)
+        over = held.doubted_at if held is not None and held.doubted_at is not None else self._service.now()
+        return self._changed(owner, memory_id, {"status": "superseded", "valid_to": over}, revision)
+
+    def verdicts(self, owner: str | None = None) -> Verdicts:
+        """How often one owner, or all, were asked, and what became of it."""
+        with self._service.database.read() as connection:
+            return verdicts.counted(connection, owner)
+
+    def approval_rate(self, owner: str | None = None) -> float | None:
+        """Of what was confirmed or declined, the part that was confirmed; None while there is nothing."""
+        return self.verdicts(owner).approval_rate
+
+    def _pending(self, owner: str, memory_id: str) -> Memory:
+        held = self.look(owner, memory_id)
+        if held is None or held.status != "pending":
+            raise MemoryNotFound(f"no memory {memory_id} waits for a word: confirmations lists those that do")
+        return held
+
+    def _changed(self, owner: str, memory_id: str, changes: dict[str, object], revision: int) -> Memory:
+        service = self._service
+        with service.database.write() as connection:
+            return service.repository.change(
+                connection, owner, memory_id, changes, now=service.now(), revision=revision, statuses=("active",)
+            )
+
+    def _count(self, owner: str, more: Verdicts) -> None:
+        with self._service.database.write() as connection:
+            verdicts.count(connection, owner, more)
+
+    def _changed_ground(self, doubted: Memory) -> Memory | None:
+        """What was stored when the doubt arose, if that is one thing."""
+        if doubted.doubted_at is None:
+            return None
+        with self._service.database.read() as connection:
+            found = self._service.repository.written_at(connection, doubted.owner, doubted.doubted_at)
+        causes = [each for each in found if each.slot is not None and each.doubted_at is None and each.id != doubted.id]
+        return causes[0] if len(causes) == 1 else None

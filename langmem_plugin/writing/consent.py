@@ -1,0 +1,119 @@
+"""Whether something may be remembered: what a person asks for always, all else only by their leave."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Unpack
+
+from langmem_plugin.database import Database
+from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.people import consents
+from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions
+
+log = event_log(__name__)
+
+
+class Consents:
+    """Nothing of it is held between two calls: who says stop is heard by every process at once.
+
+    `who` is any identifier of a person, which `key_of` turns into their key. While the memory is not `enabled` nobody
+    has allowed anything. Whatever is asked of the database may raise StoreUnavailable.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        key_of: Callable[[str | int], str],
+        enabled: bool,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._key_of = key_of
+        self._enabled = enabled
+        self._now = now
+
+    def allowed(
+        self,
+        owner: str,
+        fact_type: FactType = "fact",
+        sensitive: bool = False,
+        *,
+        explicit: bool = False,
+        said_at: datetime | None = None,
+    ) -> bool:
+        """What every write asks; `owner` is the key that the memory is kept under.
+
+        `explicit` is what the person asked to be remembered. Everything else needs their leave, given before it was
+        `said_at` (default: now): to remember by itself at all, and for a personal or a sensitive fact to do that too.
+        """
+        if not self._enabled:
+            return False
+        if explicit:
+            return True
+        held = self.of_owner(owner)
+        asked = [held.extraction]
+        if fact_type == "personal":
+            asked.append(held.personal)
+        if sensitive:
+            asked.append(held.sensitive)
+        return all(each.covers(said_at) for each in asked)
+
+    def of(self, who: str | int) -> Consent:
+        """What they allow as it stands, in whatever process they said it."""
+        return self.of_owner(self._key_of(who))
+
+    def of_owner(self, owner: str) -> Consent:
+        """The same by the key that their memory is kept under."""
+        if not self._enabled:
+            return Consent()
+        with self._database.read() as connection:
+            return consents.consent_in(connection, owner)
+
+    def set(self, who: str | int, **permissions: Unpack[Permissions]) -> Consent:
+        """Allows or forbids what is named and leaves the rest; how it stands then.
+
+        `extraction=True`: facts may be found in what they say from now on. `personal` and `sensitive` say whether such
+        facts too; None is as if they had never been asked.
+        """
+        if unknown := permissions.keys() - set(PERMISSIONS):
+            raise InvalidInput(f"there is no permission {', '.join(sorted(unknown))}: name {', '.join(PERMISSIONS)}")
+        for name, value in permissions.items():
+            if not isinstance(value, bool | None):
+                raise InvalidInput(f"{name}={value!r}: pass True, False, or None for never asked")
+        return self._changed(who, lambda _: permissions)
+
+    def switch_on(self, who: str | int) -> Consent:
+        """They agree to be remembered: personal facts too, unless they refused those, and never the sensitive ones."""
+
+        def wanted(held: Consent) -> Permissions:
+            return {"extraction": True, "personal": held.personal.allowed is not False}
+
+        return self._changed(who, wanted)
+
+    def switch_off(self, who: str | int) -> Consent:
+        """Nothing is found in what they say from now on; switched on again, they have not agreed to more than that."""
+
+        def wanted(held: Consent) -> Permissions:
+            # A no stays a no; a yes has to be said anew.
+            return {
+                "extraction": False,
+                "personal": None if held.personal.allowed else held.personal.allowed,
+                "sensitive": None if held.sensitive.allowed else held.sensitive.allowed,
+            }
+
+        return self._changed(who, wanted)
+
+    def _changed(self, who: str | int, wanted: Callable[[Consent], Permissions]) -> Consent:
+        if not self._enabled:
+            raise ConfigurationError("the memory is switched off: there is nothing to allow until it is switched on")
+        person = self._key_of(who)
+        with self._database.write() as connection:
+            held = consents.consent_in(connection, person, lock=True)
+            held = held.changed(wanted(held), self._now())
+            consents.keep(connection, person, held)
+        allowed = [name for name in PERMISSIONS if getattr(held, name).allowed]
+        log.info("consent.set", extra={"person": masked(person), "allowed": ", ".join(allowed) or "nothing"})
+        return held

@@ -1,0 +1,236 @@
+"""Why something is remembered: who said it when, in which words, in place of what, and how it came to be used last."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import select
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.memory_tables import memory_access
+from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.visibility import scopes_of, seen_by
+from langmem_plugin.settings import Role
+
+_LONGEST_CHAIN = 10  # of facts, each in the place of the one before
+_MOST_USED = 3  # of a reply's memories that are explained
+
+
+@dataclass(frozen=True)
+class Said:
+    """The person's message that a memory is from."""
+
+    text: str
+    session_id: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class LastUse:
+    """`kind` as in the access log: injected, cited, viewed, edited."""
+
+    kind: str
+    at: datetime
+    relevance: float | None
+    session_id: str | None
+
+
+@dataclass(frozen=True)
+class Why:
+    """`said` is the message it is from, where that is still there; `memory.quote` is the person's own words anyway.
+
+    `instead_of` is what it took the place of, the last first, and `replaced_by` what took its place. `signals` say by
+    what a query finds it.
+    """
+
+    memory: Memory
+    said: Said | None = None
+    instead_of: tuple[Memory, ...] = ()
+    replaced_by: Memory | None = None
+    last_use: LastUse | None = None
+    signals: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def quote(self) -> str | None:
+        """The person's words, where they are known."""
+        return self.memory.quote or (self.said.text if self.said is not None else None)
+
+    @property
+    def told_at(self) -> datetime:
+        return self.said.at if self.said is not None else self.memory.said_at or self.memory.created_at
+
+    def __str__(self) -> str:
+        held = self.memory
+        lines = [held.text, f"  from: {held.source_type.replace('_', ' ')}, {self.told_at:%Y-%m-%d %H:%M}"]
+        if self.quote is not None:
+            lines.append(f"  said: “{self.quote}”")
+        if self.said is not None:
+            lines.append(f"  in session {self.said.session_id}")
+        lines += [f"  instead of: {each.text} (until {each.updated_at:%Y-%m-%d})" for each in self.instead_of]
+        if self.replaced_by is not None:
+            lines.append(f"  replaced by: {self.replaced_by.text}")
+        if self.last_use is not None:
+            sure = "" if self.last_use.relevance is None else f", relevance {self.last_use.relevance:.2f}"
+            lines.append(f"  last {self.last_use.kind}: {self.last_use.at:%Y-%m-%d %H:%M}{sure}")
+        if self.signals:
+            lines.append(f"  found by: {', '.join(f'{name} {value:.2f}' for name, value in self.signals.items())}")
+        return "\n".join(lines)
+
+
+class Provenance:
+    """Reads for one owner at a time; what is damaged, forgotten or another's is left out, or not found."""
+
+    def __init__(self, service: MemoryService, saver: ConversationSaver, sessions: SessionManager) -> None:
+        self._service = service
+        self._saver = saver
+        self._sessions = sessions
+
+    def why(self, owner: str, memory_id: str, *, query: str | None = None) -> Why:
+        """With `query`, what in the memory answers it. Raises MemoryNotFound, also for what was forgotten.
+
+        Raises DamagedMemory where the database holds something else than what was written, and EmbeddingUnavailable for
+        a query.
+        """
+        service = self._service
+        with service.database.read() as connection:
+            held = next(iter(service.repository.by_ids(connection, owner, [memory_id])), None)
+            if held is None:
+                service.repository.refuse_damaged(connection, owner, [memory_id])
+        if held is None or held.status == "forgotten":
+            raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
+        return self._explained(held, {} if query is None else self._signals(held, query))
+
+    def explained(self, found: Memory, owner: str, signals: Mapping[str, float] | None = None) -> Why:
+        """Of a memory that this owner was just shown; of what is shared, no more than that it is."""
+        if found.owner != owner:
+            return Why(found, signals=signals or {})
+        return self._explained(found, signals or {})
+
+    def of_last_reply(self, owner: str, role: Role) -> list[Why]:
+        """What the newest reply of the owner's newest session used: what it cites, else what it was shown, the surest
+        first.
+        """
+        newest = next(iter(self._sessions.sessions(owner, limit=1)), None)
+        if newest is None:
+            return []
+        try:
+            asked_at = _asked_at(self._sessions.messages(newest.session_id))
+        except (UnknownSession, DamagedSession):
+            return []
+        if asked_at is None:
+            return []
+        uses = self._uses(owner, role, newest.session_id, since=asked_at)
+        cited = [each for each in uses if each[1].kind == "cited"]
+        foremost = sorted(cited or uses, key=lambda each: each[1].relevance or 0.0, reverse=True)
+        memory_ids = list(dict.fromkeys(memory_id for memory_id, _ in foremost))
+        with self._service.database.read() as connection:
+            found = seen_by(self._service, connection, scopes_of(owner, role), memory_ids)
+        return [self.explained(each, owner) for each in found[:_MOST_USED]]
+
+    def cited_as(self, owner: str, role: Role, number: int) -> Why | None:
+        """What the newest reply cites as `[Memory: number]`; None if it cites nothing by that."""
+        found = self._saver.get_tuple({"configurable": {"thread_id": owner}})
+        recalled = found.checkpoint["channel_values"].get("recalled") if found is not None else None
+        if not isinstance(recalled, Sequence) or not 1 <= number <= len(recalled):
+            return None
+        memory_id = recalled[number - 1][0]
+        used = self.of_last_reply(owner, role)
+        return next(
+            (each for each in used if each.memory.id == memory_id and each.last_use and each.last_use.kind == "cited"),
+            None,
+        )
+
+    def _explained(self, held: Memory, signals: Mapping[str, float]) -> Why:
+        service = self._service
+        with service.database.read() as connection:
+            before: list[Memory] = []
+            looking, seen = [held.id], {held.id}
+            while looking and len(before) < _LONGEST_CHAIN:
+                older = [
+                    each
+                    for memory_id in looking
+                    for each in service.repository.replaced_by(connection, held.owner, memory_id)
+                    if each.id not in seen
+                ]
+                seen |= {each.id for each in older}
+                before += older
+                looking = [each.id for each in older]
+            after = [] if held.superseded_by is None else [held.superseded_by]
+            newer = service.repository.by_ids(connection, held.owner, after)
+            used = connection.execute(
+                select(*_USE)
+                .where(memory_access.c.owner == held.owner, memory_access.c.memory_id == held.id)
+                .order_by(memory_access.c.at.desc())
+                .limit(1)
+            ).first()
+        return Why(
+            held,
+            self._said(held),
+            tuple(before[:_LONGEST_CHAIN]),
+            next((each for each in newer if each.status != "forgotten"), None),
+            LastUse(*used) if used is not None else None,
+            signals,
+        )
+
+    def _said(self, held: Memory) -> Said | None:
+        """Only from a conversation of the owner's, whatever session the memory names."""
+        if held.session_id is None or not self._is_own(held.session_id, held.owner):
+            return None
+        try:
+            messages = self._sessions.messages(held.session_id)
+        except (UnknownSession, DamagedSession):
+            return None
+        said = [each for each in messages if each.role == "user"]
+        found = next((each for each in said if each.message_id == held.source_id), None)
+        if found is None and held.quote:
+            quote = plain(held.quote)
+            found = next((each for each in said if quote in plain(each.content)), None)
+        return None if found is None else Said(found.content, found.session_id, found.timestamp)
+
+    def _is_own(self, session_id: str, owner: str) -> bool:
+        """On a server a conversation's key is no person's: there it was noted whose it is."""
+        try:
+            thread = self._sessions.session(session_id).whatsapp_chat
+        except (UnknownSession, DamagedSession):
+            return False
+        if thread == owner:
+            return True
+        with self._service.database.read() as connection:
+            noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).scalar()
+        return noted is not None and noted == owner
+
+    def _uses(self, owner: str, role: Role, session_id: str, *, since: datetime) -> list[tuple[str, LastUse]]:
+        found: list[tuple[str, LastUse]] = []
+        with self._service.database.read() as connection:
+            for scope in scopes_of(owner, role):
+                rows = connection.execute(
+                    select(memory_access.c.memory_id, *_USE).where(
+                        memory_access.c.owner == scope.owner,
+                        memory_access.c.session_id == session_id,
+                        memory_access.c.at >= since,
+                        memory_access.c.kind.in_(("injected", "cited")),
+                    )
+                )
+                found += [(row[0], LastUse(*row[1:])) for row in rows]
+        return found
+
+    def _signals(self, held: Memory, query: str) -> Mapping[str, float]:
+        found = self._service.search(held.owner, query, min_relevance=0.0)
+        return next((each.signals for each in found if each.memory.id == held.id), {})
+
+
+_USE = (memory_access.c.kind, memory_access.c.at, memory_access.c.relevance, memory_access.c.session_id)
+
+
+def _asked_at(messages: Sequence[MessageRecord]) -> datetime | None:
+    """When the message came that the newest reply answers; None if there is no reply."""
+    answered = False
+    for each in reversed(messages):
+        answered = answered or each.role == "assistant"
+        if answered and each.role == "user":
+            return each.received_at
+    return None

@@ -1,0 +1,163 @@
+"""/privacy, typed and in plain words, shows and switches what may be remembered without being told to."""
+
+import pytest
+
+from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.agent.replies import ENGLISH, replies_in
+from tests.chat_graph import chat_graph
+
+ERIN, GROUP = "+972501234567", "972501234567-1@g.us"
+
+pytestmark = pytest.mark.spec("P-2", "U-2")
+
+
+def allowed(memory, who=ERIN):
+    held = memory.consent.of(who)
+    return held.extraction.allowed, held.personal.allowed, held.sensitive.allowed
+
+
+def test_it_shows_that_nothing_is_remembered_before_they_agreed(memory):
+    assert memory.command(ERIN, "/privacy").splitlines()[:3] == [
+        "What I remember by myself from what you tell me: off",
+        "Personal facts, such as where you live: off",
+        "Sensitive facts, such as your health: off",
+    ]
+    assert allowed(memory) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("on", (True, True, None)),
+        ("off", (False, None, None)),
+        ("sensitive on", (None, None, True)),
+        ("Sensitive OFF.", (None, None, False)),
+        ("off personal", (None, False, None)),
+        ("personal on", (None, True, None)),
+    ],
+)
+def test_it_switches_what_is_named(memory, typed, expected):
+    assert "From what" not in memory.command(ERIN, f"/privacy {typed}")
+    assert allowed(memory) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "typed", "expected"),
+    [
+        ("he", "/פרטיות הפעל", (True, True, None)),
+        ("he", "/פרטיות רגיש הפעל", (None, None, True)),
+        ("he", "/פרטיות כבה", (False, None, None)),
+        ("es", "/privacidad activar", (True, True, None)),
+        ("es", "/privacidad personales desactivar", (None, False, None)),
+    ],
+)
+def test_it_is_typed_in_each_language_as_its_own_text_says(memory, language, typed, expected):
+    texts = replies_in(language)
+    answer = memory.command(ERIN, typed)
+
+    assert allowed(memory) == expected
+    assert answer.splitlines()[-1] == texts.privacy.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    "rest", ["maybe", "on off", "sensitive", "sensitive personal on", "on on", "on it", "\ud83d", "x " * 900]
+)
+def test_what_is_not_understood_switches_nothing_and_says_so(memory, rest):
+    assert memory.command(ERIN, f"/privacy {rest}").startswith(ENGLISH.privacy_unknown)
+    assert allowed(memory) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Stop remembering things about me",
+        "please don't remember what I tell you",
+        "Don’t remember anything about me any more.",
+        "I don't want you to store what I say",
+        "תפסיק לזכור דברים עליי",
+        "אל תזכרי מה שאני אומרת לך בבקשה",
+        "Deja de recordar cosas sobre mí",
+        "no recuerdes lo que te digo, por favor",
+    ],
+)
+def test_stop_is_understood_in_plain_words(memory, said):
+    memory.consent.switch_on(ERIN)
+
+    assert memory.command(ERIN, said) is not None
+    assert allowed(memory)[0] is False
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You may remember what I tell you",
+        "ok, you can remember things about me again",
+        "Feel free to remember everything I say.",
+        "אתה יכול לזכור את מה שאני מספר לך",
+        "מותר לך לזכור דברים עליי",
+        "Puedes recordar lo que te cuento",
+        "Te permito guardar datos sobre mí",
+    ],
+)
+def test_leave_is_understood_in_plain_words(memory, said):
+    assert memory.command(ERIN, said) is not None
+    assert allowed(memory) == (True, True, None)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Can you remember what I told you?",
+        "You can remember that later",
+        "Stop remembering things about my sister",
+        "Don't remember what I tell you about the party",
+        "Should you remember what I tell you?",
+        "You may remember what I said yesterday about tea",
+        "Remember what I tell you",
+        "stop",
+        "האם אתה יכול לזכור מה שאני אומר?",
+        "¿Puedes recordar lo que te digo?",
+        "No recuerdo lo que te digo",
+    ],
+)
+def test_what_only_sounds_like_it_belongs_to_the_agent(memory, said):
+    assert memory.command(ERIN, said) is None
+    assert allowed(memory) == (None, None, None)
+
+
+def test_nobody_agrees_for_a_group_and_anybody_may_say_stop(memory):
+    assert memory.command(GROUP, "/privacy on") == ENGLISH.privacy_not_here
+    assert memory.command(GROUP, "You may remember what I tell you") == ENGLISH.privacy_not_here
+    assert memory.command(GROUP, "/privacy off").startswith(ENGLISH.privacy_off)
+    assert allowed(memory, GROUP) == (False, None, None)
+
+
+def test_what_they_ask_for_is_remembered_whatever_they_forbid(memory):
+    memory.command(ERIN, "/privacy off")
+
+    assert memory.command(ERIN, "/remember I am vegan") == "✅ Remembered: I am vegan"
+    assert memory.command(ERIN, "remember that my sister is Mia") == "✅ Remembered: my sister is Mia"
+
+
+@pytest.mark.spec("W-7")
+@pytest.mark.parametrize(("agreed", "stored"), [(False, []), (True, ["I am vegan"])])
+def test_a_tool_remembers_nothing_by_itself_of_who_has_not_agreed(memory, agreed, stored):
+    if agreed:
+        memory.consent.switch_on(ERIN)
+    remember = next(each for each in memory.tools() if each.name == "remember_fact")
+    graph = chat_graph(memory, lambda _: {"messages": [("ai", str(remember.invoke({"text": "I am vegan"})))]})
+
+    told = memory.reply(graph, ERIN, "Briefing: remember that Erin is vegan", automated=True)
+
+    assert [each.text for each in memory.service.list_memories(ERIN)] == stored
+    assert told.startswith("Remembered" if agreed else "The person has not agreed")
+    assert memory.reply(graph, ERIN, "I am vegan, note that").startswith("Remembered")
+
+
+@pytest.mark.spec("P-8")
+def test_without_a_long_term_memory_there_is_nothing_to_allow(database_url, clock, offline_model):
+    settings = Settings(longterm=False)
+    with PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock) as memory:
+        assert memory.command(ERIN, "/privacy on") == ENGLISH.memory_disabled
+        assert memory.command(ERIN, "You may remember what I tell you") is None
+        assert memory.command(ERIN, "/confirm") == memory.command(ERIN, "/why 1") == ENGLISH.memory_disabled
