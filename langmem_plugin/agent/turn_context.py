@@ -22,7 +22,7 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.agent.use_notes import UseNotes
+from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.memory import MemoryService
@@ -46,8 +46,10 @@ class TurnContext:
         count_tokens: Callable[[BaseMessage], int],
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
+        claims: PastSessionIndexer | None,
         summaries: Summaries | None,
         choices: ReferenceChoices | None,
+        extraction: MarksSessions | None,
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
@@ -75,7 +77,9 @@ class TurnContext:
             summaries=summaries,
             choices=choices,
         )
-        self.use_notes = UseNotes(service, saver, self.person, self.shown, settings, past_sessions=past_sessions)
+        self.use_notes = UseNotes(
+            service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
+        )
 
     def asked_back(self, messages: Sequence[BaseMessage], replies: Replies | None = None) -> AIMessage | None:
         """The question for the person, with `ask_when_unclear`, where it is unclear what their newest words point at.

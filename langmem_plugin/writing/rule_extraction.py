@@ -1,0 +1,34 @@
+"""Facts by rules alone: offline, with no model and no key."""
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Protocol
+
+from langmem_plugin.facts import Statement
+from langmem_plugin.writing.extracted_fact import ExtractedFact
+from langmem_plugin.writing.own_words import Said
+
+
+class ReadsStatements(Protocol):
+    """What a text states; `said_at` is what its "yesterday" is counted from."""
+
+    def __call__(self, text: str, *, said_at: datetime | None = None) -> Sequence[Statement]: ...
+
+
+class RuleExtraction:
+    def __init__(self, statements: ReadsStatements) -> None:
+        self._statements = statements
+
+    def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
+        return [
+            ExtractedFact.of(statement, each)
+            for each in said
+            for statement in self._statements(each.text, said_at=each.said_at)
+        ]
+
+    def close(self) -> None:
+        """There is nothing to wait for."""
+
+
+Gate = Callable[[str], bool]
+"""Whether a message may hold anything worth remembering: asked before a model is."""
