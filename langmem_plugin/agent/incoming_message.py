@@ -39,10 +39,11 @@ class Delivery(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class IncomingMessage:
-    """One message of a person or a group, by its key; `automated` is one that nobody wrote, `forwarded` one of another's.
+    """One message of a person or a group, by its key.
 
-    `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
-    `sender_name` say who wrote it in a group.
+    `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else. `source` is the
+    identifier it came from: a message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote
+    it in a group.
     """
 
     owner: str

@@ -22,9 +22,9 @@ log = event_log(__name__)
 class ClaimKeeper:
     """Its thread runs while anybody works on a job. `released` is called when a job was taken from who is gone."""
 
-    def __init__(self, jobs: ExtractionJobs, released: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, jobs: ExtractionJobs) -> None:
         self._jobs = jobs
-        self._released = released
+        self.released: Callable[[], None] = lambda: None
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -75,7 +75,7 @@ class ClaimKeeper:
         gone = watch.gone({name: each.beats for name, each in others.items()}, time.monotonic())
         if gone and self._jobs.release([others[name] for name, _ in gone]):
             log.warning("extraction.taken_over", extra={"jobs": len(gone)})
-            self._released()
+            self.released()
         with self._lock:
             if not held and not self._own:
                 self._thread = None

@@ -82,7 +82,7 @@ class ExtractedFact(BaseModel):
 
 
 class Extractor(Protocol):
-    """Reads facts in what one person said. May raise whatever its model raises: then nothing is read, and tried again."""
+    """Reads facts in what one person said. May raise whatever its model raises: then it is tried again later."""
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         """Of messages of one owner, in the order they were said."""
@@ -101,7 +101,7 @@ def trust_in(said: Said, quote: str) -> float:
     quoted = " ".join(quote.split())
     for line in said.text.splitlines():
         words = " ".join(line.lstrip("> \t").split())
-        is_forwarded = is_forwarded or any(mark in line.casefold() for mark in _FORWARD_MARKS) and len(words) <= _MARK
+        is_forwarded = is_forwarded or (any(mark in line.casefold() for mark in _FORWARD_MARKS) and len(words) <= _MARK)
         others = is_forwarded or line.lstrip().startswith(">")
         if others and words and (words in quoted or quoted in words):
             return _FORWARDED

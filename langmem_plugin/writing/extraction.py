@@ -7,19 +7,19 @@ goes on where it was, and asks no model again about what was read.
 
 import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any, Protocol
 
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from langmem_plugin.database import Database
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, UnknownSession
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.models import FACT_TYPES, Remembered
+from langmem_plugin.memory.models import Remembered
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
 from langmem_plugin.writing.jobs import ClaimLost, ExtractionJobs, Job
@@ -31,9 +31,9 @@ _AT_ONCE = 20  # messages read together
 
 
 class Allows(Protocol):
-    """Whether a person lets facts of this kind be remembered."""
+    """Whether a person let facts of this kind be remembered, before it was `said_at`."""
 
-    def __call__(self, owner: str, fact_type: FactType, sensitive: bool) -> bool: ...  # noqa: FBT001 - theirs
+    def __call__(self, owner: str, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
 
 
 class Extraction:
@@ -41,7 +41,6 @@ class Extraction:
 
     def __init__(
         self,
-        database: Database,
         jobs: ExtractionJobs,
         keeper: ClaimKeeper,
         words: OwnWords,
@@ -49,16 +48,16 @@ class Extraction:
         service: MemoryService,
         *,
         allowed: Allows,
-        known_as: Callable[[str], str] = lambda key: key,
+        person_of: Callable[[str], str] = lambda key: key,
     ) -> None:
-        self._database = database
+        self._database = service.database
         self._jobs = jobs
         self._keeper = keeper
         self._words = words
         self._extractor = extractor
         self._service = service
         self._allowed = allowed
-        self._known_as = known_as
+        self._person_of = person_of
         self._closing = threading.Event()
 
     def close(self) -> None:
@@ -108,12 +107,11 @@ class Extraction:
         while not is_all:
             self._refuse_closing()
             unread = self._words.unread(job, read, at_once=_AT_ONCE)
-            said = unread.said
-            # Nobody's words are read, nor shown to a model, who wants nothing remembered.
-            open_to = [owner for owner in owners_of(said) if self._allows_any(owner)]
+            # What is said by who wants nothing remembered is not read at all, by no model either.
+            said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
             facts = [
                 fact
-                for owner in open_to
+                for owner in owners_of(said)
                 for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
             ]
             read, is_all = unread.taken_before, unread.is_all
@@ -122,7 +120,7 @@ class Extraction:
             yield from self._stored(job, facts)
         self._jobs.complete(job)
 
-    def _stored(self, job: Job, facts: list[ExtractedFact]) -> Iterator[Memory]:
+    def _stored(self, job: Job, facts: Sequence[ExtractedFact]) -> Iterator[Memory]:
         for number, fact in enumerate(facts):
             self._refuse_closing()
             left = [each.kept() for each in facts[number + 1 :]]
@@ -130,7 +128,7 @@ class Extraction:
             if made is not None:
                 yield made
 
-    def _stored_once(self, job: Job, fact: ExtractedFact, left: list[Mapping[str, Any]]) -> Memory | None:
+    def _stored_once(self, job: Job, fact: ExtractedFact, left: Sequence[Mapping[str, Any]]) -> Memory | None:
         """The memory it became, in the transaction that takes the fact off the job; None where nothing was stored."""
         is_off = False
 
@@ -140,8 +138,8 @@ class Extraction:
             is_off = True
 
         made: Memory | None = None
-        owner = self._known_as(fact.owner)
-        if self._allowed(owner, fact.fact_type, fact.sensitive):
+        owner = self._person_of(fact.owner)
+        if self._allowed(owner, fact.fact_type, fact.sensitive, said_at=fact.said_at):
             try:
                 with self._database.provided(take_off):
                     made = self._service.remember(owner, fact.text, **fact.fields(job.session_id))
@@ -153,9 +151,6 @@ class Extraction:
             with self._database.write(durable=False) as connection:
                 take_off(connection)
         return None if isinstance(made, Remembered) and made.outcome == "duplicate" else made
-
-    def _allows_any(self, owner: str) -> bool:
-        return any(self._allowed(owner, each, False) for each in FACT_TYPES)  # noqa: FBT003 - theirs
 
     def _refuse_closing(self) -> None:
         if self._closing.is_set():

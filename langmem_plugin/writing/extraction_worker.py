@@ -4,11 +4,14 @@ import queue
 import threading
 import weakref
 
+from sqlalchemy import Connection
+
 from langmem_plugin import process_forks
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extraction import Extraction
+from langmem_plugin.writing.jobs import ExtractionJobs
 
 log = event_log(__name__)
 
@@ -23,10 +26,14 @@ class ExtractionWorker:
     In a forked process it starts with the first session that is marked there.
     """
 
-    def __init__(self, extraction: Extraction, keeper: ClaimKeeper, *, every: float = EVERY_SECONDS) -> None:
-        self._extraction = extraction
+    def __init__(
+        self, jobs: ExtractionJobs, keeper: ClaimKeeper, extraction: Extraction, *, every: float = EVERY_SECONDS
+    ) -> None:
+        self.jobs = jobs
+        self.work = extraction
+        self.every = every
         self._keeper = keeper
-        self._every = every
+        keeper.released = self.wake
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -42,8 +49,9 @@ class ExtractionWorker:
         )
         self._thread.start()
 
-    def marked(self) -> None:
-        """A session was marked by this process."""
+    def mark(self, connection: Connection, thread: str, number: int) -> None:
+        """See ExtractionJobs."""
+        self.jobs.mark(connection, thread, number)
         if self._thread is None and not self._stopped.is_set():  # the first time in a forked process
             self.start()
 
@@ -66,7 +74,7 @@ class ExtractionWorker:
     def close(self) -> None:
         """Leaves the job that is worked on after the step it is in: another process goes on with it."""
         self.stop()
-        self._extraction.close()
+        self.work.close()
         self.wait(_CLOSING_SECONDS)
         self._keeper.close()
 
@@ -74,7 +82,7 @@ class ExtractionWorker:
         """All that is due, one after another; whether to go on later."""
         try:
             self._keeper.watch()
-            while not self._stopped.is_set() and self._extraction.next_done():
+            while not self._stopped.is_set() and self.work.next_done():
                 pass
         except StoreUnavailable:
             if not self._stopped.is_set():
@@ -83,10 +91,6 @@ class ExtractionWorker:
             # A mistake in one job must not end all the others.
             log.exception("extraction.failed")
         return not self._stopped.is_set()
-
-    @property
-    def every(self) -> float:
-        return self._every
 
 
 def _work(found: "weakref.ref[ExtractionWorker]", asked: _Asked) -> None:

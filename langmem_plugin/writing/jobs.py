@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, null, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.database import Database
@@ -73,11 +73,11 @@ class ExtractionJobs:
 
     def states(self, thread: str | None = None) -> dict[State, int]:
         """How many jobs there are in each state, of one thread or of all."""
-        counted = select(table.c.state, func.count()).group_by(table.c.state)
+        counted = select(table.c.state, func.count().label("many")).group_by(table.c.state)
         if thread is not None:
             counted = counted.where(table.c.thread == thread)
         with self._database.read() as connection:
-            return {state: many for state, many in connection.execute(counted)}
+            return {row.state: row.many for row in connection.execute(counted)}
 
     # Claiming
 
@@ -99,7 +99,8 @@ class ExtractionJobs:
                 attempts = 0 if person is not None else found.attempts
                 if attempts < MOST_ATTEMPTS:
                     return _claimed(connection, found, attempts)
-                connection.execute(_ROW, _key(found.thread, found.session) | {"new_state": "failed", "new_error": _ENDED})
+                given_up = {"state": "failed", "error": _ENDED}
+                connection.execute(update(table).where(*_row(found.thread, found.session)).values(given_up))
             log.error("extraction.given_up", extra={"phone": masked(found.thread), "attempts": MOST_ATTEMPTS})
 
     def _due(self) -> tuple[ColumnElement[bool], ...]:
@@ -137,7 +138,7 @@ class ExtractionJobs:
         self._end(job, {"state": over, "again": False, "attempts": 0, "not_before": None, "error": None})
 
     def fail(self, job: Job, error: str) -> bool:
-        """It waits for longer after each attempt, and after the last one until more is said; whether it was the last."""
+        """It waits longer after each attempt, and after the last one until more is said; whether it was the last."""
         is_last = job.attempts >= MOST_ATTEMPTS
         pause = _FIRST_PAUSE * 2 ** (job.attempts - 1)
         values = {
@@ -189,9 +190,7 @@ class ExtractionJobs:
 def _claimed(connection: Connection, found: Any, attempts: int) -> Job:
     claim = found.claim + 1
     values = {"state": "processing", "again": False, "claim": claim, "attempts": attempts + 1}
-    connection.execute(
-        update(table).where(table.c.thread == found.thread, table.c.session == found.session).values(values)
-    )
+    connection.execute(update(table).where(*_row(found.thread, found.session)).values(values))
     facts = tuple(found.facts)
     return Job(found.thread, found.session, found.session_id, claim, attempts + 1, found.taken_before, facts)
 
@@ -209,16 +208,11 @@ def _held(connection: Connection) -> list[Held]:
 
 
 def _claim_of(job: Job | Held) -> tuple[ColumnElement[bool], ...]:
-    return (
-        table.c.thread == job.thread,
-        table.c.session == job.number,
-        table.c.claim == job.claim,
-        table.c.state == "processing",
-    )
+    return (*_row(job.thread, job.number), table.c.claim == job.claim, table.c.state == "processing")
 
 
-def _key(thread: str, number: int) -> dict[str, Any]:
-    return {"of_thread": thread, "of_session": number}
+def _row(thread: str, number: int) -> tuple[ColumnElement[bool], ...]:
+    return table.c.thread == thread, table.c.session == number
 
 
 _CLAIMABLE = select(
@@ -230,12 +224,6 @@ _CLAIMABLE = select(
     table.c.taken_before,
     table.c.facts,
 ).join(session, and_(session.c.thread == table.c.thread, session.c.number == table.c.session))
-
-_ROW = (
-    update(table)
-    .where(table.c.thread == bindparam("of_thread"), table.c.session == bindparam("of_session"))
-    .values(state=bindparam("new_state"), error=bindparam("new_error"))
-)
 
 _new = {
     "thread": bindparam("of_thread"),
@@ -249,19 +237,24 @@ _new = {
     "facts": [],
 }
 _is_worked_on = table.c.state == "processing"
+_changes: dict[str, Any] = {
+    # Whoever works on it keeps it, and leaves it waiting in the end.
+    "state": case((_is_worked_on, "processing"), else_="pending"),
+    "again": case((_is_worked_on, True), else_=False),
+    "attempts": case((_is_worked_on, table.c.attempts), else_=0),
+    "not_before": null(),
+}
+_inserts: dict[str, postgresql.Insert | sqlite.Insert] = {
+    "sqlite": sqlite.insert(table).values(_new),
+    "postgresql": postgresql.insert(table).values(_new),
+}
 _MARK = Prepared(
     {
-        dialect: inserting.values(_new).on_conflict_do_update(
+        dialect: inserting.on_conflict_do_update(
             index_elements=[table.c.thread, table.c.session],
-            set_={
-                # Whoever works on it keeps it, and leaves it waiting in the end.
-                "state": case((_is_worked_on, "processing"), else_="pending"),
-                "again": case((_is_worked_on, True), else_=False),
-                "attempts": case((_is_worked_on, table.c.attempts), else_=0),
-                "not_before": None,
-            },
-            where=or_(table.c.state.in_(("completed", "failed")), and_(_is_worked_on, ~table.c.again)),
+            set_=_changes,
+            where=or_(table.c.state == "completed", table.c.state == "failed", and_(_is_worked_on, ~table.c.again)),
         )
-        for dialect, inserting in {"sqlite": sqlite.insert(table), "postgresql": postgresql.insert(table)}.items()
+        for dialect, inserting in _inserts.items()
     }
 )

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any, cast
+from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
@@ -47,9 +47,9 @@ _ASK = (
     " decisions, relationships, projects, companies, personal details, plans with a date. Not: requests, questions,"
     " moods, guesses, jokes, what somebody else said or wrote, what the assistant said. When in doubt, nothing.\n"
     "`fact`: one short sentence in the person's language without a subject such as 'the user' ('Lives in Haifa')."
-    " `quote`: their words for it, copied letter for letter from that message. `message`: its number. `confidence`: 0 to"
-    " 1, how surely they stated it as lasting and true. Dates in `fact`, `holds_from` and `holds_until`: absolute, as"
-    " YYYY-MM-DD, counted from the date of the message. Never work out a count or a sum.\n"
+    " `quote`: their words for it, copied letter for letter from that message. `message`: its number. `confidence`: 0"
+    " to 1, how surely they stated it as lasting and true. Dates in `fact`, `holds_from` and `holds_until`: absolute,"
+    " as YYYY-MM-DD, counted from the date of the message. Never work out a count or a sum.\n"
     "`about`: 'self', or whom or what it is about ('daughter mia', 'testcorp'); `attribute`: a noun for what is said of"
     " them ('home', 'age', 'allergy', 'employer'); `single`: whether only one value can hold at a time. `sensitive`:"
     " health, religion, politics, sexuality, money or crime.\n"
@@ -182,7 +182,7 @@ def _shown(asked: Sequence[Said]) -> str:
 def _line(number: int, said: Said) -> str:
     before = f"<assistant>{inline(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
     day = f"{said.said_at:%Y-%m-%d, %A}"
-    return f"{before}<message number={number} date=\"{day}\">{inline(said.text[:_TEXT])}</message>"
+    return f'{before}<message number={number} date="{day}">{inline(said.text[:_TEXT])}</message>'
 
 
 def _json_in(text: str) -> Any:
@@ -274,4 +274,4 @@ def _tags(fact: _Fact) -> tuple[str, ...]:
 
 
 def _instant(day: date | None) -> datetime | None:
-    return None if day is None else cast("datetime", datetime.combine(day, time(), UTC))
+    return None if day is None else datetime.combine(day, time(), UTC)

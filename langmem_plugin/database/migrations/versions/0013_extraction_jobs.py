@@ -1,4 +1,4 @@
-"""What is said is taken into the memory in the background: one row for each session that waits, is worked on, or was."""
+"""What is said is taken into the memory in the background: one row for each session that waits, or did."""
 
 import sqlalchemy as sa
 from alembic import op
