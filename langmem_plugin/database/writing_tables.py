@@ -1,9 +1,36 @@
 """The table of what waits to be taken from conversations into the long-term memory."""
 
-from sqlalchemy import JSON, BigInteger, Boolean, Column, ForeignKeyConstraint, Index, Integer, Table
+import json
+from collections.abc import Collection
+
+from sqlalchemy import JSON, BigInteger, Boolean, Column, Dialect, ForeignKeyConstraint, Index, Integer, Table, Text
+from sqlalchemy.types import TypeDecorator
 
 from langmem_plugin.database.conversation_tables import session
 from langmem_plugin.database.schema import Instant, Name, Words, metadata
+
+
+class Rows(TypeDecorator[frozenset[int]]):
+    """Row numbers, as the first and the last of each stretch of them.
+
+    Not the highest alone: each process has numbers of its own to give, so a later message may have a lower one.
+    """
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Collection[int] | None, dialect: Dialect) -> str:  # noqa: ARG002
+        stretches: list[list[int]] = []
+        for row in sorted(value or ()):
+            if stretches and row == stretches[-1][1] + 1:
+                stretches[-1][1] = row
+            else:
+                stretches.append([row, row])
+        return json.dumps(stretches, separators=(",", ":"))
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> frozenset[int]:  # noqa: ARG002
+        return frozenset(row for first, last in json.loads(value or "[]") for row in range(first, last + 1))
+
 
 extraction_job = Table(  # one for each session that somebody spoke in; gone with the session
     "langmem_extraction_job",
@@ -16,7 +43,7 @@ extraction_job = Table(  # one for each session that somebody spoke in; gone wit
     Column("beats", BigInteger, nullable=False, default=0),  # counted up while whoever claimed it lives
     Column("attempts", Integer, nullable=False, default=0),
     Column("not_before", Instant),  # null: as soon as the session is quiet
-    Column("taken_before", Integer, nullable=False, default=0),  # message rows below this one have been read
+    Column("taken", Rows, nullable=False, default=frozenset),  # the message rows that have been read
     Column("facts", JSON, nullable=False, default=list),  # what was read in them and is not stored yet
     Column("error", Words),
     ForeignKeyConstraint(

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.conversation_tables import session, thread_owner
+from langmem_plugin.database.conversation_tables import message, thread_owner
 from langmem_plugin.database.memory_tables import (
     history_message,
     memory,
@@ -144,17 +144,15 @@ class Retention:
 def _nothing_more_extracted(connection: Connection, owner: str) -> None:
     """Of the messages there are in the owner's conversations; whoever reads in them just now stores nothing."""
     theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
-    of_session = (session.c.thread == extraction_job.c.thread, session.c.number == extraction_job.c.session)
-    connection.execute(
-        update(extraction_job)
-        .where(or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs)))
-        .values(
-            state="completed",
-            claim=extraction_job.c.claim + 1,
-            facts=[],
-            taken_before=select(session.c.next_row).where(*of_session).scalar_subquery(),
-        )
+    jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
+        or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))
     )
+    for thread, number in connection.execute(jobs.with_for_update()).all():
+        there = select(message.c.row).where(message.c.thread == thread, message.c.session == number)
+        taken = connection.execute(there).scalars().all()
+        job = update(extraction_job).where(extraction_job.c.thread == thread, extraction_job.c.session == number)
+        over = {"state": "completed", "claim": extraction_job.c.claim + 1, "facts": [], "taken": taken}
+        connection.execute(job.values(over))
 
 
 def _first(

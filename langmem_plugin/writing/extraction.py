@@ -103,10 +103,10 @@ class Extraction:
 
     def _worked(self, job: Job) -> Iterator[Memory]:
         yield from self._stored(job, [ExtractedFact.read(each) for each in job.facts])
-        read, is_all = job.taken_before, False
+        taken, is_all = job.taken, False
         while not is_all:
             self._refuse_closing()
-            unread = self._words.unread(job, read, at_once=_AT_ONCE)
+            unread = self._words.unread(job, taken, at_once=_AT_ONCE)
             # What is said by who wants nothing remembered is not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
             facts = [
@@ -114,9 +114,9 @@ class Extraction:
                 for owner in owners_of(said)
                 for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
             ]
-            read, is_all = unread.taken_before, unread.is_all
+            taken, is_all = unread.taken, unread.is_all
             with self._database.write(durable=False) as connection:
-                self._jobs.note(connection, job, [each.kept() for each in facts], read)
+                self._jobs.note(connection, job, [each.kept() for each in facts], taken)
             yield from self._stored(job, facts)
         self._jobs.complete(job)
 

@@ -36,8 +36,8 @@ class ClaimLost(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A session's job as it was when it was claimed. `facts` were read in its messages and are not stored yet;
-    message rows below `taken_before` have been read.
+    """A session's job as it was when it was claimed. `facts` were read in its messages and are not stored yet; the
+    message rows of `taken` have been read.
     """
 
     thread: str
@@ -45,7 +45,7 @@ class Job:
     session_id: str
     claim: int
     attempts: int
-    taken_before: int
+    taken: frozenset[int]
     facts: tuple[Mapping[str, Any], ...]
 
 
@@ -67,9 +67,9 @@ class ExtractionJobs:
         self._quiet = quiet
         self._now = now
 
-    def mark(self, connection: Connection, thread: str, number: int) -> None:
-        """Something was said in the session. Where it waits already nothing is written."""
-        _MARK.run(connection, {"of_thread": thread, "of_session": number})
+    def mark(self, connection: Connection, thread: str, number: int) -> bool:
+        """Something was said in the session. Where it waits already nothing is written, and the answer is False."""
+        return _MARK.run(connection, {"of_thread": thread, "of_session": number}) > 0
 
     def states(self, thread: str | None = None) -> dict[State, int]:
         """How many jobs there are in each state, of one thread or of all."""
@@ -118,12 +118,12 @@ class ExtractionJobs:
         connection: Connection,
         job: Job,
         facts: Sequence[Mapping[str, Any]],
-        taken_before: int | None = None,
+        taken: Collection[int] | None = None,
     ) -> None:
-        """What is still to be stored, and up to where messages have been read. Raises ClaimLost."""
+        """What is still to be stored, and which messages have been read. Raises ClaimLost."""
         values: dict[str, Any] = {"facts": list(facts)}
-        if taken_before is not None:
-            values["taken_before"] = taken_before
+        if taken is not None:
+            values["taken"] = taken
         self._write(connection, job, values)
 
     def confirm(self, connection: Connection, job: Job) -> None:
@@ -192,7 +192,7 @@ def _claimed(connection: Connection, found: Any, attempts: int) -> Job:
     values = {"state": "processing", "again": False, "claim": claim, "attempts": attempts + 1}
     connection.execute(update(table).where(*_row(found.thread, found.session)).values(values))
     facts = tuple(found.facts)
-    return Job(found.thread, found.session, found.session_id, claim, attempts + 1, found.taken_before, facts)
+    return Job(found.thread, found.session, found.session_id, claim, attempts + 1, found.taken, facts)
 
 
 def _of(person: str) -> tuple[ColumnElement[bool], ...]:
@@ -221,7 +221,7 @@ _CLAIMABLE = select(
     session.c.session_id,
     table.c.claim,
     table.c.attempts,
-    table.c.taken_before,
+    table.c.taken,
     table.c.facts,
 ).join(session, and_(session.c.thread == table.c.thread, session.c.number == table.c.session))
 
@@ -233,7 +233,7 @@ _new = {
     "claim": 0,
     "beats": 0,
     "attempts": 0,
-    "taken_before": 0,
+    "taken": frozenset(),
     "facts": [],
 }
 _is_worked_on = table.c.state == "processing"

@@ -62,7 +62,7 @@ _AS_JSON = (
 )
 
 
-class _Fact(BaseModel):
+class StatedFact(BaseModel):
     """One fact that the person stated."""
 
     model_config = ConfigDict(extra="ignore")
@@ -86,10 +86,10 @@ class _Fact(BaseModel):
     sensitive: bool = False
 
 
-class _Facts(BaseModel):
+class StatedFacts(BaseModel):
     """What the person stated; an empty list where they stated nothing that lasts."""
 
-    facts: list[_Fact]
+    facts: list[StatedFact]
 
 
 class _Unusable(ValueError):
@@ -120,10 +120,10 @@ class ModelExtraction:
     def close(self) -> None:
         self._calls.close()
 
-    def _answered(self, asked: Sequence[Said]) -> list[_Fact]:
+    def _answered(self, asked: Sequence[Said]) -> list[StatedFact]:
         """What can be read of the last of three answers at most."""
         messages: list[BaseMessage] = [SystemMessage(_ASK), HumanMessage(_shown(asked))]
-        facts: list[_Fact] = []
+        facts: list[StatedFact] = []
         for _ in range(_TRIES):
             try:
                 facts, wrong = _read(self._answer(messages))
@@ -156,7 +156,7 @@ class ModelExtraction:
         return self._calls.answer(ask, self._seconds)
 
     def _by_schema(self, messages: list[BaseMessage]) -> Any:
-        asks = self._model.with_structured_output(_Facts, method="function_calling", include_raw=True)
+        asks = self._model.with_structured_output(StatedFacts, method="function_calling", include_raw=True)
         found = asks.invoke(messages, {"tags": [TAG_NOSTREAM]})
         if isinstance(found, dict) and "raw" in found:
             # Read by itself, so that one fact that is wrong does not take the others along.
@@ -197,16 +197,16 @@ def _json_in(text: str) -> Any:
     raise _Unusable("it is no JSON object with a list of facts")
 
 
-def _read(answer: Any) -> tuple[list[_Fact], list[str]]:
+def _read(answer: Any) -> tuple[list[StatedFact], list[str]]:
     """The facts that can be read, and what is wrong with the others."""
     given = answer.get("facts") if isinstance(answer, dict) else answer
     if not isinstance(given, list):
         raise _Unusable('`facts` is no list: {"facts": []} where there is nothing')
-    facts: list[_Fact] = []
+    facts: list[StatedFact] = []
     wrong: list[str] = []
     for number, each in enumerate(given[:_MOST_FACTS], 1):
         try:
-            facts.append(_Fact.model_validate(each))
+            facts.append(StatedFact.model_validate(each))
         except (ValidationError, RecursionError) as error:
             wrong.append(f"fact {number}: {_reasons(error)}")
     return facts, wrong
@@ -218,7 +218,7 @@ def _reasons(error: Exception) -> str:
     return ", ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()[:3])
 
 
-def _checked(fact: _Fact, asked: Sequence[Said]) -> ExtractedFact | None:
+def _checked(fact: StatedFact, asked: Sequence[Said]) -> ExtractedFact | None:
     """As far as it was really said; None where it was not."""
     found = next(iter(_places(fact, asked)), None)
     if found is None:
@@ -251,7 +251,7 @@ def _checked(fact: _Fact, asked: Sequence[Said]) -> ExtractedFact | None:
     return ExtractedFact.of(statement, said)
 
 
-def _places(fact: _Fact, asked: Sequence[Said]) -> Iterator[tuple[Said, str]]:
+def _places(fact: StatedFact, asked: Sequence[Said]) -> Iterator[tuple[Said, str]]:
     """Where the quote was said: in the message that was named, or else in the only one that holds it."""
     named = asked[fact.message - 1 : fact.message] if fact.message > 0 else []
     for each in named:
@@ -263,12 +263,12 @@ def _places(fact: _Fact, asked: Sequence[Said]) -> Iterator[tuple[Said, str]]:
         yield elsewhere[0]
 
 
-def _slot(fact: _Fact) -> Slot | None:
+def _slot(fact: StatedFact) -> Slot | None:
     attribute, who = plain(fact.attribute or ""), plain(fact.about) or "self"
     return Slot(who, attribute, fact.single) if attribute else None
 
 
-def _tags(fact: _Fact) -> tuple[str, ...]:
+def _tags(fact: StatedFact) -> tuple[str, ...]:
     named = (*fact.people, *fact.companies, *fact.projects, *fact.relationships)
     return tuple(dict.fromkeys(tag for each in named if 0 < len(tag := plain(each)) <= _NAME))
 

@@ -46,10 +46,10 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What has not been read yet of a session, in the order it was said; `taken_before` once it has been."""
+    """What has not been read yet of a session, in the order it was said; `taken` are the rows read once it has been."""
 
     said: tuple[Said, ...]
-    taken_before: int
+    taken: frozenset[int]
     is_all: bool
 
 
@@ -88,15 +88,13 @@ class OwnWords:
         self._whose = whose
         self._is_command = is_command
 
-    def unread(self, job: Job, taken_before: int, *, at_once: int) -> Unread:
+    def unread(self, job: Job, taken: frozenset[int], *, at_once: int) -> Unread:
         """Raises UnknownSession, DamagedSession."""
         of_thread = self._whose.of_thread(job.thread)
         with self._saver.checkpoints.reading(job.session_id) as checkpoints:
             rows = checkpoints.listed(_CHANNEL)
-            new = sorted(each.row for each in rows if each.row >= taken_before)
-            messages = checkpoints.messages_of(rows) if new else []
-        if not new:
-            return Unread((), taken_before, is_all=True)
+            listed = frozenset(each.row for each in rows)
+            messages = checkpoints.messages_of(rows) if listed - taken else []
         said: list[Said] = []
         before: list[str] = []
         for row, message in zip(rows, messages, strict=False):
@@ -106,7 +104,7 @@ class OwnWords:
             elif isinstance(message, HumanMessage):
                 owner = of_thread or self._whose.of_sender(job.thread, message)
                 text = self._own(message)
-                if row.row >= taken_before and owner is not None and text:
+                if row.row not in taken and owner is not None and text:
                     said.append(
                         Said(
                             row.row,
@@ -119,11 +117,10 @@ class OwnWords:
                         )
                     )
                 before = []
-        # An edit is a new row in an old place: what is read together is together by row.
-        said.sort(key=lambda each: each.row)
         if len(said) <= at_once:
-            return Unread(tuple(said), new[-1] + 1, is_all=True)
-        return Unread(tuple(said[:at_once]), said[at_once].row, is_all=False)
+            return Unread(tuple(said), taken | listed, is_all=True)
+        now = said[:at_once]
+        return Unread(tuple(now), taken | {each.row for each in now}, is_all=False)
 
     def _own(self, message: HumanMessage) -> str:
         # A name is given to what other agents of a graph say; a summary of LangChain's stands as the person's too.

@@ -21,7 +21,7 @@ def upgrade() -> None:
         sa.Column("beats", sa.BigInteger(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
         sa.Column("not_before", Instant(), nullable=True),
-        sa.Column("taken_before", sa.Integer(), nullable=False),
+        sa.Column("taken", sa.Text(), nullable=False),
         sa.Column("facts", sa.JSON(), nullable=False),
         sa.Column("error", Words(), nullable=True),
         sa.PrimaryKeyConstraint("thread", "session"),
