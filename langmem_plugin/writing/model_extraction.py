@@ -20,7 +20,6 @@ from langmem_plugin.facts import FactType, Slot, Statement
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.timed_calls import TimedCalls
-from langmem_plugin.references.meant.prompt_block import inline
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
@@ -141,7 +140,7 @@ class ModelExtraction:
         if self._takes_schema:
             try:
                 return self._asked(lambda: self._by_schema(messages))
-            except TimeoutError:
+            except (TimeoutError, _Unusable):
                 raise
             except Exception as error:  # noqa: BLE001 - of any class: every provider has its own
                 refused = error
@@ -180,9 +179,14 @@ def _shown(asked: Sequence[Said]) -> str:
 
 
 def _line(number: int, said: Said) -> str:
-    before = f"<assistant>{inline(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
+    before = f"<assistant>{_escaped(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
     day = f"{said.said_at:%Y-%m-%d, %A}"
-    return f'{before}<message number={number} date="{day}">{inline(said.text[:_TEXT])}</message>'
+    return f'{before}<message number={number} date="{day}">{_escaped(said.text[:_TEXT])}</message>'
+
+
+def _escaped(text: str) -> str:
+    """One line in which no tag can open or close; a quote of it is still found."""
+    return " ".join(text.split()).replace("<", "‹").replace(">", "›")
 
 
 def _json_in(text: str) -> Any:

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Sequence
 
 _DOUBLE, _SINGLE = "“”„‟«»″״＂", "‘’‚‛′׳`´＇"
-_SAME = {ord(each): '"' for each in _DOUBLE} | {ord(each): "'" for each in _SINGLE}
+_SAME = {ord(each): '"' for each in _DOUBLE} | {ord(each): "'" for each in _SINGLE} | {ord("‹"): "<", ord("›"): ">"}
 _AROUND = " \t\r\n.,;:!?…\"'"
 
 

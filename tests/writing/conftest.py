@@ -12,6 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 
 from langmem_plugin import PhoneMemory, Settings, plugin
 from langmem_plugin.facts import Statement
+from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from tests.chat_graph import chat_graph
 
 BY_HAND = Settings(sweep_every=None, search_past_sessions=False)
@@ -71,15 +72,16 @@ def extracting():
 
 
 @pytest.fixture
-def opened(database_url, clock, offline_model):
+def opened(database_url, clock, offline_model, monkeypatch):
     """Opens a memory of the database whose worker takes nothing by itself."""
     memories = []
 
     def make(settings=BY_HAND, **arguments):
-        memory = PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock, **arguments)
+        with monkeypatch.context() as patch:
+            patch.setattr(ExtractionWorker, "start", lambda _: None)
+            memory = PhoneMemory(database_url, settings=settings, embeddings=offline_model, now=clock, **arguments)
+        memory.extraction._stopped.set()  # else the first mark would start it
         memories.append(memory)
-        memory.extraction.stop()
-        memory.extraction.wait()
         return memory
 
     yield make

@@ -122,7 +122,7 @@ def test_automated_messages_make_no_job_and_commands_no_memory(memory, says):
     assert _rows(memory) == []
 
     with memory.turn(ERIN) as config:  # a graph that is run directly sees a command as text
-            chat_graph(memory, lambda _: {"messages": []}).invoke(
+        chat_graph(memory, lambda _: {"messages": []}).invoke(
             {"messages": [HumanMessage("/forget I like tea"), HumanMessage("I own a boat")]}, config
         )
     memory.extract(ERIN)
