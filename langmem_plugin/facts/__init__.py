@@ -1,5 +1,20 @@
 """What a sentence states about whom, found by rules: no model, no database."""
 
+from langmem_plugin.facts.classification import Classification, classify
+from langmem_plugin.facts.dependence import rests_on
+from langmem_plugin.facts.extraction import statement_of, statements
+from langmem_plugin.facts.relation import Relation, relation
 from langmem_plugin.facts.statement import FactType, Slot, Statement
 
-__all__ = ["FactType", "Slot", "Statement"]
+__all__ = [
+    "Classification",
+    "FactType",
+    "Relation",
+    "Slot",
+    "Statement",
+    "classify",
+    "relation",
+    "rests_on",
+    "statement_of",
+    "statements",
+]

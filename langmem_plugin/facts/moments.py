@@ -1,0 +1,269 @@
+"""When something holds: the days, months and years a sentence names, made absolute from when it was said."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+
+from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.values import number
+from langmem_plugin.facts.words import Language
+
+Unit = Literal["day", "week", "month", "year"]
+_UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
+_YEARS: Final = range(1900, 2101)
+_LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
+_MONTHS: Final = {
+    "en": "January February March April May June July August September October November December".split(),
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split(),
+    "he": "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר".split(),
+}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The tokens `first` up to `last` name the time from `start` until before `end`; `text` says it absolutely."""
+
+    first: int
+    last: int
+    start: datetime
+    end: datetime
+    kind: Literal["at", "since", "until"]
+    text: str
+
+
+@dataclass(frozen=True)
+class _Date:
+    used: int
+    start: datetime
+    unit: Unit
+    relative: bool
+    needs_preposition: bool = False
+
+
+def moments(tokens: Sequence[Token], language: Language, said_at: datetime, *, ahead: bool) -> list[Moment]:
+    """Every time named; a month or a weekday alone is the next one if `ahead`, else the last."""
+    today = said_at.replace(hour=0, minute=0, second=0, microsecond=0)
+    found: list[Moment] = []
+    place = 0
+    while place < len(tokens):
+        moment = _moment(tokens, place, language, today, ahead=ahead)
+        if moment is None:
+            place += 1
+        else:
+            found.append(moment)
+            place = moment.last
+    return found
+
+
+def _moment(tokens: Sequence[Token], place: int, language: Language, today: datetime, *, ahead: bool) -> Moment | None:
+    words = [token.plain for token in tokens[place : place + 9]]
+    kind: Literal["at", "since", "until"] = "at"
+    skipped = 0
+    for named in ("since", "until", "at"):
+        used = _begins(words, language.times[named])
+        if used:
+            kind, skipped = named, used  # type: ignore[assignment]
+            break
+    if skipped and words[skipped : skipped + 1] in (["the"], ["el"], ["-"], ["la"]):
+        skipped += 1
+    if language.name == "he" and not skipped and words[0][:1] in "במ" and len(words[0]) > 1:
+        kind = "since" if words[0][0] == "מ" else "at"
+        date = _date([words[0][1:], *words[1:]], language, today, ahead=ahead and kind != "since")
+        if date is not None and words[0][1:] in (*language.months, *language.weekdays):
+            return _made(tokens, place, 0, date, kind, language)
+    date = _date(words[skipped:], language, today, ahead=(ahead or kind == "until") and kind != "since")
+    if date is None and skipped:
+        date, skipped, kind = _date(words, language, today, ahead=ahead), 0, "at"
+    if date is None or (date.needs_preposition and not skipped):
+        return None
+    return _made(tokens, place, skipped, date, kind, language)
+
+
+def _made(
+    tokens: Sequence[Token],
+    place: int,
+    skipped: int,
+    date: _Date,
+    kind: Literal["at", "since", "until"],
+    language: Language,
+) -> Moment:
+    last = place + skipped + date.used
+    return Moment(place, last, date.start, _after(date.start, date.unit), kind, _said(date, kind, language.name))
+
+
+def _date(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
+    if not words:
+        return None
+    return (
+        _fixed(words, language, today)
+        or _ago(words, language, today)
+        or _calendar(words, language, today, ahead=ahead)
+        or _numeric(words[0], today)
+    )
+
+
+def _fixed(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
+    """ "yesterday", "last month", "el año pasado"."""
+    best: _Date | None = None
+    for named, cells in language.times.items():
+        if named[-1] in _LETTERS and named[:-1].lstrip("-").isdigit():
+            used = _begins(words, cells)
+            if used and (best is None or used > best.used):
+                unit = _LETTERS[named[-1]]
+                best = _Date(used, _moved(today, unit, int(named[:-1])), unit, relative=True)
+    if best is not None:
+        return best
+    for named, step in (("last", -1), ("next", 1), ("this", 0)):
+        used = _begins(words, language.times.get(named, ()))
+        if used and used < len(words):
+            for unit in _UNITS[1:]:
+                if _begins(words[used:], language.times[unit]):
+                    return _Date(used + 1, _moved(today, unit, step), unit, relative=True)
+            day = language.weekdays.get(words[used])
+            if day is not None and step:
+                days = (day - today.weekday()) % 7 or 7
+                return _Date(
+                    used + 1, today + timedelta(days=days if step > 0 else days - 7 or -7), "day", relative=True
+                )
+            month = language.months.get(words[used])
+            if month is not None:
+                return _Date(used + 1, _month_near(today, month, ahead=step > 0), "month", relative=True)
+    return None
+
+
+def _ago(words: Sequence[str], language: Language, today: datetime) -> _Date | None:
+    """ "two years ago", "hace tres meses", "לפני 3 שנים"."""
+    before = _begins(words, language.times.get("before", ()))
+    counted = number(words[before:])
+    if counted is None and words[before : before + 1] == ["a"]:
+        counted = (1, 1)
+    if counted is None or counted[0] > 1000:  # noqa: PLR2004 - that is a year, or an amount
+        return None
+    at = before + counted[1]
+    for unit in _UNITS:
+        used = _begins(words[at:], language.times[unit])
+        after = _begins(words[at + used :], language.times.get("ago", ())) if used else 0
+        if used and (before or after):
+            return _Date(at + used + after, _moved(today, unit, -int(counted[0])), unit, relative=True)
+    return None
+
+
+def _calendar(words: Sequence[str], language: Language, today: datetime, *, ahead: bool) -> _Date | None:
+    """ "3 May 2026", "May 3rd", "May", "2019", "Sunday"."""
+    first = words[0]
+    day = _day(first)
+    at = 1 if day else 0
+    if day and words[at : at + 1] and words[at] in ("of", "de", "ב"):
+        at += 1
+    said = words[at] if at < len(words) else ""
+    month = language.months.get(said) or (language.months.get(said[1:]) if said[:1] == "ב" and day else None)
+    if month:
+        at += 1
+        if not day and at < len(words) and (after := _day(words[at])):
+            day, at = after, at + 1
+        if at < len(words) and words[at] in ("of", "de", ","):
+            at += int(at + 1 < len(words) and _year(words[at + 1]) is not None)
+        year = _year(words[at]) if at < len(words) else None
+        start = _month_near(today, month, ahead=ahead) if year is None else today.replace(year=year, month=month, day=1)
+        if day:
+            try:
+                start = start.replace(day=day)
+            except ValueError:
+                return None
+        plain_may = said == "may" and not day and year is None
+        return _Date(
+            at + (year is not None),
+            start,
+            "day" if day else "month",
+            relative=year is None,
+            needs_preposition=plain_may,
+        )
+    year = _year(first)
+    if year is not None:
+        return _Date(1, today.replace(year=year, month=1, day=1), "year", relative=False, needs_preposition=True)
+    weekday = language.weekdays.get(first)
+    if weekday is not None:
+        days = (weekday - today.weekday()) % 7
+        start = today + timedelta(days=(days or 7) if ahead else days - 7 if days else 0)
+        return _Date(1, start, "day", relative=True, needs_preposition=True)
+    return None
+
+
+def _numeric(word: str, today: datetime) -> _Date | None:
+    """ "3.5.2026", "2026-05-03" is not split by the tokens and read as it stands."""
+    for mark in "./":
+        parts = word.split(mark)
+        if len(parts) == 3 and all(part.isdigit() and len(part) <= 4 for part in parts):  # noqa: PLR2004
+            day, month, year = (int(part) for part in parts)
+            try:
+                start = today.replace(year=year + 2000 if year < 100 else year, month=month, day=day)  # noqa: PLR2004
+            except ValueError:
+                return None
+            return _Date(1, start, "day", relative=False)
+    return None
+
+
+def _begins(words: Sequence[str], cells: Sequence[tuple[str, ...]]) -> int:
+    return max((len(cell) for cell in cells if tuple(words[: len(cell)]) == cell), default=0)
+
+
+def _day(word: str) -> int | None:
+    digits = word.rstrip("stndrh")
+    return (
+        int(digits) if digits.isdigit() and digits.isascii() and len(digits) <= 2 and 1 <= int(digits) <= 31 else None
+    )  # noqa: PLR2004
+
+
+def _year(word: str) -> int | None:
+    return int(word) if len(word) == 4 and word.isascii() and word.isdigit() and int(word) in _YEARS else None  # noqa: PLR2004
+
+
+def _month_near(today: datetime, month: int, *, ahead: bool) -> datetime:
+    year = today.year + (1 if ahead and month < today.month else -1 if not ahead and month > today.month else 0)
+    return today.replace(year=year, month=month, day=1)
+
+
+def _moved(today: datetime, unit: Unit, steps: int) -> datetime:
+    if unit == "day":
+        return today + timedelta(days=steps)
+    if unit == "week":
+        return today + timedelta(days=7 * steps - today.weekday())
+    months = today.year * 12 + today.month - 1 + steps * (12 if unit == "year" else 1)
+    year = min(max(months // 12, 1), 9000)
+    return today.replace(year=year, month=1 if unit == "year" else months % 12 + 1, day=1)
+
+
+def _after(start: datetime, unit: Unit) -> datetime:
+    if unit in ("day", "week"):
+        return start + timedelta(days=1 if unit == "day" else 7)
+    return _moved(replace_day(start), unit, 1)
+
+
+def replace_day(start: datetime) -> datetime:
+    return start.replace(day=1)
+
+
+def _said(date: _Date, kind: str, language: str) -> str:
+    start, month = date.start, _MONTHS[language][date.start.month - 1]
+    if language == "en":
+        body = {
+            "day": f"{start.day} {month} {start.year}",
+            "week": f"the week of {start.day} {month} {start.year}",
+        }.get(date.unit, f"{month} {start.year}" if date.unit == "month" else str(start.year))
+        before = {"since": "since", "until": "until"}.get(kind, "on" if date.unit == "day" else "in")
+        return f"{before} {body}"
+    if language == "es":
+        body = {
+            "day": f"{start.day} de {month} de {start.year}",
+            "week": f"la semana del {start.day} de {month} de {start.year}",
+        }.get(date.unit, f"{month} de {start.year}" if date.unit == "month" else str(start.year))
+        before = {"since": "desde", "until": "hasta"}.get(kind, "el" if date.unit == "day" else "en")
+        return f"{before} {'el ' if date.unit == 'day' and kind != 'at' else ''}{body}"
+    body = {"day": f"{start.day} ב{month} {start.year}", "week": f"שבוע של {start.day} ב{month} {start.year}"}.get(
+        date.unit, f"{month} {start.year}" if date.unit == "month" else str(start.year)
+    )
+    if kind == "until":
+        return f"עד {body}"
+    letter = "מ" if kind == "since" else "ב"
+    return f"{letter}{'-' if body[0].isdigit() else ''}{body}"

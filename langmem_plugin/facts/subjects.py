@@ -1,0 +1,355 @@
+"""Whom a clause is about: the speaker, somebody or something of theirs, or somebody named."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from langmem_plugin.facts.grammar import begins, best_match, patterns
+from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.words import Language
+
+SELF: Final = "self"
+_PETS: Final = frozenset({"dog", "cat", "pet"})
+_GROWTH: Final = frozenset(
+    "older younger little big eldest oldest youngest baby new old late dear elder twin other grown two three dos "
+    "mayor menor pequeno pequena הגדול הקטן הגדולה הקטנה הגדולים הקטנים גדול גדולה קטן קטנה".split()
+)
+_HONORIFICS: Final = frozenset("dr mr mrs ms prof sr sra dra miss uncle aunt don dona".split())
+
+
+@dataclass(frozen=True)
+class Subject:
+    """`who` as in a slot; what is said of it goes on at `end`; `first` is where it begins.
+
+    `noun` is the attribute it names, if it does ("my dentist", "my daughter's birthday"), `role` the kind of person,
+    `name` the words of a name. `loose`: nothing says that it is a person of theirs.
+    """
+
+    who: str
+    first: int
+    end: int
+    third: bool = True
+    noun: str | None = None
+    role: str | None = None
+    name: tuple[Token, ...] = ()
+    loose: bool = False
+    shown: tuple[Token, ...] = ()
+
+
+SPEAKER: Final = Subject(SELF, 0, 0, third=False)
+
+
+def subject_at(tokens: Sequence[Token], at: int, language: Language, *, known: Subject | None = None) -> Subject | None:
+    """The subject that begins at `at`. `known` is who "he", "she" and "they" are."""
+    if at >= len(tokens):
+        return None
+    word = tokens[at].plain
+    if word in language.selves:
+        return Subject(SELF, at, at + 1, third=False)
+    if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
+        return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
+    if language.possessive_after:
+        return _hebrew(tokens, at, language) or _named(tokens, at, language)
+    if word in language.possessives:
+        return _possessed(tokens, at, at + 1, language)
+    if word in ("the", "el", "la", "los") or begins(tokens, at, _nouns(language)):
+        start = at + (word in ("the", "el", "la", "los"))
+        thing = _thing(tokens, at, start, language)
+        if thing is not None:
+            return thing
+    if word in language.bare_people:
+        return _possessed(tokens, at, at, language)
+    return _named(tokens, at, language)
+
+
+def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
+    """What stands after "my": somebody, with or without a name, and what is theirs, or a thing."""
+    while at < len(tokens) and tokens[at].plain in _GROWTH:
+        at += 1
+    person, used = _person(tokens, at, language)
+    noun, length = _noun(tokens, at, language)
+    if person and used >= length:
+        end = at + used
+        name = name_at(tokens, end, language)
+        shown = (*tokens[at:end], *name)
+        who = _who(person, name)
+        end += len(name)
+        theirs = _theirs(tokens, end, language, used_s=shown[-1].plain)
+        if theirs is not None:
+            return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
+        return Subject(who, first, end, role=person, name=name, shown=shown)
+    if noun:
+        if (
+            _possessive(tokens, at + length)
+            and tokens[at + length + 1 : at + length + 2]
+            and tokens[at + length + 1].plain == "name"
+        ):
+            return Subject(SELF, first, at + length + 2, noun=noun, shown=tuple(tokens[at : at + length]))
+        theirs = _theirs(tokens, at + length, language, used_s="") if _possessive(tokens, at + length) else None
+        if theirs is not None:
+            return Subject(noun, first, theirs[1], noun=theirs[0], shown=tuple(tokens[at : theirs[1]]))
+        return _with_place(
+            tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
+        )
+    return _other_thing(tokens, first, at, language)
+
+
+def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
+    """ "the wifi password at home", "el cumple de mi mamá", "alarm code for the house"."""
+    if at < len(tokens) and tokens[at].plain in language.possessives:
+        return None
+    noun, length = _noun(tokens, at, language)
+    if not noun:
+        return None
+    found = Subject(SELF, first, at + length, noun=noun, loose=True, shown=tuple(tokens[at : at + length]))
+    return _with_place(tokens, found, language)
+
+
+def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> Subject:
+    """Whose or where the thing is, if that is said: "… of my mother", "… for the house"."""
+    at = found.end
+    if at + 1 >= len(tokens) or tokens[at].plain not in ("of", "for", "at", "on", "in", "de", "del", "to"):
+        return found
+    start = at + 1
+    if tokens[start].plain in language.possessives or tokens[start].plain in language.bare_people:
+        owner = _possessed(tokens, start, start + (tokens[start].plain in language.possessives), language)
+        if owner is not None and owner.role and owner.noun is None:
+            return Subject(
+                owner.who,
+                found.first,
+                owner.end,
+                noun=found.noun,
+                role=owner.role,
+                name=owner.name,
+                shown=tuple(tokens[found.first : owner.end]),
+            )
+    while start < len(tokens) and (tokens[start].plain in language.articles):
+        start += 1
+    end = start
+    while end < len(tokens) and end - start < 4 and not begins(tokens, end, language.copulas) and tokens[end].word:  # noqa: PLR2004
+        end += 1
+    if not (start < end < len(tokens) and begins(tokens, end, language.copulas)):
+        return found
+    if tokens[start].plain in ("this", "next", "este", "esta", "proximo"):
+        return Subject(found.who, found.first, end, noun=found.noun, loose=found.loose, shown=found.shown)
+    who = " ".join(token.plain for token in tokens[start:end])
+    return Subject(who, found.first, end, noun=found.noun, loose=found.loose, shown=tuple(tokens[found.first : end]))
+
+
+def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
+    """ "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
+    for end in range(at + 1, min(at + 6, len(tokens))):
+        if begins(tokens, end, language.copulas):
+            words = [token.plain for token in tokens[at:end]]
+            if words[0] in ("fav", "favourite", "favorite"):
+                words[0] = "favorite"
+            if all(token.word for token in tokens[at:end]) and "'s" not in words:
+                return Subject(
+                    SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"
+                )
+            return None
+        if not tokens[end].word or tokens[end].plain in language.joins:
+            return None
+    return None
+
+
+def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
+    """The attribute of "my wife's name", also where the apostrophe was left out ("my wifes name")."""
+    marked = at < len(tokens) and tokens[at].plain == "'s"
+    start = at + marked
+    noun, length = _noun(tokens, start, language)
+    if noun and (marked or used_s.endswith("s") or begins(tokens, start + length, language.copulas)):
+        return noun, start + length
+    if marked and start + 1 < len(tokens) and tokens[start].plain in ("favorite", "favourite", "fav"):
+        for end in range(start + 1, min(start + 4, len(tokens))):
+            if begins(tokens, end, language.copulas):
+                return "favorite " + " ".join(token.plain for token in tokens[start + 1 : end]), end
+    return None
+
+
+def _hebrew(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """ "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
+    person, used = _person(tokens, at, language)
+    noun, length = _noun(tokens, at, language)
+    following = tokens[at + used].plain if at + used < len(tokens) else ""
+    if person and used >= length and (following in language.possessives or tokens[at].plain in language.bare_people):
+        end = at + used
+        shown: tuple[Token, ...] = tuple(tokens[at:end])
+        end += following in language.possessives
+        while end < len(tokens) and tokens[end].plain in _GROWTH:
+            end += 1
+        name = name_at(tokens, end, language)
+        return Subject(_who(person, name), at, end + len(name), role=person, name=name, shown=(*shown, *name))
+    if not noun:
+        if person or at + 1 >= len(tokens):
+            return None
+        for end in range(at + 1, min(at + 4, len(tokens))):
+            if tokens[end].plain in language.possessives:
+                first = tokens[at].plain
+                words = [first.removeprefix("ה"), *(token.plain for token in tokens[at + 1 : end])]
+                if first in language.common or first in language.selves or not all(t.word for t in tokens[at:end]):
+                    return None
+                return Subject(SELF, at, end + 1, noun=" ".join(words), loose=True, shown=tuple(tokens[at:end]))
+        return None
+    end = at + length
+    following = tokens[end].plain if end < len(tokens) else ""
+    if following in language.possessives:
+        return Subject(SELF, at, end + 1, noun=noun, shown=tuple(tokens[at:end]))
+    if following == "של" and end + 1 < len(tokens):
+        owner = _hebrew(tokens, end + 1, language)
+        if owner is not None and owner.role and owner.noun is None:
+            return Subject(
+                owner.who,
+                at,
+                owner.end,
+                noun=noun,
+                role=owner.role,
+                name=owner.name,
+                shown=tuple(tokens[at : owner.end]),
+            )
+        name = name_at(tokens, end + 1, language)
+        if name:
+            return Subject(
+                _plain(name),
+                at,
+                end + 1 + len(name),
+                noun=noun,
+                name=name,
+                loose=True,
+                shown=tuple(tokens[at : end + 2]),
+            )
+    for place in range(end, min(end + 3, len(tokens))):
+        if tokens[place].plain in language.possessives:
+            who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])
+            return Subject(who, at, place + 1, noun=noun, loose=True, shown=tuple(tokens[at:place]))
+    return None
+
+
+def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """Somebody by name alone, where what follows is said of somebody: "Mia lives in …", "TestCorp owes me …"."""
+    skip = int(tokens[at].plain in ("the", "חברת", "la", "el", "empresa"))
+    start = at + skip
+    for end in range(min(start + 4, len(tokens)), start, -1):
+        part = tokens[start:end]
+        if not all(
+            _nameable(token, language) or token.plain in _HONORIFICS or (i and token.written == "&")
+            for i, token in enumerate(part)
+        ):
+            continue
+        if (
+            len(part) > 1
+            and not all(token.capital or token.plain in _HONORIFICS or token.written == "&" for token in part[1:])
+            and language.name != "he"
+        ):
+            continue
+        if (
+            begins(tokens, end, language.copulas)
+            or best_match(tokens, end, language, third=True)
+            or _possessive(tokens, end)
+        ):
+            theirs = _theirs(tokens, end, language, used_s="") if _possessive(tokens, end) else None
+            name = tuple(part)
+            if theirs is not None:
+                return Subject(_plain(name), at, theirs[1], noun=theirs[0], name=name, loose=True, shown=name)
+            return Subject(_plain(name), at, end, name=name, loose=True, shown=name)
+    return None
+
+
+def _possessive(tokens: Sequence[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].plain == "'s"
+
+
+def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:
+    """The name that stands at `at`, written with a capital or not, before something is said of it."""
+    end = at
+    while end < len(tokens) and end - at < 3 and _nameable(tokens[end], language):  # noqa: PLR2004
+        if best_match(tokens, end, language, third=True) is not None or begins(tokens, end, language.copulas):
+            break
+        if end > at and not tokens[end].capital and language.name != "he":
+            break
+        if not tokens[end].capital and language.name != "he" and end + 1 < len(tokens):
+            following = begins(tokens, end + 1, language.copulas) or best_match(tokens, end + 1, language, third=True)
+            if not following and tokens[end + 1].plain != "'s":
+                break
+        if language.name == "he" and end > at:
+            break
+        end += 1
+    return tuple(tokens[at:end])
+
+
+def _nameable(token: Token, language: Language) -> bool:
+    plain = token.plain
+    return (
+        token.written[:1].isalpha()
+        and len(plain) > 1
+        and plain not in language.events
+        and (token.capital or (plain not in patterns(language) and (plain,) not in language.attributes))
+        and plain not in language.negations
+        and plain not in language.common
+        and plain not in language.cuts
+        and plain not in language.joins
+        and plain not in language.fillers
+        and plain not in language.selves
+        and plain not in language.others
+        and plain not in language.possessives
+        and "'s" != plain
+    )
+
+
+def _person(tokens: Sequence[Token], at: int, language: Language) -> tuple[str | None, int]:
+    best: tuple[str | None, int] = (None, 0)
+    for length in (3, 2, 1):
+        phrase = tuple(_bare(token.plain, language) for token in tokens[at : at + length])
+        if len(phrase) < length:
+            continue
+        role = language.people.get(phrase)
+        last = phrase[-1]
+        if role is None and last.endswith("s") and language.name == "en":
+            role = language.people.get((*phrase[:-1], last[:-1]))
+        if role is None and language.name == "he":
+            role = language.people.get(tuple(token.plain for token in tokens[at : at + length]))
+        if role is not None:
+            return role, length
+    return best
+
+
+def attribute_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[str | None, int]:
+    """The attribute whose noun stands at `at`, "dentists" too, and its length in words."""
+    noun, length = _noun(tokens, at, language)
+    if not noun and at < len(tokens) and tokens[at].plain.endswith("s"):
+        noun = language.attributes.get((tokens[at].plain[:-1],))
+        length = 1
+    return noun, length
+
+
+def _noun(tokens: Sequence[Token], at: int, language: Language) -> tuple[str | None, int]:
+    for length in (4, 3, 2, 1):
+        written = tuple(token.plain for token in tokens[at : at + length])
+        if len(written) < length:
+            continue
+        for phrase in (written, tuple(_bare(word, language) for word in written)):
+            if phrase in language.attributes:
+                return language.attributes[phrase], length
+    return None, 0
+
+
+@cache
+def _nouns(language: Language) -> tuple[tuple[str, ...], ...]:
+    return tuple(language.attributes)
+
+
+def _bare(word: str, language: Language) -> str:
+    return word[1:] if language.name == "he" and word[:1] == "ה" and len(word) > 2 else word  # noqa: PLR2004
+
+
+def _who(role: str, name: tuple[Token, ...]) -> str:
+    return f"{role} {_plain(name)}" if name else role
+
+
+def _plain(name: Sequence[Token]) -> str:
+    return " ".join(token.plain for token in name if token.word)
+
+
+def is_pet(subject: Subject) -> bool:
+    return subject.role in _PETS

@@ -1,0 +1,108 @@
+"""A text as sentences of words that know their place in it."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+
+_CHUNK = re.compile(r"\S++")
+_PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+|\S")
+_NUMBERED_NAME = re.compile(r"[\w-]++")
+_TERMINAL = frozenset(".!?;…¡¿")
+_ABBREVIATIONS = frozenset("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt".split("|"))
+_WORN = str.maketrans({"’": "'", "`": "'", "´": "'", "׳": "'", "״": '"', "–": "-", "—": "-", "־": "-"})
+
+
+@dataclass(frozen=True)
+class Token:
+    """`plain` is compared, `text[start:end]` is what was written."""
+
+    plain: str
+    start: int
+    end: int
+    written: str
+
+    @property
+    def word(self) -> bool:
+        return self.plain[:1].isalnum()
+
+    @property
+    def capital(self) -> bool:
+        return self.written[:1].isupper()
+
+
+@dataclass(frozen=True)
+class Sentence:
+    tokens: tuple[Token, ...]
+    asked: bool
+
+
+def plain(text: str) -> str:
+    """Lower case, without accents and vowel points, one kind of apostrophe."""
+    bare = "".join(c for c in unicodedata.normalize("NFKD", text.translate(_WORN)) if not unicodedata.combining(c))
+    return bare.casefold()
+
+
+def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Sentence]:
+    """Each sentence of a text; ends are full stops, question and exclamation marks, semicolons and line ends."""
+    held: list[Token] = []
+    for token in _tokens(text, contractions):
+        broken = bool(held) and "\n" in text[held[-1].end : token.start]
+        if broken:
+            yield Sentence(tuple(held), asked=False)
+            held = []
+        if token.written in _TERMINAL and _ends(text, token, held):
+            if held:
+                yield Sentence(tuple(held), asked=token.written in "?")
+            held = []
+        elif token.written not in _TERMINAL or token.written in ".":
+            held.append(token)
+    if held:
+        yield Sentence(tuple(held), asked=False)
+
+
+def _ends(text: str, token: Token, held: list[Token]) -> bool:
+    if token.written != ".":
+        return True
+    followed = text[token.end : token.end + 1]
+    return not (held and held[-1].plain in _ABBREVIATIONS and held[-1].end == token.start) and not followed.strip()
+
+
+def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
+    for chunk in _CHUNK.finditer(text):
+        said, start = chunk.group(), chunk.start()
+        if "@" in said or "://" in said or _is_code(said):
+            whole = said.rstrip(".,;:!?)\"'")
+            if whole:
+                yield Token(plain(whole), start, start + len(whole), whole)
+                start, said = start + len(whole), said[len(whole) :]
+        for part in _PART.finditer(said):
+            yield from _expanded(part.group(), start + part.start(), contractions)
+
+
+def _is_code(said: str) -> bool:
+    """Something like a password or a model number: letters with digits in one piece."""
+    body = said.rstrip(".,;:!?")
+    if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):  # noqa: PLR2004 - shorter ones are "5k" and "7pm"
+        return False
+    kinds = [kind for kind, _ in groupby(body, key=lambda c: "1" if c.isdigit() else "a" if c.isalpha() else "-")]
+    return "a" in kinds and "1" in kinds and len(kinds) > 2 and not "\u05d0" <= body[0] <= "\u05ea"  # noqa: PLR2004
+
+
+def _expanded(written: str, start: int, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Token]:
+    """`I'm` as two words; what of it each one is does not matter, as long as both lie within it."""
+    said = plain(written)
+    full = contractions.get(said)
+    if full is None and contractions and said.endswith("'s"):
+        full = (said[:-2], "'s")
+    if full is None:
+        yield Token(said, start, start + len(written), written)
+        return
+    cut = len(written) if "'" not in said else said.index("'")
+    if full[-1] == "not" and "'" in said:
+        cut = max(said.index("'") - 1, 1)
+    cut = min(cut, len(written))
+    yield Token(full[0], start, start + cut, written[:cut])
+    for word in full[1:]:
+        yield Token(word, start + cut, start + len(written), written[cut:])

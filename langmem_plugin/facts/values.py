@@ -1,0 +1,275 @@
+"""When two values are the same in other words: numbers, times, dates, articles, other forms of a word."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+
+from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.words import LANGUAGES
+
+_WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
+_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
+_CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
+_SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
+_ARTICLES: Final = frozenset(
+    "a an the my our his her their your of is are in at on to as by for s it its that el la los las un una de del al en a "
+    "mi mis nuestro nuestra es y and ו את של ב ל ה הוא היא זה called named bcalled name llamado llamada llama se "
+    "years old year yrs anos ano from now current type approximately about around per every each month monthly mes "
+    'mensuales al company ltd inc corp חברת שנים בשם לחודש בחודש dr mr mrs ms דר ד"ר dra doctor doctora mister size '
+    'dollars euros euro shekels shekel nis usd eur ils eur שקל שקלים שח ש"ח ₪ $ € £ eur too also again'.split()
+)
+_SAME: Final = {
+    word: group.split()[0]
+    for group in (
+        "mother mom mum mama madre אמא אימא",
+        "father dad papa padre אבא",
+        "kid child children kids",
+        "veggie vegetarian vegetariano vegetariana צמחוני צמחונית צמחונים vegetarians vegetarianos",
+        "vegan vegans vegano vegana veganos טבעוני טבעונית טבעונים",
+        "weekday weekdays workday",
+        "flat apartment",
+        "film movie",
+        "celiac coeliac celiaco celiaca",
+        "nyc newyork",
+        "uk britain england",
+        "us usa america",
+        "tv television",
+        "car automobile",
+        "minus negative",
+        "plus positive",
+        "favourite favorite",
+        "colour color",
+        "soccer football",
+        "mail email",
+        "postgres postgresql psql",
+        "js javascript",
+        "db database",
+        "k8s kubernetes",
+    )
+    for word in group.split()
+}
+_TYPED_LETTERS: Final = 4
+
+
+def canonical(value: str) -> frozenset[str]:
+    """The words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five thousand" are one."""
+    found = [word.strip("'\"") for word in _WORD.findall(plain(value).replace("n't", " not"))]
+    read = list(_read(found))
+    kept = [word for word in read if word[:1].isalnum() and word not in _ARTICLES]
+    return frozenset(_stem(_SAME.get(word, word)) for word in (kept or [word for word in read if word[:1].isalnum()]))
+
+
+def same(one: str, other: str) -> bool:
+    """Whether two values are the same, however they are written; an hour without am or pm fits either."""
+    ours, theirs = canonical(one), canonical(other)
+    if not ours or not theirs:
+        return plain(one).strip() == plain(other).strip()
+    if ours == theirs or _digits(one) == _digits(other) != "":
+        return True
+    return _names_alike(ours, theirs) or _clocks_alike(ours, theirs)
+
+
+def within(one: str, other: str) -> bool:
+    """Whether all of `one` is said in `other` too: "Yaris" in "red Toyota Yaris"."""
+    ours, theirs = canonical(one), canonical(other)
+    return bool(ours) and all(any(_alike(word, held) for held in theirs) for word in ours)
+
+
+def number(words: Sequence[str]) -> tuple[float, int] | None:
+    """The number that `words` begin with, and how many of them say it."""
+    total, current, used, seen = 0.0, 0.0, 0, False
+    for place, word in enumerate(words[:8]):
+        amount = _amount(word)
+        if (
+            amount is None
+            and seen
+            and word in ("and", "y", "ו")
+            and place + 1 < len(words)
+            and _amount(words[place + 1]) is not None
+        ):
+            continue
+        if amount is None and word[:1] == "ו" and seen:
+            amount = _amount(word[1:])
+        if amount is None and word in _SCALES and seen:
+            amount = _SCALES[word]
+        if amount is None:
+            break
+        if amount >= 1000 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five thousand"
+            total, current = total + max(current, 1) * amount, 0
+        elif amount == 100 and seen and not word[:1].isdigit():  # noqa: PLR2004 - "five hundred"
+            current = max(current, 1) * 100
+        elif seen and word[:1].isdigit():
+            break
+        elif seen and not _joins(current, amount):
+            break
+        else:
+            current += amount
+        seen, used = True, place + 1
+    return (total + current, used) if seen else None
+
+
+def _joins(held: float, amount: float) -> bool:
+    """Whether "twenty" and "five" make one number; "two" and "three" are two."""
+    return (
+        (held >= 20 and held % 10 == 0 and amount < 10)
+        or (held >= 100 and held % 100 == 0 and amount < 100)
+        or held == 0
+    )  # noqa: PLR2004
+
+
+def _amount(word: str) -> float | None:
+    if word[:1].isdigit():
+        digits, tail = _split_tail(word)
+        if tail and tail not in _SCALES and tail not in ("st", "nd", "rd", "th"):
+            return None
+        if _GROUPED.fullmatch(digits):
+            whole = digits.replace(",", "") if "," in digits else digits.replace(".", "")
+        else:
+            whole = digits.replace(",", ".")
+        try:
+            return float(whole) * _SCALES.get(tail, 1)
+        except ValueError:
+            return None
+    return next((float(each.numbers[word]) for each in LANGUAGES if word in each.numbers), None)
+
+
+def _split_tail(word: str) -> tuple[str, str]:
+    digits = word.rstrip("abcdefghijklmnopqrstuvwxyz")
+    return digits, word[len(digits) :]
+
+
+def _read(found: Sequence[str]) -> Iterator[str]:
+    place = 0
+    while place < len(found):
+        clock = _clock(found, place)
+        if clock is not None:
+            said, used = clock
+            yield said
+            place += used
+            continue
+        joined = [found[place] + found[place + 1]] if place + 1 < len(found) and found[place + 1] in _SCALES else []
+        counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
+        if counted is not None and counted[1]:
+            yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))  # noqa: PLR2004
+            place += counted[1] + bool(joined)
+            if place < len(found) and found[place] in ("st", "nd", "rd", "th"):
+                place += 1
+            continue
+        month = _month(found[place])
+        yield f"m{month}" if month else found[place]
+        place += 1
+
+
+def _month(word: str) -> int | None:
+    bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word  # noqa: PLR2004
+    return next((each.months[said] for each in LANGUAGES for said in (word, bare) if said in each.months), None)
+
+
+def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:
+    """A time of day as "t18:30" (or "t6:30?" where am or pm was not said), with how many words say it."""
+    word = found[place]
+    half = word in ("half", "quarter") and found[place + 1 : place + 2] == ["past"]
+    rest = list(found[place + 2 :] if half else found[place:])
+    if not rest:
+        return None
+    exact = _CLOCK.fullmatch(rest[0])
+    if exact and ":" in rest[0]:
+        hour, minute, used = int(exact[1]), int(exact[2]), 1
+    else:
+        bare = rest[0].removeprefix("ב") if "\u05d0" <= rest[0][:1] <= "\u05ea" else rest[0]
+        counted = _amount(bare) if bare else None
+        if counted is None or not 0 < counted <= 24 or counted != int(counted):  # noqa: PLR2004
+            return None
+        hour, minute, used = int(counted), 0, 1
+        after = rest[1:2]
+        if after and after[0] in ("וחצי", "half"):
+            minute, used = 30, 2
+        elif rest[1:3] == ["y", "media"]:
+            minute, used = 30, 3
+        elif not half and not _part_of_day(rest[1:])[1]:
+            return None
+    if half:
+        minute, used = (30 if word == "half" else 15), used + 2
+    later, more = _part_of_day(found[place + used :])
+    if later == "pm" and hour < 12:  # noqa: PLR2004
+        hour += 12
+    sure = bool(later) or hour > 12 or (exact and len(exact[1]) == 2)  # noqa: PLR2004
+    return f"t{hour}:{minute:02}{'' if sure else '?'}", used + more
+
+
+def _part_of_day(words: Sequence[str]) -> tuple[str, int]:
+    for said, meant in (
+        ("am", "am"),
+        ("a m", "am"),
+        ("pm", "pm"),
+        ("in the morning", "am"),
+        ("in the evening", "pm"),
+        ("in the afternoon", "pm"),
+        ("at night", "pm"),
+        ("בבוקר", "am"),
+        ("בערב", "pm"),
+        ("בצהריים", "pm"),
+        ("אחר הצהריים", "pm"),
+        ("de la manana", "am"),
+        ("de la tarde", "pm"),
+        ("de la noche", "pm"),
+        ("o'clock", ""),
+    ):
+        parts = said.split()
+        if list(words[: len(parts)]) == parts:
+            return meant, len(parts)
+    return "", 0
+
+
+def _stem(word: str) -> str:
+    if len(word) > _TYPED_LETTERS and word[-1] == "s" and word[-2] not in "su":
+        word = word[:-1]
+    if "\u05d0" <= word[:1] <= "\u05ea" and len(word) > _TYPED_LETTERS and word[0] in "הבל":
+        return word[1:]
+    return word
+
+
+def _digits(value: str) -> str:
+    kept = "".join(c for c in value if c.isdigit())
+    return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""  # noqa: PLR2004 - a number to dial
+
+
+def _alike(one: str, other: str) -> bool:
+    return one == other or (len(one) > _TYPED_LETTERS and len(other) > _TYPED_LETTERS and one[:-1] == other[:-1])
+
+
+def _names_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    """The same but for the ending of a word: "oats" and "oat", "vegetariana" and "vegetariano"."""
+    return len(ours) == len(theirs) and all(any(_inflected(word, held) for held in theirs) for word in ours)
+
+
+def _inflected(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    stem = min(len(one), len(other)) - 1
+    return (
+        stem >= _TYPED_LETTERS
+        and one[:stem] == other[:stem]
+        and {one[stem:], other[stem:]} <= {"", "s", "e", "a", "o", "as", "os", "es", "y", "ת", "ה", "ים", "ית", "י"}
+    )
+
+
+def _clocks_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+    left, right = ours - theirs, theirs - ours
+    if len(left) != 1 or len(right) != 1:
+        return False
+    one, other = left.pop() if isinstance(left, set) else next(iter(left)), next(iter(right))
+    if not (one[0] == other[0] == "t" and ("?" in one or "?" in other) and ":" in one and ":" in other):
+        return False
+    return all(a == b for a, b in pairwise([_of_twelve(one), _of_twelve(other)]))
+
+
+def _of_twelve(clock: str) -> tuple[int, str]:
+    hour, minute = clock[1:].rstrip("?").split(":")
+    return int(hour) % 12, minute
+
+
+def nfc(text: str) -> str:
+    return unicodedata.normalize("NFC", text)

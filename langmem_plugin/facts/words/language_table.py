@@ -1,0 +1,96 @@
+"""The shape of a language's words for stating facts: one instance per language file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+def phrases(text: str) -> tuple[tuple[str, ...], ...]:
+    """Split a `|`-separated table cell into phrases, each a tuple of words."""
+    return tuple(tuple(part.split()) for part in text.split("|") if part.strip())
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(part.strip() for part in text.split("|") if part.strip())
+
+
+def named(table: Mapping[str, str]) -> dict[tuple[str, ...], str]:
+    """From what is meant with the phrases that mean it: one entry per phrase."""
+    return {phrase: meant for meant, cell in table.items() for phrase in phrases(cell)}
+
+
+def numbered(*cells: str, start: int = 0) -> dict[str, int]:
+    """Number the cells from `start`: each lists every form of that number."""
+    return {form: number for number, cell in enumerate(cells, start) for form in cell.split("|")}
+
+
+@dataclass(frozen=True, eq=False)
+class Language:
+    """One language. Every word is plain: lower case, no accents or vowel points, contractions written out.
+
+    `selves` are the speaker; `possessives` make what stands beside them the speaker's (before it, or after it where
+    `possessive_after`). `people` maps a phrase to its role in English, `attributes` a noun to what it is of somebody.
+    `predicates` maps an attribute, with "-" where it is then not so and "+" where it will be, to patterns of words, one
+    after each semicolon:
+
+        a|b     any of these             a|b/c|d  of the speaker / of another        (a)   may be missing
+        ~a      not said in notes        =a       is the value itself                V N   the value; a number
+        b+      written onto the value (Hebrew)
+
+    `cuts` end a value. `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something
+    that will not hold for long, unless one of `events` is told of it. `articles` begin a value without being of it.
+    """
+
+    name: str
+    selves: frozenset[str]
+    others: frozenset[str]
+    possessives: frozenset[str]
+    people: Mapping[tuple[str, ...], str]
+    bare_people: frozenset[str]
+    attributes: Mapping[tuple[str, ...], str]
+    predicates: Mapping[str, str]
+    copulas: tuple[tuple[str, ...], ...]
+    fillers: frozenset[str]
+    leads: tuple[tuple[str, ...], ...]
+    remember: tuple[tuple[str, ...], ...]
+    negations: frozenset[str]
+    ended: tuple[tuple[str, ...], ...]
+    ended_after: tuple[tuple[str, ...], ...]
+    joins: frozenset[str]
+    cuts: frozenset[str]
+    articles: frozenset[str]
+    questions: frozenset[str]
+    asks: frozenset[str]
+    conditional: tuple[tuple[str, ...], ...]
+    reported: frozenset[str]
+    events: frozenset[str]
+    momentary: tuple[tuple[str, ...], ...]
+    moods: frozenset[str]
+    jokes: frozenset[str]
+    sarcasm: tuple[tuple[str, ...], ...]
+    without: frozenset[str]
+    pronouns: frozenset[str]
+    common: frozenset[str]
+    wishes: tuple[tuple[str, ...], ...]
+    always: frozenset[str]
+    instructed: tuple[tuple[str, ...], ...]
+    frequencies: frozenset[str]
+    names_it: tuple[tuple[str, ...], ...]
+    switched: tuple[tuple[str, ...], ...]
+    it_is: tuple[tuple[str, ...], ...]
+    instead: tuple[tuple[str, ...], ...]
+    day_kinds: Mapping[tuple[str, ...], str]
+    professions: frozenset[str]
+    addressed: frozenset[str]
+    corrections: tuple[tuple[str, ...], ...]
+    periods: frozenset[str]
+    composing: frozenset[str]
+    courtesies: frozenset[str]
+    declined: tuple[tuple[str, ...], ...]
+    manners: frozenset[str]
+    months: Mapping[str, int]
+    weekdays: Mapping[str, int]
+    numbers: Mapping[str, int]
+    times: Mapping[str, tuple[tuple[str, ...], ...]]
+    possessive_after: bool = False
+    drops_subject: bool = False
+    contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
