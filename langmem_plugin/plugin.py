@@ -46,7 +46,7 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.tenants import vector_index_of
-from langmem_plugin.facts import FactType, classify, statements
+from langmem_plugin.facts import FactType, statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory, MemoryService
@@ -64,7 +64,7 @@ from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from langmem_plugin.writing.jobs import ExtractionJobs
 from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
-from langmem_plugin.writing.rule_extraction import RuleExtraction
+from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
 
 
 class Node(Protocol):
@@ -449,7 +449,7 @@ class PhoneMemory:
     def _new_extractor(self, model: BaseChatModel | None) -> Extractor:
         if model is None and self.settings.extraction == "rules":
             return RuleExtraction(statements)
-        return ModelExtraction(model or extraction_model(self.settings.extraction), classify)
+        return ModelExtraction(model or extraction_model(self.settings.extraction), may_hold_a_fact)
 
     def _may_be_remembered(
         self,

@@ -107,7 +107,7 @@ class ModelExtraction:
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         """Raises whatever the model raises, and GivenUp where it does not answer."""
-        asked = [each for each in said if self._worth_asking(each.text) or _says_yes(each)]
+        asked = [each for each in said if self._worth_asking(each) or _says_yes(each)]
         if not asked:
             return []
         read = [_checked(fact, asked) for fact in self._answered(asked)]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Protocol
 
-from langmem_plugin.facts import Statement
+from langmem_plugin.facts import Statement, classify
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 
@@ -12,7 +12,7 @@ from langmem_plugin.writing.own_words import Said
 class ReadsStatements(Protocol):
     """What a text states; `said_at` is what its "yesterday" is counted from."""
 
-    def __call__(self, text: str, *, said_at: datetime | None = None) -> Sequence[Statement]: ...
+    def __call__(self, text: str, *, said_at: datetime) -> Sequence[Statement]: ...
 
 
 class RuleExtraction:
@@ -30,5 +30,10 @@ class RuleExtraction:
         """There is nothing to wait for."""
 
 
-Gate = Callable[[str], bool]
+Gate = Callable[[Said], bool]
 """Whether a message may hold anything worth remembering: asked before a model is."""
+
+
+def may_hold_a_fact(said: Said) -> bool:
+    """By rules; what answers a question is read together with it."""
+    return classify(said.text, asked=said.before if "?" in said.before else None).should_store

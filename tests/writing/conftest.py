@@ -20,7 +20,7 @@ BY_HAND = Settings(sweep_every=None, search_past_sessions=False)
 _STATED = re.compile(r"\b(?:I like|I live in|I own|Me gusta|אני אוהב) [\w ]++")
 
 
-def stated(text, *, said_at=None):
+def stated(text, *, said_at):
     """Whatever begins as one of five phrases; with "maybe" in the text it is half sure."""
     return [Statement(each, each, confidence=0.5 if "maybe" in text else 1.0) for each in _STATED.findall(text)]
 
@@ -28,7 +28,7 @@ def stated(text, *, said_at=None):
 @pytest.fixture(autouse=True)
 def _rules_of_tests(monkeypatch):
     monkeypatch.setattr(plugin, "statements", stated)
-    monkeypatch.setattr(plugin, "classify", lambda text: "?" not in text and len(text.split()) > 1)
+    monkeypatch.setattr(plugin, "may_hold_a_fact", lambda said: "?" not in said.text and len(said.text.split()) > 1)
 
 
 class Extracting(BaseChatModel):
