@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from langmem_plugin import PhoneMemory, Settings, plugin
+from langmem_plugin import PhoneMemory, Settings, facts, plugin
 from langmem_plugin.facts import Statement
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from tests.chat_graph import chat_graph
@@ -29,6 +29,11 @@ def stated(text, *, said_at):
 def _rules_of_tests(monkeypatch):
     monkeypatch.setattr(plugin, "statements", stated)
     monkeypatch.setattr(plugin, "may_hold_a_fact", lambda said: "?" not in said.text and len(said.text.split()) > 1)
+
+
+@pytest.fixture
+def real_rules(_rules_of_tests, monkeypatch):
+    monkeypatch.setattr(plugin, "statements", facts.statements)
 
 
 class Extracting(BaseChatModel):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from langmem_plugin import facts, plugin
 from langmem_plugin.writing.rule_extraction import may_hold_a_fact
 from tests.writing.conftest import kept
 from tests.writing.test_model_extraction import said
@@ -15,8 +14,8 @@ ERIN = "+972501234567"
     ("text", "slot"),
     [("My dentist is Dr. Cohen", "self/dentist"), ("Vivo en Haifa", "self/home"), ("אני גר בחיפה", "self/home")],
 )
-def test_what_people_plainly_say_is_remembered_by_the_rules(opened, says, monkeypatch, text, slot):
-    monkeypatch.setattr(plugin, "statements", facts.statements)
+@pytest.mark.usefixtures("real_rules")
+def test_what_people_plainly_say_is_remembered_by_the_rules(opened, says, text, slot):
     memory = opened()
     says(memory, ERIN, "hello", f"{text}.", "what's the weather?", "book a table for 2 tonight")
     [made] = memory.extract(ERIN)
