@@ -35,6 +35,7 @@ def worker(
             if once:
                 extraction.work_through()
             else:
+                extraction.wake()
                 stopped.wait()
             extraction.stop()
             extraction.wait()

@@ -1,5 +1,6 @@
 """The thread in which a process takes what was said into the memory, while replies go out."""
 
+import contextlib
 import queue
 import threading
 import weakref
@@ -94,12 +95,18 @@ class ExtractionWorker:
 
 
 def _work(found: "weakref.ref[ExtractionWorker]", asked: _Asked) -> None:
-    """While it waits it keeps nobody alive, so that who was not closed can go."""
-    while (worker := found()) is not None and worker.work_through():
-        every = worker.every
-        del worker
-        try:
+    """While it waits it keeps nobody alive, so that who was not closed can go. A short process takes nothing."""
+    every = _every(found)
+    while every is not None:
+        with contextlib.suppress(queue.Empty):
             if not asked.get(timeout=every):
                 return
-        except queue.Empty:
-            continue
+        worker = found()
+        goes_on = worker is not None and worker.work_through()
+        del worker
+        every = _every(found) if goes_on else None
+
+
+def _every(found: "weakref.ref[ExtractionWorker]") -> float | None:
+    worker = found()
+    return None if worker is None else worker.every

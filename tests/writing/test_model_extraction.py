@@ -280,6 +280,7 @@ def test_a_memory_that_is_closed_waits_for_no_model_and_another_goes_on(opened, 
         clock.forward(minutes=3)
         memory.extraction._stopped.clear()
         memory.extraction.start()
+        memory.extraction.wake()
         while not model.asked:
             GO_ON.wait(0.01)
         memory.close()
