@@ -80,9 +80,11 @@ class UseNotes:
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
 
-    def _write(self, note: Callable[[Connection], None] | None, connection: Connection, session: Session) -> None:
+    def _write(
+        self, note: Callable[[Connection], None] | None, connection: Connection, session: Session | None
+    ) -> None:
         # The job goes first: whoever works on one locks it before the memories too.
-        if self._extraction is not None:
+        if self._extraction is not None and session is not None:
             self._extraction(connection, session.thread, session.number)
         if note is not None:
             note(connection)
