@@ -54,7 +54,14 @@ _ADVICE = {
     "search.by_words": "the embedding model does not answer: what was asked for is looked up by its words alone",
     "command.unavailable": "the database could not be reached: the person was asked to try again",
     "question.not_read": "the database could not be reached: the message goes to the agent",
-    "use.not_noted": "which memories the reply used is not counted",
+    "use.not_noted": "which memories the reply used is not counted; what was said is taken with the next message",
+    "extraction.later": "what was said is read again in some minutes: see the error",
+    "extraction.given_up": "it is read when the person goes on, or by memory.extract(phone): see the error",
+    "extraction.taken_over": "a process that worked on it was killed or stood still: another goes on",
+    "extraction.unavailable": "the database could not be reached: it is looked again in some seconds",
+    "extraction.failed": "a mistake in the extraction: the other conversations go on",
+    "extraction.model_unusable": "three answers of the model could not be read: nothing is taken from these messages",
+    "extraction.fact_refused": "it cannot be stored as it is: it is left out",
 }
 
 

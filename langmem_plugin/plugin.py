@@ -22,12 +22,13 @@ from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
 from langmem_plugin.agent.graph_answers import GraphAnswers
+from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.models import NoEmbeddings, embedding_model
+from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reference_choices import ReferenceChoices
@@ -48,6 +49,7 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.tenants import vector_index_of
+from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory, MemoryService
@@ -58,9 +60,17 @@ from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
+from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.extracted_fact import Extractor
+from langmem_plugin.writing.extraction import Extraction
+from langmem_plugin.writing.extraction_worker import ExtractionWorker
+from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.model_extraction import ModelExtraction
+from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance, Why
+from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
 
 
 class Node(Protocol):
@@ -77,7 +87,8 @@ class PhoneMemory:
     `retriever` is any LangChain retriever, whose documents are shown beside the memories and cited like them;
     `summarise` is a chat model that puts what falls out of the window in a few sentences (default: nothing does);
     `reference_model` one that is asked, at most once a turn, which of the items shown is meant where rules leave it
-    open (default: the person is asked); how long either may take is set on the model;
+    open (default: the person is asked); how long either may take is set on the model; `extraction_model` one that reads
+    in the background what people say of themselves, instead of `settings.extraction`;
     `now` is the clock, returning aware datetimes. Everything heavy is loaded here, so inside a running event
     loop construct it in a thread. Raises DataDirectoryError, ConfigurationError or StoreUnavailable.
     """
@@ -94,6 +105,7 @@ class PhoneMemory:
         count_tokens: Callable[[BaseMessage], int] = estimated_tokens,
         summarise: BaseChatModel | None = None,
         reference_model: BaseChatModel | None = None,
+        extraction_model: BaseChatModel | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.settings = settings or Settings()
@@ -162,6 +174,9 @@ class PhoneMemory:
             )
             opened.callback(self._past_sessions.close)
             self._searches = self.settings.remembers and self.settings.search_past_sessions
+            self.extraction = self._new_extraction(extraction_model, now) if self.settings.extracts else None
+            if self.extraction is not None:
+                opened.callback(self.extraction.close)
             self._context = TurnContext(
                 service=self.service,
                 saver=self.saver,
@@ -172,6 +187,8 @@ class PhoneMemory:
                 count_tokens=count_tokens,
                 documents=RetrieverDocuments(retriever) if retriever else None,
                 past_sessions=self._past_sessions if self._searches else None,
+                claims=self._past_sessions if self._searches or self.extraction else None,
+                extraction=None if self.extraction is None else self.extraction.mark,
                 summaries=Summaries(summarise) if summarise else None,
                 choices=ReferenceChoices(reference_model) if reference_model else None,
                 choice=choice,
@@ -193,6 +210,8 @@ class PhoneMemory:
                 self.housekeeping.start()
             if self._searches:
                 self._past_sessions.start()
+            if self.extraction is not None:
+                self.extraction.start()
             self._opened = opened.pop_all()
 
     @classmethod
@@ -207,7 +226,9 @@ class PhoneMemory:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self.service.embedder.close()  # what waits for the model must not be waited for
+        self.service.embedder.close()  # what waits for a model must not be waited for
+        if self.extraction is not None:
+            self.extraction.close()
         self._opened.close()
 
     def __enter__(self) -> Self:
@@ -330,6 +351,16 @@ class PhoneMemory:
         """
         return self._provenance.why(self.people.resolve(phone), memory_id, query=query)
 
+    def extract(self, who: str | int) -> list[Memory]:
+        """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
+
+        Of all their conversations that wait for it, also of those that are not quiet yet, and of those that had failed.
+
+        It happens in the background by itself. Raises what the model raises, EmbeddingUnavailable or StoreUnavailable,
+        with what is done kept.
+        """
+        return [] if self.extraction is None else self.extraction.work.of_person(self._key(who))
+
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
         return self._commands.answer(self._key(phone), text)
@@ -357,6 +388,7 @@ class PhoneMemory:
         kept, and sent when the message is delivered again.
         `sent_at`, when it was written: what is older than `settings.answer_within` is kept and not answered ("").
         `sender` and `sender_name` say who wrote in a group; the model is shown `Erin: …`.
+        `forwarded` says that the words are another's: what they state is asked about before it is believed.
         `automated` is for what no person wrote (a briefing, a nudge): it sees no history and leaves no trace in it.
         `sources` makes the reply's citations `[2]` and lists what they mean below it; without it they are left out.
 
@@ -443,6 +475,26 @@ class PhoneMemory:
             open_collection=opened_stores(index, self.database) if index else None,
             always_indexed=named,
         )
+
+    def _new_extraction(self, model: BaseChatModel | None, now: Callable[[], datetime]) -> ExtractionWorker:
+        jobs = ExtractionJobs(self.database, quiet=self.settings.extract_after, now=now)
+        keeper = ClaimKeeper(jobs)
+        whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
+        extraction = Extraction(
+            jobs,
+            keeper,
+            OwnWords(self.saver, whose, is_command=self._commands.knows),
+            self._new_extractor(model),
+            self.service,
+            allowed=self.consent.allowed,
+            person_of=self.people.person_of,
+        )
+        return ExtractionWorker(jobs, keeper, extraction)
+
+    def _new_extractor(self, model: BaseChatModel | None) -> Extractor:
+        if model is None and self.settings.extraction == "rules":
+            return RuleExtraction(statements)
+        return ModelExtraction(model or extraction_model(self.settings.extraction), may_hold_a_fact)
 
     def _key(self, who: str | int) -> str:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

@@ -30,6 +30,7 @@ TURN_TIMEOUT = timedelta(minutes=2)
 DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10)
 ANSWER_WITHIN = timedelta(hours=12)
 SWEEP_EVERY = timedelta(hours=1)
+EXTRACT_AFTER = timedelta(minutes=2)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
@@ -86,6 +87,8 @@ class Settings(BaseSettings):
     whom nothing else is known. In a group, what the account's owner told the assistant alone is recalled for a message
     of theirs only with `godfather_in_groups`. With `ask_when_unclear` a person whose words may point at several things
     shown, or at nothing, is asked before the model is called; else the model is told of it.
+    What people say of themselves is taken into their memory in the background, once a conversation has been quiet for
+    `extract_after`: by `extraction`, which is "rules", the name of a chat model that LangChain knows, or "off".
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -122,6 +125,8 @@ class Settings(BaseSettings):
     godfather_collection: str | None = None
     allowed_types: tuple[_FullName, ...] = ()
     search_past_sessions: bool = True
+    extraction: Annotated[str, Field(min_length=1)] = "rules"
+    extract_after: _Duration = EXTRACT_AFTER
     burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
     answer_within: _Duration = ANSWER_WITHIN
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
@@ -169,6 +174,11 @@ class Settings(BaseSettings):
     def remembers(self) -> bool:
         """Whether there is a long-term memory."""
         return self.enable_memory_system and self.longterm
+
+    @property
+    def extracts(self) -> bool:
+        """Whether facts are taken from what people say."""
+        return self.remembers and self.extraction != "off"
 
     @property
     def archived_for(self) -> timedelta | None:

@@ -31,6 +31,7 @@ class Delivery(TypedDict, total=False):
     sender: str | int | None
     sender_name: str | None
     automated: bool
+    forwarded: bool
     sources: bool
     send: Sending | None
     raise_errors: bool
@@ -38,10 +39,11 @@ class Delivery(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class IncomingMessage:
-    """One message of a person or a group, by its key; `automated` is one that nobody wrote.
+    """One message of a person or a group, by its key.
 
-    `source` is the identifier it came from: a message's id is unique there and nowhere else. `sender` and
-    `sender_name` say who wrote it in a group.
+    `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else. `source` is the
+    identifier it came from: a message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote
+    it in a group.
     """
 
     owner: str
@@ -53,6 +55,7 @@ class IncomingMessage:
     sender: str | None = None
     sender_name: str | None = None
     automated: bool = False
+    forwarded: bool = False
 
     @property
     def is_empty(self) -> bool:
@@ -81,7 +84,9 @@ class IncomingMessage:
     @cached_property
     def words(self) -> HumanMessage:
         """The same without its picture."""
-        notes = {"sender": self.sender, "sender_name": self.sender_name}
+        notes: dict[str, Any] = {"sender": self.sender, "sender_name": self.sender_name}
+        if self.forwarded:
+            notes["forwarded"] = True
         if self.sent_at is not None:
             notes["timestamp"] = as_utc(self.sent_at).isoformat()
         noted: dict[str, Any] = {name: value for name, value in notes.items() if value is not None}
@@ -122,6 +127,7 @@ def incoming_message(
         sender=normalised(sender, region) if in_group and sender else None,
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),
+        forwarded=delivery.get("forwarded", False),
     )
 
 

@@ -13,10 +13,10 @@ from langgraph.config import get_config
 
 from langmem_plugin.agent import outage_note
 from langmem_plugin.agent.commands.lines import instruction_told, typed_in
-from langmem_plugin.agent.pictures import words_in
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.served_person import ServedPerson, answered_now
 from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput, StoreUnavailable, TooManyInstructions
 from langmem_plugin.facts.standing_orders import Spoken, instructions_in

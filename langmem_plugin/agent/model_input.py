@@ -12,7 +12,7 @@ from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.incoming_message import with_sender
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.pictures import with_pictures, words_in
+from langmem_plugin.agent.pictures import with_pictures
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.sendable_messages import sendable
@@ -20,7 +20,7 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import looks_like_context, with_context
-from langmem_plugin.conversation.media.media_reference import MediaReference
+from langmem_plugin.conversation.media.media_reference import MediaReference, words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable

@@ -43,6 +43,15 @@ def chat_model(name: str | None = None, *, base_url: str | None = None) -> BaseC
     return _by_name(name, base_url)
 
 
+def extraction_model(name: str) -> BaseChatModel:
+    """`chat_model` by a name, for `settings.extraction`. Raises ConfigurationError: also for the offline model."""
+    if name == _OFFLINE:
+        raise ConfigurationError(
+            'the offline chat model finds no facts in what people say: set extraction to "rules", which needs no model'
+        )
+    return chat_model(name)
+
+
 def embedding_model(name: str) -> Embeddings:
     """The offline one, or by a name that `init_embeddings` takes, such as "openai:text-embedding-3-small".
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
-from langmem_plugin.agent.pictures import words_in
+from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
 from langmem_plugin.conversation.sessions import searchable_sessions

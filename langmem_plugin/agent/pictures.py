@@ -1,4 +1,4 @@
-"""Takes picture references out of text that is compared, and puts the newest turn's pictures back for the model."""
+"""Puts the newest turn's pictures back for the model."""
 
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -7,13 +7,6 @@ from typing import Any
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
-
-
-def words_in(text: str) -> str:
-    """What a text says, without the lines that stand for pictures and files."""
-    for reference in references_in(text):
-        text = text.replace(str(reference), "")
-    return text.strip()
 
 
 def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReference], bytes | None]) -> list[BaseMessage]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langmem_plugin.agent.pictures import words_in
+from langmem_plugin.conversation.media.media_reference import words_in
 
 _TOPIC_MESSAGES = 2
 

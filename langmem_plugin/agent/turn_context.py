@@ -27,7 +27,7 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.summary import Summaries
-from langmem_plugin.agent.use_notes import UseNotes
+from langmem_plugin.agent.use_notes import MarksSessions, UseNotes
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import StoreUnavailable
@@ -57,9 +57,11 @@ class TurnContext:
         count_tokens: Callable[[BaseMessage], int],
         documents: RetrieverDocuments | None,
         past_sessions: PastSessionIndexer | None,
+        claims: PastSessionIndexer | None,
         summaries: Summaries | None,
         choices: ReferenceChoices | None,
         choice: InstructionChoice,
+        extraction: MarksSessions | None,
         people: People,
         person_settings: PersonSettings,
         languages: Languages,
@@ -101,7 +103,9 @@ class TurnContext:
             summaries=summaries,
             choices=choices,
         )
-        self.use_notes = UseNotes(service, saver, self.person, self.shown, settings, past_sessions=past_sessions)
+        self.use_notes = UseNotes(
+            service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
+        )
 
     def recall(self, messages: Sequence[BaseMessage], phone: str | None = None) -> Recalled:
         """What bears on the talk, as Recall says, once the orders in it are kept: this very reply is to follow them."""
@@ -146,7 +150,7 @@ class TurnContext:
         if question is None:
             return None
         try:
-            self._saver.run_writes.write_along(config, question.open)
+            self._saver.run_writes.write_along(config, lambda connection, _session: question.open(connection))
         except StoreUnavailable:
             log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
             return None

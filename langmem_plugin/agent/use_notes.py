@@ -1,9 +1,11 @@
-"""Notes after a reply which memories it was shown and cites, and which instructions it followed."""
+"""Notes after a reply what was used for it: memories, instructions; and that something was said that may be kept."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Protocol
 
 from langchain_core.messages import BaseMessage
+from sqlalchemy import Connection
 
 from langmem_plugin.agent.citations import citations_in, cites
 from langmem_plugin.agent.identity import run_config, session_of_run, thread_of_run
@@ -14,6 +16,7 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import reply_of
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -24,6 +27,12 @@ from langmem_plugin.memory.visibility import scopes_of
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
+
+
+class MarksSessions(Protocol):
+    """Says that something was said in a session."""
+
+    def __call__(self, connection: Connection, thread: str, number: int) -> None: ...
 
 
 class UseNotes:
@@ -38,6 +47,7 @@ class UseNotes:
         settings: Settings,
         *,
         past_sessions: PastSessionIndexer | None,
+        extraction: MarksSessions | None,
     ) -> None:
         self._service = service
         self._saver = saver
@@ -45,6 +55,7 @@ class UseNotes:
         self._shown = shown
         self._settings = settings
         self._past_sessions = past_sessions
+        self._extraction = extraction
 
     def note(self, messages: Sequence[BaseMessage], recalled: Recalled) -> None:
         """When the database does not take it the reply goes out all the same."""
@@ -52,19 +63,31 @@ class UseNotes:
             return
         owner = self._person.owner()
         try:
-            if self._past_sessions is not None:
+            if self._past_sessions is not None:  # also for the extraction: it must know whose words they are
                 self._past_sessions.claim(thread_of_run(), owner)
             # What the prompt was given is what was used: nothing is read again.
             told = self._shown.told_last(owner, recalled, messages)
             uses = self._uses(owner, messages, recalled, told)
             followed = [each.id for each in self._shown.instructions(owner, messages, told)]
+            note = None
             if uses or followed:
                 beside = self._person.beside(owner, messages)
                 scopes = [scope.owner for scope in scopes_of(owner, self._person.role(owner), beside)]
-                note = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
-                self._saver.run_writes.write_along(run_config(), partial(note, session_id=session_of_run()))
+                used = partial(self._service.note_used, scopes=scopes, uses=uses, followed=followed)
+                note = partial(used, session_id=session_of_run())
+            if note is not None or self._extraction is not None:
+                self._saver.run_writes.write_along(run_config(), partial(self._write, note))
         except StoreUnavailable:
             log.warning("use.not_noted", exc_info=True, extra={"owner": masked(owner)})
+
+    def _write(
+        self, note: Callable[[Connection], None] | None, connection: Connection, session: Session | None
+    ) -> None:
+        # The job goes first: whoever works on one locks it before the memories too.
+        if self._extraction is not None and session is not None:
+            self._extraction(connection, session.thread, session.number)
+        if note is not None:
+            note(connection)
 
     def _uses(
         self, owner: str, messages: Sequence[BaseMessage], recalled: Recalled, told: Told

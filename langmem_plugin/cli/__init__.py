@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, sessions, talk
+from langmem_plugin.cli import care, index, sessions, talk, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -23,3 +23,4 @@ app.command()(care.doctor)
 app.command()(talk.resolve)
 app.command()(talk.say)
 app.command()(index.reindex)
+app.command()(worker.worker)

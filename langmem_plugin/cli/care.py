@@ -37,7 +37,7 @@ def sweep(database: Url = None, config: Config = None) -> None:
     if (by := in_force(database, config)) is None:
         return
     _say(*by.remarks)
-    settings = by.settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
+    settings = by.settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
     with PhoneMemory(database, settings=settings) as memory:
         swept = asdict(memory.housekeeping.sweep())
     if held_back := swept.pop("held_back"):

@@ -32,7 +32,9 @@ def reindex(
     named = store or settings.vector_index
     if named is None:
         raise InvalidInput("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = settings.model_copy(update={"vector_index": named, "search_past_sessions": False, "sweep_every": None})
+    settings = settings.model_copy(
+        update={"vector_index": named, "search_past_sessions": False, "extraction": "off", "sweep_every": None}
+    )
     with PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
         if embed:

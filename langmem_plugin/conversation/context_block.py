@@ -37,6 +37,12 @@ def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
     return message.model_copy(update={"content": content[:-1]}), known
 
 
+def before_context(text: str) -> str:
+    """What stands before the first thing that could pass for the block: what follows may be nobody's own words."""
+    found = _TAG.search(text)
+    return text if found is None else text[: found.start()]
+
+
 def looks_like_context(text: str) -> bool:
     """Whether a text holds what could pass for the beginning or the end of the block, or of a part of it."""
     return _TAG.search(text) is not None

@@ -106,7 +106,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         shared = SharedWrites(transactions.open)
         self._writer = CheckpointWriter(self.sessions, shared)
         self._turns = Turns(self.database, self.sessions, shared.settle, turn_timeout, self.executor)
-        self.run_writes = RunWrites(self.database, self._turns, shared, transactions)
+        self.run_writes = RunWrites(self.database, self.sessions, self._turns, shared, transactions)
 
     @classmethod
     def from_settings(

@@ -5,9 +5,10 @@ from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.conversation_tables import message, thread_owner
 from langmem_plugin.database.memory_tables import (
     history_message,
     memory,
@@ -19,6 +20,7 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.database.slices import delete_in_slices
+from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.memory import verdicts
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, OVER, Status
@@ -71,11 +73,15 @@ class Retention:
             self._repository.remove(connection, owner, _first(connection, owner, OVER, memory.c.updated_at, above))
 
     def erase(self, owner: str) -> int:
-        """Deletes for good, at once, everything of the owner that is kept here; how many memories there were."""
+        """Deletes for good, at once, everything of the owner that is kept here; how many memories there were.
+
+        What they said before is not taken into their memory any more either.
+        """
         unindexed = nullcontext() if self._index is None else self._index.collections.erasing(owner)
         with unindexed, self._database.write(patience=BULK_WORK) as connection:
             counted = select(func.count()).select_from(memory).where(memory.c.owner == owner)
             held = int(connection.execute(counted).scalar_one())
+            _nothing_more_extracted(connection, owner)  # before the memories, as whoever stores what was extracted
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
                 connection.execute(delete(table).where(table.c.owner == owner))
         return held
@@ -155,6 +161,20 @@ class Retention:
                 connection.execute(select(memory_owner.c.owner).where(one).with_for_update())
                 deleted = connection.execute(delete(memory_owner).where(one, nothing)).rowcount
             yield deleted
+
+
+def _nothing_more_extracted(connection: Connection, owner: str) -> None:
+    """Of the messages there are in the owner's conversations; whoever reads in them just now stores nothing."""
+    theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == owner)
+    jobs = select(extraction_job.c.thread, extraction_job.c.session).where(
+        or_(extraction_job.c.thread == owner, extraction_job.c.thread.in_(theirs))
+    )
+    for thread, number in connection.execute(jobs.with_for_update()).all():
+        there = select(message.c.row).where(message.c.thread == thread, message.c.session == number)
+        taken = connection.execute(there).scalars().all()
+        job = update(extraction_job).where(extraction_job.c.thread == thread, extraction_job.c.session == number)
+        over = {"state": "completed", "claim": extraction_job.c.claim + 1, "facts": [], "taken": taken}
+        connection.execute(job.values(over))
 
 
 def _first(

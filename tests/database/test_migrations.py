@@ -1,5 +1,6 @@
 """A database is brought to the tables this code needs, also one that the first release wrote."""
 
+import hashlib
 import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -218,3 +219,32 @@ def test_a_write_ahead_log_stays_small_and_is_folded_back_at_the_end(tmp_path):
     assert not (tmp_path / "x.db-wal").exists()
     with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+@pytest.mark.spec("A-4", "W-6")
+@pytest.mark.parametrize("engine_of_old", ["sqlite", "postgresql"])
+def test_a_fact_that_was_stored_with_a_full_stop_is_found_again_without_one(
+    request, engine_of_old, tmp_path, monkeypatch, offline_model
+):
+    url = f"sqlite:///{tmp_path}/old.db"
+    if engine_of_old == "postgresql":
+        server = request.getfixturevalue("postgresql_server")
+        server.psql("CREATE DATABASE before_digests;")
+        url = server.get_uri(database="before_digests")
+    with monkeypatch.context() as patch:
+        patch.setattr(migrations, "HEAD", "0011")
+        Database(url).close()
+    engine = create_engine(make_url(url).set(drivername=_DRIVER[url.partition(":")[0]]))
+    with engine.begin() as connection:
+        salt = b"0123456789abcdef"
+        connection.execute(text("INSERT INTO langmem_memory_owner VALUES ('anna', 1, 0, :salt)"), {"salt": salt})
+        said = "I park on level 3."
+        digest = hashlib.blake2b(f"\n{said.casefold()}".encode(), key=salt, digest_size=16).digest()
+        row = {"id": "m1", "n": 1, "text": said, "source": "manual", "tags": "", "digest": digest}
+        connection.execute(text(_OLD_MEMORY.replace("'shared'", "'anna'")), row)
+    engine.dispose()
+
+    with MemoryService(url, embeddings=offline_model) as service:
+        again = service.remember("anna", "I park on level 3")
+
+    assert (again.outcome, again.id) == ("duplicate", "m1")

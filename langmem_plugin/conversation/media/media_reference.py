@@ -45,6 +45,13 @@ def references_in(value: BaseMessage | Any) -> list[MediaReference]:
     return list(dict.fromkeys(_references(value)))
 
 
+def words_in(text: str) -> str:
+    """What a text says, without the lines that stand for pictures and files."""
+    for reference in references_in(text):
+        text = text.replace(str(reference), "")
+    return text.strip()
+
+
 def _references(value: Any) -> Iterator[MediaReference]:
     if isinstance(value, str):
         yield from map(_reference, _REFERENCE.finditer(value))

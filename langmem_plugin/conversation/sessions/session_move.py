@@ -29,8 +29,9 @@ from langmem_plugin.database.conversation_tables import (
     value,
 )
 from langmem_plugin.database.memory_tables import history_message
+from langmem_plugin.database.writing_tables import extraction_job
 
-_IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable)
+_IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable, extraction_job)
 
 _MOST_SHIFT = 1_000_000  # microseconds
 

@@ -132,6 +132,10 @@ class SessionStore:
             found = self.find(connection, config)
         return found.session_id if found else None
 
+    def stores(self, config: RunnableConfig) -> bool:
+        """Whether the config is of a run that this checkpointer stores: it has read what the run begins with."""
+        return control_of(config) is not None and self._runs.knows(control_of(config), self.thread_of(config))
+
     # What a run reads and writes
 
     def is_over(self, connection: Connection, found: Session | None, config: RunnableConfig) -> bool:

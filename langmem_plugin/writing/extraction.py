@@ -1,0 +1,176 @@
+"""Takes what people say into their memories: read in their own words, allowed by them, each fact stored once.
+
+What is read in a session's messages is first noted in its job, together with how far was read; then each fact is
+stored in the very transaction that takes it off the job. A process may be killed anywhere in between: the next one
+goes on where it was, and asks no model again about what was read.
+"""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, UnknownSession
+from langmem_plugin.facts import FactType
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.models import Remembered
+from langmem_plugin.writing.claim_keeper import ClaimKeeper
+from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
+from langmem_plugin.writing.jobs import ClaimLost, ExtractionJobs, Job
+from langmem_plugin.writing.own_words import OwnWords, owners_of
+
+log = event_log(__name__)
+
+_AT_ONCE = 20  # messages read together
+
+
+class Allows(Protocol):
+    """Whether a person let facts of this kind be remembered, before it was `said_at`."""
+
+    def __call__(self, owner: str, fact_type: FactType, sensitive: bool, *, said_at: datetime) -> bool: ...
+
+
+class Extraction:
+    """Works on jobs, here or in a worker's thread."""
+
+    def __init__(
+        self,
+        jobs: ExtractionJobs,
+        keeper: ClaimKeeper,
+        words: OwnWords,
+        extractor: Extractor,
+        service: MemoryService,
+        *,
+        allowed: Allows,
+        person_of: Callable[[str], str] = lambda key: key,
+    ) -> None:
+        self._database = service.database
+        self._jobs = jobs
+        self._keeper = keeper
+        self._words = words
+        self._extractor = extractor
+        self._service = service
+        self._allowed = allowed
+        self._person_of = person_of
+        self._closing = threading.Event()
+
+    def close(self) -> None:
+        """What runs ends after the step it is in, and waits for no model."""
+        self._closing.set()
+        self._extractor.close()
+
+    def next_done(self) -> bool:
+        """Works on the job that has waited for longest; False if none is due. Raises StoreUnavailable."""
+        job = self._jobs.claim()
+        if job is None:
+            return False
+        for _ in self._steps(job, raises=False):
+            pass
+        return True
+
+    def of_person(self, person: str) -> list[Memory]:
+        """Works here and now on all that waits in a person's conversations: what was stored, and what waits for their
+        word. Raises what the extractor, the embedding model or the database raises, with what is done kept.
+        """
+        made: list[Memory] = []
+        while (job := self._jobs.claim(person)) is not None:
+            made += self._steps(job, raises=True)
+        return made
+
+    def _steps(self, job: Job, *, raises: bool) -> Iterator[Memory]:
+        with self._keeper.holding(job):
+            try:
+                yield from self._worked(job)
+            except ClaimLost:
+                log.info("extraction.claim_lost", extra={"phone": masked(job.thread)})
+            except UnknownSession:  # purged meanwhile, its job with it
+                return
+            except StoreUnavailable:
+                # What cannot be noted either is found out by whoever watches, once nobody holds the job any more.
+                with contextlib.suppress(StoreUnavailable, ClaimLost):
+                    self._jobs.let_go(job)
+                raise
+            except Exception as error:
+                self._not_done(job, error)
+                if raises:
+                    raise
+
+    def _worked(self, job: Job) -> Iterator[Memory]:
+        yield from self._stored(job, [ExtractedFact.read(each) for each in job.facts])
+        taken, is_all = job.taken, False
+        while not is_all:
+            self._refuse_closing()
+            unread = self._words.unread(job, taken, at_once=_AT_ONCE)
+            # What is said by who wants nothing remembered is not read at all, by no model either.
+            said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
+            facts = [
+                fact
+                for owner in owners_of(said)
+                for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
+            ]
+            taken, is_all = unread.taken, unread.is_all
+            with self._database.write(durable=False) as connection:
+                self._jobs.note(connection, job, [each.kept() for each in facts], taken)
+            yield from self._stored(job, facts)
+        self._jobs.complete(job)
+
+    def _stored(self, job: Job, facts: Sequence[ExtractedFact]) -> Iterator[Memory]:
+        for number, fact in enumerate(facts):
+            self._refuse_closing()
+            left = [each.kept() for each in facts[number + 1 :]]
+            made = self._stored_once(job, fact, left)
+            if made is not None:
+                yield made
+
+    def _stored_once(self, job: Job, fact: ExtractedFact, left: Sequence[Mapping[str, Any]]) -> Memory | None:
+        """The memory it became, in the transaction that takes the fact off the job; None where nothing was stored."""
+        is_off = False
+
+        def take_off(connection: Connection) -> None:
+            nonlocal is_off
+            self._jobs.note(connection, job, left)
+            is_off = True
+
+        made: Memory | None = None
+        owner = self._person_of(fact.owner)
+        if self._allowed(owner, fact.fact_type, fact.sensitive, said_at=fact.said_at):
+            try:
+                with self._database.provided(take_off):
+                    made = self._service.remember(owner, fact.text, **fact.fields(job.session_id))
+            except (InvalidInput, ValidationError):
+                # It never will be: the others are.
+                log.warning("extraction.fact_refused", exc_info=True, extra={"phone": masked(owner)})
+                is_off = False
+        if not is_off:
+            with self._database.write(durable=False) as connection:
+                take_off(connection)
+        return None if isinstance(made, Remembered) and made.outcome == "duplicate" else made
+
+    def _refuse_closing(self) -> None:
+        if self._closing.is_set():
+            raise StoreUnavailable("the memory is being closed: another process goes on with the extraction")
+
+    def _not_done(self, job: Job, error: Exception) -> None:
+        try:
+            if self._closing.is_set():
+                self._jobs.let_go(job)
+                return
+            is_last = self._jobs.fail(job, _named(error))
+        except ClaimLost:
+            return
+        extra = {"phone": masked(job.thread), "attempts": job.attempts}
+        if is_last:
+            log.error("extraction.given_up", exc_info=error, extra=extra)
+        else:
+            log.warning("extraction.later", exc_info=error, extra=extra)
+
+
+def _named(error: Exception) -> str:
+    """Ours in words; of others the class alone, because they may quote what somebody said."""
+    return f"{type(error).__name__}: {error}" if isinstance(error, LangMemError) else type(error).__name__

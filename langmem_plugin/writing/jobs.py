@@ -1,0 +1,260 @@
+"""The jobs in the database: which session waits to be taken into the memory, who works on it, and how far they are.
+
+A job is claimed under a number that rises with every claim, and whatever is written for it is written under the
+condition that its number is still that one, in the same transaction. So a process that stood still while another took
+its job over writes nothing more. Who is gone is never decided by a clock: see claim_keeper.py.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, case, func, null, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import session, thread_owner
+from langmem_plugin.database.prepared import Prepared
+from langmem_plugin.database.writing_tables import extraction_job as table
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
+
+State = Literal["pending", "processing", "completed", "failed"]
+
+MOST_ATTEMPTS = 5
+_FIRST_PAUSE = timedelta(minutes=1)  # and twice as long after each further attempt
+_LONGEST_ERROR = 300
+_ENDED = "every process that began with it ended in the middle"
+
+
+class ClaimLost(Exception):
+    """Another process has the job by now, or the session is gone: nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A session's job as it was when it was claimed. `facts` were read in its messages and are not stored yet; the
+    message rows of `taken` have been read.
+    """
+
+    thread: str
+    number: int
+    session_id: str
+    claim: int
+    attempts: int
+    taken: frozenset[int]
+    facts: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A job that somebody works on, and how often they have said so."""
+
+    thread: str
+    number: int
+    claim: int
+    beats: int
+
+
+class ExtractionJobs:
+    """Of one database; a session is due when it has ended or nobody has written in it for `quiet`."""
+
+    def __init__(self, database: Database, *, quiet: timedelta, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._quiet = quiet
+        self._now = now
+
+    def mark(self, connection: Connection, thread: str, number: int) -> bool:
+        """Something was said in the session. Where it waits already nothing is written, and the answer is False."""
+        return _MARK.run(connection, {"of_thread": thread, "of_session": number}) > 0
+
+    def states(self, thread: str | None = None) -> dict[State, int]:
+        """How many jobs there are in each state, of one thread or of all."""
+        counted = select(table.c.state, func.count().label("many")).group_by(table.c.state)
+        if thread is not None:
+            counted = counted.where(table.c.thread == thread)
+        with self._database.read() as connection:
+            return {row.state: row.many for row in connection.execute(counted)}
+
+    # Claiming
+
+    def claim(self, person: str | None = None) -> Job | None:
+        """The job that has been due for longest; of a `person`, who is named, also one that is not due or has failed.
+
+        None where nothing waits. What ended every process that began with it is given up.
+        """
+        wanted = self._due() if person is None else _of(person)
+        while True:
+            with self._database.read() as connection:  # a look that finds nothing holds no writer up
+                if connection.execute(_CLAIMABLE.where(*wanted).limit(1)).first() is None:
+                    return None
+            with self._database.write(durable=False) as connection:
+                first = _CLAIMABLE.where(*wanted).order_by(session.c.last_active).limit(1)
+                found = connection.execute(first.with_for_update(of=table, skip_locked=True)).first()
+                if found is None:
+                    return None
+                attempts = 0 if person is not None else found.attempts
+                if attempts < MOST_ATTEMPTS:
+                    return _claimed(connection, found, attempts)
+                given_up = {"state": "failed", "error": _ENDED}
+                connection.execute(update(table).where(*_row(found.thread, found.session)).values(given_up))
+            log.error("extraction.given_up", extra={"phone": masked(found.thread), "attempts": MOST_ATTEMPTS})
+
+    def _due(self) -> tuple[ColumnElement[bool], ...]:
+        now = self._now()
+        return (
+            table.c.state == "pending",
+            or_(table.c.not_before.is_(None), table.c.not_before <= now),
+            or_(session.c.ended_at.is_not(None), session.c.last_active <= now - self._quiet),
+        )
+
+    # Under a claim
+
+    def note(
+        self,
+        connection: Connection,
+        job: Job,
+        facts: Sequence[Mapping[str, Any]],
+        taken: Collection[int] | None = None,
+    ) -> None:
+        """What is still to be stored, and which messages have been read. Raises ClaimLost."""
+        values: dict[str, Any] = {"facts": list(facts)}
+        if taken is not None:
+            values["taken"] = taken
+        self._write(connection, job, values)
+
+    def confirm(self, connection: Connection, job: Job) -> None:
+        """Until the transaction ends nobody else claims the job. Raises ClaimLost if somebody has."""
+        mine = select(table.c.claim).where(*_claim_of(job)).with_for_update()
+        if connection.execute(mine).first() is None:
+            raise ClaimLost
+
+    def complete(self, job: Job) -> None:
+        """It waits again if more was said meanwhile."""
+        over = case((table.c.again, "pending"), else_="completed")
+        self._end(job, {"state": over, "again": False, "attempts": 0, "not_before": None, "error": None})
+
+    def fail(self, job: Job, error: str) -> bool:
+        """It waits longer after each attempt, and after the last one until more is said; whether it was the last."""
+        is_last = job.attempts >= MOST_ATTEMPTS
+        pause = _FIRST_PAUSE * 2 ** (job.attempts - 1)
+        values = {
+            "state": case((table.c.again, "pending"), else_="failed" if is_last else "pending"),
+            "attempts": case((table.c.again, 0), else_=job.attempts),
+            "again": False,
+            "not_before": self._now() + pause,
+            "error": error[:_LONGEST_ERROR],
+        }
+        self._end(job, values)
+        return is_last
+
+    def let_go(self, job: Job) -> None:
+        """Somebody else may take it at once: it was no attempt."""
+        self._end(job, {"state": "pending", "again": False, "attempts": job.attempts - 1})
+
+    def _end(self, job: Job, values: dict[str, Any]) -> None:
+        with self._database.write(durable=False) as connection:
+            self._write(connection, job, values)
+
+    def _write(self, connection: Connection, job: Job, values: dict[str, Any]) -> None:
+        if connection.execute(update(table).where(*_claim_of(job)).values(values)).rowcount == 0:
+            raise ClaimLost
+
+    # Whoever works on them
+
+    def held(self) -> list[Held]:
+        with self._database.read() as connection:
+            return _held(connection)
+
+    def renew(self, own: Collection[Job]) -> list[Held]:
+        """Says that these are still worked on; all that anybody works on, read where they could have said so too."""
+        with self._database.write(durable=False) as connection:
+            for job in own:
+                connection.execute(update(table).where(*_claim_of(job)).values(beats=table.c.beats + 1))
+            return _held(connection)
+
+    def release(self, gone: Collection[Held]) -> int:
+        """Takes jobs from those who are gone, unless they have said something since; how many."""
+        with self._database.write(durable=False) as connection:
+            released = 0
+            for each in gone:
+                still = (*_claim_of(each), table.c.beats == each.beats)
+                changes = {"state": "pending", "claim": each.claim + 1, "again": False}
+                released += connection.execute(update(table).where(*still).values(changes)).rowcount
+        return released
+
+
+def _claimed(connection: Connection, found: Any, attempts: int) -> Job:
+    claim = found.claim + 1
+    values = {"state": "processing", "again": False, "claim": claim, "attempts": attempts + 1}
+    connection.execute(update(table).where(*_row(found.thread, found.session)).values(values))
+    facts = tuple(found.facts)
+    return Job(found.thread, found.session, found.session_id, claim, attempts + 1, found.taken, facts)
+
+
+def _of(person: str) -> tuple[ColumnElement[bool], ...]:
+    """What waits in a person's own conversations; those on a server are known by whose they were noted to be."""
+    theirs = select(thread_owner.c.thread).where(thread_owner.c.owner == person)
+    mine = or_(table.c.thread == person, table.c.thread.in_(theirs))
+    return (mine, table.c.state.in_(("pending", "failed")))
+
+
+def _held(connection: Connection) -> list[Held]:
+    columns = (table.c.thread, table.c.session, table.c.claim, table.c.beats)
+    return [Held(*row) for row in connection.execute(select(*columns).where(table.c.state == "processing"))]
+
+
+def _claim_of(job: Job | Held) -> tuple[ColumnElement[bool], ...]:
+    return (*_row(job.thread, job.number), table.c.claim == job.claim, table.c.state == "processing")
+
+
+def _row(thread: str, number: int) -> tuple[ColumnElement[bool], ...]:
+    return table.c.thread == thread, table.c.session == number
+
+
+_CLAIMABLE = select(
+    table.c.thread,
+    table.c.session,
+    session.c.session_id,
+    table.c.claim,
+    table.c.attempts,
+    table.c.taken,
+    table.c.facts,
+).join(session, and_(session.c.thread == table.c.thread, session.c.number == table.c.session))
+
+_new = {
+    "thread": bindparam("of_thread"),
+    "session": bindparam("of_session"),
+    "state": "pending",
+    "again": False,
+    "claim": 0,
+    "beats": 0,
+    "attempts": 0,
+    "taken": frozenset(),
+    "facts": [],
+}
+_is_worked_on = table.c.state == "processing"
+_changes: dict[str, Any] = {
+    # Whoever works on it keeps it, and leaves it waiting in the end.
+    "state": case((_is_worked_on, "processing"), else_="pending"),
+    "again": case((_is_worked_on, True), else_=False),
+    "attempts": case((_is_worked_on, table.c.attempts), else_=0),
+    "not_before": null(),
+}
+_inserts: dict[str, postgresql.Insert | sqlite.Insert] = {
+    "sqlite": sqlite.insert(table).values(_new),
+    "postgresql": postgresql.insert(table).values(_new),
+}
+_MARK = Prepared(
+    {
+        dialect: inserting.on_conflict_do_update(
+            index_elements=[table.c.thread, table.c.session],
+            set_=_changes,
+            where=or_(table.c.state == "completed", table.c.state == "failed", and_(_is_worked_on, ~table.c.again)),
+        )
+        for dialect, inserting in _inserts.items()
+    }
+)

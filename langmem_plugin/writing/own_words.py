@@ -1,0 +1,157 @@
+"""What a session holds of people's own words, and what the assistant said before them: all that facts are read in.
+
+Never a person's own words are: what was recalled for a message, a summary of what was said before, a command, what a
+machine wrote on its own, what another agent of the graph said, and what cannot be read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from sqlalchemy import select
+
+from langmem_plugin.conversation.context_block import before_context, without_context
+from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.database import Database
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.identifiers import is_group
+from langmem_plugin.memory.models import storable
+from langmem_plugin.writing.jobs import Job
+
+_CHANNEL = "messages"
+_LONGEST_ID = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message of a person, and `before` it what the assistant said since they spoke last ("" for nothing).
+
+    `owner` is whose words they are. `forwarded`: the channel said that they are another's.
+    """
+
+    row: int
+    message_id: str
+    owner: str
+    text: str
+    said_at: datetime
+    before: str = ""
+    forwarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """What has not been read yet of a session, in the order it was said; `taken` are the rows read once it has been."""
+
+    said: tuple[Said, ...]
+    taken: frozenset[int]
+    is_all: bool
+
+
+class WhoseWords:
+    """By whom a conversation is, and in a group by whom each message."""
+
+    def __init__(
+        self, database: Database, owner_of_thread: Callable[[str], str | None], person_of: Callable[[str], str]
+    ) -> None:
+        self._database = database
+        self._owner_of_thread = owner_of_thread
+        self._person_of = person_of
+
+    def of_thread(self, thread: str) -> str | None:
+        """None for a group, and where runs have named nobody, or two."""
+        if is_group(thread):
+            return None
+        with self._database.read() as connection:
+            noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
+        owner = self._owner_of_thread(thread) if noted is None else noted.owner
+        return owner and self._person_of(owner)
+
+    def of_sender(self, thread: str, message: BaseMessage) -> str | None:
+        """In a group, by the key that the channel noted: never the group's own."""
+        sender = _notes(message).get("sender")
+        if not is_group(thread) or not isinstance(sender, str) or not sender or is_group(sender):
+            return None
+        return self._person_of(sender)
+
+
+class OwnWords:
+    """Reads them for a job, at most `at_once` messages."""
+
+    def __init__(self, saver: ConversationSaver, whose: WhoseWords, *, is_command: Callable[[str], bool]) -> None:
+        self._saver = saver
+        self._whose = whose
+        self._is_command = is_command
+
+    def unread(self, job: Job, taken: frozenset[int], *, at_once: int) -> Unread:
+        """Raises UnknownSession, DamagedSession."""
+        of_thread = self._whose.of_thread(job.thread)
+        with self._saver.checkpoints.reading(job.session_id) as checkpoints:
+            rows = checkpoints.listed(_CHANNEL)
+            listed = frozenset(each.row for each in rows)
+            messages = checkpoints.messages_of(rows) if listed - taken else []
+        said: list[Said] = []
+        before: list[str] = []
+        for row, message in zip(rows, messages, strict=False):
+            if isinstance(message, AIMessage):
+                if row_behind(message) is None and message.text.strip():
+                    before.append(message.text)
+            elif isinstance(message, HumanMessage):
+                owner = of_thread or self._whose.of_sender(job.thread, message)
+                text = self._own(message)
+                if row.row not in taken and owner is not None and text:
+                    said.append(
+                        Said(
+                            row.row,
+                            _fitting(message.id or f"{job.session_id}/{row.row}"),
+                            owner,
+                            text,
+                            _said_at(message, row.created_at),
+                            storable(before_context("\n".join(before))).strip(),
+                            forwarded=_notes(message).get("forwarded") is True,
+                        )
+                    )
+                before = []
+        if len(said) <= at_once:
+            return Unread(tuple(said), taken | listed, is_all=True)
+        now = said[:at_once]
+        return Unread(tuple(now), taken | {each.row for each in now}, is_all=False)
+
+    def _own(self, message: HumanMessage) -> str:
+        # A name is given to what other agents of a graph say; a summary of LangChain's stands as the person's too.
+        if message.name is not None or message.additional_kwargs.get("lc_source") is not None:
+            return ""
+        text = storable(words_in(before_context(without_context(message)[0].text)))
+        return "" if not text or self._is_command(text) else text
+
+
+def _notes(message: BaseMessage) -> dict[str, Any]:
+    """What is stored may be anybody's work."""
+    notes = message.response_metadata.get(NOTES)
+    return notes if isinstance(notes, dict) else {}
+
+
+def _said_at(message: BaseMessage, stored_at: datetime) -> datetime:
+    noted = _notes(message).get("timestamp")
+    try:
+        instant = datetime.fromisoformat(noted) if isinstance(noted, str) else stored_at
+    except ValueError:
+        return stored_at
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
+
+
+def _fitting(message_id: str) -> str:
+    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
+        return message_id
+    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def owners_of(said: Sequence[Said]) -> list[str]:
+    """Each once, in the order they spoke."""
+    return list(dict.fromkeys(each.owner for each in said))
