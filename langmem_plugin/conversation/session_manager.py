@@ -248,8 +248,9 @@ class SessionManager:
 
     def sessions(self, chat: str | None = None, *, limit: int = 50) -> list[SessionRecord]:
         """The last active first, of one chat or of all; archived ones included."""
+        thread = self._thread(chat) if chat else None
         with self._saver.database.read() as connection:
-            found = session_rows.listed(connection, self._thread(chat) if chat else None, limit)
+            found = session_rows.listed(connection, thread, limit)
         return [self.session(each.session_id) for each in found]
 
     def messages(self, session_id: str) -> list[MessageRecord]:

@@ -204,9 +204,9 @@ class Reconciler:
 
     def _doubt(self, connection: Connection, ground: Memory, slot: Slot, now: datetime) -> None:
         """What rests on a thing that is another one now may not be so any more."""
-        said_at = ground.said_at or ground.created_at
+        changed_at = ground.valid_from or ground.said_at or ground.created_at
         for each in self._repository.slotted(connection, ground.owner, valid_at=now):
-            older = (each.said_at or each.created_at) < said_at
+            older = (each.said_at or each.created_at) < changed_at
             if each.slot and each.id != ground.id and older and each.doubted_at is None and rests_on(each.slot, slot):
                 changes = {"doubted_at": now, "asked_at": None}
                 self._repository.change(connection, ground.owner, each.id, changes, now=now)
