@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, select
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, rests_on, statement_of
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -21,7 +22,7 @@ from langmem_plugin.memory.search.fact_ranking import Meaning, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 
 _WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
-_NEAREST, _LIKELY = 8, 0.3  # memories, similarity: what else may concern a fact than its slot's
+_NEAREST = 8  # memories that share words with a fact: what else may concern it than its slot's
 _KEPT_STATEMENTS = 4_096
 
 
@@ -36,10 +37,10 @@ class Related:
 
 
 class Reconciler:
-    """What a fact concerns is found by its words, by its slot and by its meaning; the rules alone decide.
+    """What a fact concerns is found by its words and by its slot; the rules alone decide.
 
-    The nearest by meaning are looked for before the transaction, as a hint; what is decided upon is read in it. So of
-    two who write at once the second sees what the first has written.
+    What shares words with it is looked for before the transaction, as a hint; what is decided upon is read in it. So
+    of two who write at once the second sees what the first has written.
     """
 
     def __init__(
@@ -59,8 +60,10 @@ class Reconciler:
 
     def nearest(self, owner: str, news: Sequence[NewMemory]) -> list[list[str]]:
         """For each, the ids of the memories that may concern it. Call this outside of a transaction."""
-        asks = [Ask(owner, self._query(new), None, at_hand=True) for new in news]
+        asks = [Ask(owner, self._query(new.text), None, at_hand=True) for new in news]
         with self._database.read() as connection:
+            if connection.execute(select(memory_owner.c.owner).where(memory_owner.c.owner == owner)).first() is None:
+                return [[] for _ in news]
             return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
 
     def store(
@@ -112,7 +115,8 @@ class Reconciler:
         """What `text` concerns, most surely first."""
         now = self._now()
         draft = self._draft(owner, NewMemory(text, vector, {}), now)
-        ask = Ask(owner, self._query(NewMemory(text, vector, {})), None, at_hand=True)
+        meaning = Meaning(vector, self._embedder.calibration) if self._embedder.understands(text) else None
+        ask = Ask(owner, self._query(text, meaning), None, at_hand=True)
         with self._database.read() as connection:
             found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
             held = self._held(connection, owner, [draft], [list(found)], now).concerning(draft, list(found))
@@ -125,12 +129,9 @@ class Reconciler:
         order = ("duplicate", "supersedes", "keeps_both", "unrelated")
         return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
 
-    def _query(self, new: NewMemory) -> Query:
-        try:
-            meaning = Meaning(new.vector, self._embedder.calibration) if self._embedder.understands(new.text) else None
-        except EmbeddingUnavailable:  # the vector was given: what it means cannot be found out now
-            meaning = None
-        return Query(new.text, meaning, "hybrid", _NEAREST, _LIKELY, EVERYTHING, self._now())
+    def _query(self, text: str, meaning: Meaning | None = None) -> Query:
+        """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""
+        return Query(text, meaning, "hybrid" if meaning else "text", _NEAREST, 0.0, EVERYTHING, self._now())
 
     def _draft(self, owner: str, new: NewMemory, now: datetime) -> Stated:
         statement = _statement_of(new.text, new.fields.get("said_at") or new.fields.get("created_at") or now)
