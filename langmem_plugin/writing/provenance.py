@@ -70,8 +70,9 @@ class Why:
             lines.append(f"  said: “{self.quote}”")
         if self.said is not None:
             lines.append(f"  in session {self.said.session_id}")
-        for each in self.instead_of:
-            lines.append(f"  instead of: {each.text} (until {each.valid_to or each.updated_at:%Y-%m-%d})")
+        lines += [
+            f"  instead of: {each.text} (until {each.valid_to or each.updated_at:%Y-%m-%d})" for each in self.instead_of
+        ]
         if self.replaced_by is not None:
             lines.append(f"  replaced by: {self.replaced_by.text}")
         if self.last_use is not None:
