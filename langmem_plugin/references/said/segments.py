@@ -10,7 +10,9 @@ from langmem_plugin.references.words import phrases
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(
-    phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי")
+    phrases(
+        "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי"
+    )
 )
 _CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -83,10 +85,14 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         turns = (
             not inside
             and place + 1 < len(marks)
-            and (mark.text in _CORRECTS or two in _CORRECTS or (mark.text in _CORRECTS_FIRST and first))
+            and (
+                mark.text in _CORRECTS
+                or two in _CORRECTS
+                or (mark.text in _CORRECTS_FIRST and (first or _is_place(held[-1], marks[place + 1])))
+            )
         )
         starts_negation = bool(held) and not inside and _starts_rejection(marks, place)
-        of_itself = of_itself or (not inside and _turns_to_another(held, mark))
+        of_itself = of_itself or (not inside and _turns_to_another(held, mark, marks[place + 1 : place + 2]))
         corrects_so = mark.text == "no" and bool(held) and not inside and following in ("the", "that", "this")
         turns, starts_negation = turns or corrects_so, starts_negation and not corrects_so
         if instead:
@@ -96,22 +102,35 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         if breaks or joins or turns or starts_negation or of_itself:
             yield held, joined, corrects
             held, joined, corrects = [], joins, turns
-            if starts_negation or of_itself:
+            if (starts_negation or of_itself) and not turns:
                 held = [mark]
-        else:
+        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _CORRECTS:
             held.append(mark)
     yield held, joined, corrects
 
 
-def _turns_to_another(held: Sequence[Mark], mark: Mark) -> bool:
-    """As in "not the 3rd one *the* 4th": a second thing, behind one that is turned down."""
+def _is_place(before: Mark, after: Mark) -> bool:
+    """As in "the fourth *sorry* the fifth": one place in a list behind another."""
+    return before.has("ordinal", "one", "digit") and (after.has("ordinal", "the", "digit") or after.definite)
+
+
+def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
+    """As in "not the 3rd one *the* 4th", "not acme *the* cheaper one": a second thing, behind one turned down."""
+    if len(held) < 2 or held[0].text not in ("not", "no", "לא") or refuses(held):
+        return False
+    named = (
+        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last") for each in following)
+    )
     return (
-        len(held) > 2
-        and held[0].text in ("not", "no", "לא")
-        and mark.has("the")
-        and any(each.has("the") for each in held)
-        and not held[-1].has("preposition", "of", "the")
-        and held[-1].text not in ("with", "w", "con", "de")
+        (named and mark.has("the"))
+        or mark.has("other")
+        or (
+            len(held) > 2
+            and mark.has("the")
+            and any(each.has("the") for each in held)
+            and not held[-1].has("preposition", "of", "the")
+            and held[-1].text not in ("with", "w", "con", "de")
+        )
     )
 
 
@@ -135,12 +154,14 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
         second = held[1]
         if opening.text == "לא" and (second.has("the", "this") or second.definite or second.text == "את"):
             return True, held[1:]
-        if opening.text == "no" and second.text in ("el", "la", "los", "las", "ese", "esa", "del"):
+        if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
     if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
-    if held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it"):  # "ese no"
+    if (
+        held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it", "one")
+    ):  # "ese no", "el de ayer no"
         return True, held[:-1]
     acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":

@@ -156,8 +156,8 @@ ENGLISH = Language(
             ),
             DISTANCE: ("nearest|closest|nearer|closer|shortest distance", "farthest|furthest|farther|further away"),
             SIZE + PRICE: (
-                "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
-                "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
+                "weakest|weaker|emptiest|emptier|thinnest|thinner|shallowest|shallower|narrowest|narrower|quietest|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
+                "strongest|stronger|fullest|fuller|thickest|thicker|deepest|deeper|widest|wider|tallest|taller|steepest|steeper|loudest|most valuable|worth the most|worth most|biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
             ),
             EASE: (
                 "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients",

@@ -10,6 +10,7 @@ from langmem_plugin.references.words.field_names import (
     PRICE,
     RATING,
     SIZE,
+    WEIGHT,
 )
 from langmem_plugin.references.words.language_table import Language, comparisons, named, numbered, phrases
 
@@ -103,7 +104,7 @@ SPANISH = Language(
     comparisons=comparisons(
         {
             PRICE: (
-                "mas barato|mas barata|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
+                "mas barato|mas barata|mas baratito|mas baratita|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
                 "mas caro|mas cara|mas caros|mas caras|mas costoso|mas costosa|caro|cara|cuesta mas|mayor precio",
             ),
             DURATION: (
@@ -115,7 +116,7 @@ SPANISH = Language(
                 "mas tarde|mas tardio|mas tardia|sale mas tarde",
             ),
             AGE: (
-                "mas viejo|mas vieja|mas antiguo|mas antigua|menos reciente",
+                "mas viejo|mas vieja|mas viejito|mas viejita|mas antiguo|mas antigua|menos reciente",
                 "mas nuevo|mas nueva|mas reciente|mas joven|mas moderno|mas moderna",
             ),
             RATING: (
@@ -124,13 +125,21 @@ SPANISH = Language(
             ),
             CALORIES: (
                 "mas sano|mas sana|mas saludable|mas ligero|mas ligera|menos calorias|menos calorico|menos calorica",
-                "mas calorias|mas calorico|mas calorica|mas pesado|mas pesada",
+                "mas calorias|mas calorico|mas calorica",
             ),
-            DISTANCE: ("mas cercano|mas cercana|mas cerca|mas proximo|mas proxima", "mas lejano|mas lejana|mas lejos"),
+            DISTANCE: (
+                "mas cerquita|mas cercano|mas cercana|mas cerca|mas proximo|mas proxima",
+                "mas lejano|mas lejana|mas lejos",
+            ),
             SIZE: (
-                "mas pequeno|mas pequena|mas chico|mas chica|menor|menos porciones",
+                "mas pequeno|mas pequena|mas chiquito|mas chiquita|mas pequenito|mas pequenita|mas chico|mas chica|menor|menos porciones",
                 "mas grande|mas grandes|mas porciones|mayor|mas espacioso|mas espaciosa",
             ),
+            SIZE + PRICE: (
+                "mas bajo|mas baja|mas bajos|mas bajas|mas debil|mas vacio|mas vacia|mas fino|mas fina|mas delgado|mas delgada",
+                "mas alto|mas alta|mas altos|mas altas|mas elevado|mas elevada|mas gordo|mas gorda|mas grueso|mas gruesa|mas fuerte|mas lleno|mas llena|mas profundo|mas profunda|mas ancho|mas ancha",
+            ),
+            WEIGHT: ("mas liviano|mas liviana|pesa menos", "mas pesado|mas pesada|pesa mas"),
             EASE: (
                 "mas facil|mas sencillo|mas sencilla|mas simple|menos pasos",
                 "mas dificil|mas complicado|mas complicada",
