@@ -14,7 +14,6 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
-_END = 120
 _BACK = 3  # sentences looked back at
 _TELLING = {"name", "nickname", "typed", "code"}
 """Sorts of constraints of which one is enough."""
@@ -54,9 +53,9 @@ def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:
 def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     verdict = agrees(utterance.text)
     words = [mark.text for mark in utterance.marks if mark.text[:1].isalpha()]
-    if not words or (len(words) > 1 and words[0] in ("y", "ya")):
+    if not words or (len(words) > 1 and words[0].split()[0] in ("y", "ya")):
         return None  # "and" and "already" in Spanish
-    if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply[-_END:]):
+    if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply):
         return None
     entry = offered(ledger)
     if entry is None:

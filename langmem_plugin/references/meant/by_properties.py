@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from langmem_plugin.references.meant.candidate_lists import newest
-from langmem_plugin.references.meant.constraints import Constraint, Reading, counted, read
+from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
+from langmem_plugin.references.said.amounts import counted
 from langmem_plugin.references.said.segments import Segment, heads, of_oneself
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -36,7 +37,6 @@ _PLURAL = frozenset(
 _REQUESTS = ("can", "could", "puedes", "puede")
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
-_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,15 +212,7 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         ),
         "coverage": len(found.reading.constraints) / max(total, 1),
         "unexplained": min(len(strange), 4) / 4,
-        "beside strange": float(
-            any(
-                place - 1 in strange or place + 1 in strange
-                for constraint in found.telling
-                for place in constraint.places
-            )
-        ),
         "before strange": float(any(constraint.places.start - 1 in strange for constraint in found.telling)),
-        "then strange": float(any(constraint.places.stop in strange for constraint in found.telling)),
         "general": float(
             marks[0].has("question")
             and marks[0].text not in _REQUESTS
@@ -237,20 +229,15 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         ),
         "of somebody": float(any(_possessive(marks[each.places.stop - 1].text, names) for each in found.telling)),
         "first word": float(first == 0),
-        "opens subject": float(marks[0].text in _SUBJECTS),
         "only state": float(sorts == {"state"}),
         "only typed": float(sorts == {"typed"}),
         "typed bare": float(
             all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)
         ),
         "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
-        "strength": max(max(constraint.fits) for constraint in found.telling),
-        "told": min(sum(_WEIGHTS[constraint.sort] for constraint in found.telling), 3) / 3,
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
-        "headed name": float(bool(heads(marks)) and bool(sorts & {"name", "nickname", "value"})),
         "definite name": float(definite and bool(sorts & {"name", "nickname"})),
         "alone": float(len(found.listed.entries) == 1),
-        "several constraints": float(len(found.telling) > 1),
         "conflicts": float(found.conflicts > 0),
         "name": float("name" in sorts),
         "name share": len(said & names) / max(len(names), 1),
@@ -263,5 +250,4 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "short": float(total <= 3),
         "long": float(total >= 7),
         "list size": min(len(found.listed.entries), 10) / 10,
-        "preposition": float(bool(before) and before[-1].has("preposition")),
     }

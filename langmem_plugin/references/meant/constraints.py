@@ -1,11 +1,11 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
+from langmem_plugin.references.said.amounts import counted, limited
 from langmem_plugin.references.said.segments import negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -15,28 +15,20 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness
 from langmem_plugin.references.words import phrases
-from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, STATES
+from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
 
 _SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5  # "pete" of Peter
 _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with two
 _ROOT, _ENDINGS = 7, 4
-_ROOTED = 5  # letters of a Spanish participle
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
 )
-_ABOVE = frozenset(phrases("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|יותר מ"))
-_BELOW = frozenset(
-    phrases(
-        "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|פחות מ|עד"
-    )
-)
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
 """Without "יום" before it, "two" or "third" sooner than a day."""
-_HEBREW_COUNTS = frozenset(phrases("שני|שתי|שלושת|שלוש|ארבעת|ארבע"))
 _RANK = {"name": 0, "nickname": 1, "value": 2, "type": 3}
 
 
@@ -151,7 +143,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         fits = tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries)
         sort = "name" if any(fits) else "typed"
         if sort == "typed":
-            side = bounded(utterance, start)
+            side = limited(utterance.before(start, 2))
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else sort
         if any(fits) or sort == "bound":
@@ -181,16 +173,6 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
         said = frozenset({mark.text, stem(mark.text), *word_atoms(mark.text)})
         found |= said.union(*(PROPERTIES.get(word, frozenset()) for word in said))
     return found
-
-
-def bounded(utterance: Utterance, start: int) -> int:
-    """1 where a value is the least that things are to have, -1 where it is the most, else 0: "under 20 €"."""
-    before = [mark.text for mark in utterance.before(start, 2)]
-    for words in (before[-1:], before):
-        told = " ".join(words)
-        if told in _ABOVE or told in _BELOW:
-            return 1 if told in _ABOVE else -1
-    return 0
 
 
 def _beyond(values: Sequence[Value], side: int, listed: ShownList) -> tuple[float, ...]:
@@ -233,25 +215,6 @@ def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value
     return noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
 
 
-def counted(marks: Sequence[Mark]) -> int:
-    """How many things are spoken of, as by "both", "the two that …", "las 2 de …"; 0 where it is not said."""
-    for place, mark in enumerate(marks[:6]):
-        before, after = (marks[at] if 0 <= at < len(marks) else None for at in (place - 1, place + 1))
-        if mark.has("both") and mark.text not in ("cualquiera", "either", "whichever"):
-            return 2
-        if not mark.count or after is None or after.has("unit", "end", "punctuation", "month", "and"):
-            continue
-        if place > 1 and marks[place - 2].text in ("a", "de", "desde", "hasta", "el de", "la de", "sobre", "para"):
-            continue  # "a las 9"
-        articled = before is not None and (before.has("these", "the") or before.text in ("los", "las"))
-        if mark.has("digit"):
-            if before is not None and before.text in ("los", "las", "these", "those"):
-                return mark.count
-        elif articled or (mark.text in _HEBREW_COUNTS and after.definite):
-            return mark.count
-    return 0
-
-
 def _compared(said: Value, listed: ShownList, index: int, fields: frozenset[str]) -> Sequence[Value]:
     """The values of an item that one said is compared with: a part of the day with when it starts, and no more."""
     shown: Sequence[Value] = listed.values[index]
@@ -282,7 +245,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
         for start in range(len(marks) - size + 1):
             places = range(start, start + size)
             words = " ".join(mark.text for mark in marks[start : start + size])
-            told = STATES.get(words) or (_ROOTS.get(_root(words), ()) if size == 1 else ())
+            told = states_told(words)
             agrees = not start and marks[0].has("confirm")
             if not told or agrees or used.intersection(places) or _falls_due(marks, start):
                 continue
@@ -295,21 +258,6 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             if any(best.fits):
                 yield best
                 used.update(places)
-
-
-def _root(word: str) -> str:
-    """A Hebrew or Spanish word without what tells gender, number and person; "" of others."""
-    if "\u05d0" <= word[:1] <= "\u05ea":
-        bare = word[1:] if word[0] in "שהלמו" and len(word) > _SHORTEST_NICKNAME + 1 else word
-        return _ENDS.sub("", bare) if len(bare) >= _SHORTEST_NICKNAME else ""
-    return word.rstrip("s")[:-1] if len(word) > _ROOTED and word.rstrip("s").endswith(("do", "da")) else ""
-
-
-_ENDS = re.compile("(?:ים|ות|ו|ה|ת|תי)$")
-_ROOTS: dict[str, tuple[tuple[int, bool], ...]] = {}
-for _form, _told in STATES.items():
-    if " " not in _form and (_bare := _root(_form)):
-        _ROOTS.setdefault(_bare, _told)
 
 
 def _falls_due(marks: Sequence[Mark], place: int) -> bool:

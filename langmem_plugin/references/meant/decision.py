@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
 from langmem_plugin.references.meant.by_likeness import by_likeness
@@ -14,9 +15,9 @@ from langmem_plugin.references.meant.by_pointing import by_pointing
 from langmem_plugin.references.meant.by_properties import by_properties
 from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
-from langmem_plugin.references.meant.constraints import bounded
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
+from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
 from langmem_plugin.references.said.tagger import Mark
@@ -78,7 +79,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """The surest finding and those meant beside it; else what to ask about; else nothing."""
-        if self._means_nothing():
+        if self._means_nothing:
             return Decision()
         findings, unclear = self.findings() if self._ledger.shown_lists else ([], [])
         if findings:
@@ -95,6 +96,7 @@ class _Deciding:
         ]
         return Decision(unresolved=words)
 
+    @cached_property
     def _means_nothing(self) -> bool:
         """As in "something else", "none of them", "remember that I am allergic"."""
         kinds = {phrase.kind for phrase in self._utterance.phrases}
@@ -111,17 +113,19 @@ class _Deciding:
         """As in "all under 100": a limit of which it is not said what it measures."""
         values = self._utterance.values
         measured = {value.span for value in values if value.unit or value.kind == "duration"}
-        return any(bounded(self._utterance, value.span[0]) and value.span not in measured for value in values)
+        return any(limited(self._utterance.before(value.span[0], 2)) and value.span not in measured for value in values)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
-        found, unclear = ([], []) if self._means_nothing() else self._found()
+        found, unclear = ([], []) if self._means_nothing else self._found()
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
             if entries:
                 finding = replace(finding, entries=entries)  # noqa: PLW2901
                 weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
+        if self._whole.marks and self._whole.marks[0].has("not") and (asked := offered(self._ledger)) is not None:
+            weighed = [each for each in weighed if not each.evidence.get("qualified") or each.entries != [asked]]
         told = [finding for finding in weighed if finding.sort == "description" and finding.claimed]
         return [finding for finding in weighed if not any(self._yields(finding, other) for other in told)], unclear
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
@@ -31,6 +32,11 @@ _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|t
 _RELATIVE = frozenset(
     phrases(
         "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
+    )
+)
+_UNFIT = frozenset(
+    phrases(
+        "doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
     )
 )
 _ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
@@ -163,6 +169,9 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
         held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it", "one")
     ):  # "ese no", "el de ayer no"
         return True, held[:-1]
+    pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
+    if opening.has("the", "this", "these") and pairs & _UNFIT:
+        return True, held
     acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":
         return True, held[acts + 1 :]

@@ -1,5 +1,7 @@
 """States that things are in, and their opposites, however an API or a person words them."""
 
+import re
+
 from langmem_plugin.references.words.language_table import phrases
 
 _STATES = (
@@ -92,6 +94,29 @@ for _number, (_so, _not_so) in enumerate(_STATES):
         STATES[_form] = (*STATES.get(_form, ()), (_number, True))
     for _form in phrases(_not_so):
         STATES[_form] = (*STATES.get(_form, ()), (_number, False))
+_ENDS = re.compile("(?:ים|ות|ו|ה|ת|תי)$")
+_ROOTED, _SHORTEST = 5, 3  # letters of a Spanish participle, and of a Hebrew word
+
+
+def _root(word: str) -> str:
+    """A Hebrew or Spanish word without what tells gender, number and person; "" of others."""
+    if "\u05d0" <= word[:1] <= "\u05ea":
+        bare = word[1:] if word[0] in "שהלמו" and len(word) > _SHORTEST + 1 else word
+        return _ENDS.sub("", bare) if len(bare) >= _SHORTEST else ""
+    return word.rstrip("s")[:-1] if len(word) > _ROOTED and word.rstrip("s").endswith(("do", "da")) else ""
+
+
+_ROOTS: dict[str, tuple[tuple[int, bool], ...]] = {}
+for _form, _told in STATES.items():
+    if " " not in _form and (_bare := _root(_form)):
+        _ROOTS.setdefault(_bare, _told)
+
+
+def states_told(words: str) -> tuple[tuple[int, bool], ...]:
+    """The states that a word or phrase tells of, in any gender and number, and whether they hold."""
+    return STATES.get(words) or (() if " " in words else _ROOTS.get(_root(words), ()))
+
+
 LONGEST_STATE = max(len(form.split()) for form in STATES)
 
 PROPERTIES: dict[str, frozenset[str]] = {}
