@@ -12,7 +12,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import normal, stem, words_of
+from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
@@ -152,7 +152,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
     """How near each item's values come; those of the field that a word beside names, where there is one: "floor 2"."""
-    for fields in (label, frozenset[str]()) if label else (label,):
+    known = label and any(words & label for words in listed.entries[0].fields.values())
+    for fields in (label, frozenset[str]()) if known else (frozenset[str](),):
         near = [
             max(
                 (_alike(value, shown) for value in values for shown in _compared(value, listed, index, fields)),
@@ -170,6 +171,8 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     beside = [marks[place] for place in (places[0] - 1, places[-1] + 1) if 0 <= place < len(marks)]
     found: frozenset[str] = frozenset()
     for mark in beside:
+        if is_stop(mark.text):
+            continue
         said = frozenset({mark.text, stem(mark.text), *word_atoms(mark.text)})
         found |= said.union(*(PROPERTIES.get(word, frozenset()) for word in said))
     return found
