@@ -2,7 +2,7 @@
 
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.last_question import asks_detail, asks_what_else, offers
+from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
 from langmem_plugin.references.said.segments import heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
@@ -24,7 +24,6 @@ _TURNS = 3  # an offer is taken up within
 _WORDS = 8  # of praise, at most
 _OPENING = 5  # words that praise stands among
 _BESIDE_PRAISE = 2  # words of another matter
-_END = 80  # letters
 
 
 def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -54,9 +53,9 @@ def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
             and len(content) <= _WORDS
             and set(content[:_OPENING]) & _PRAISE
             and not utterance.marks[0].has("question")
-            and (_THANKS.isdisjoint(words) or "?" in ledger.reply[-_END:])
+            and (_THANKS.isdisjoint(words) or asks(ledger.reply))
             and sum(not is_stop(word) and word not in _PRAISE for word in content) <= _BESIDE_PRAISE
-            and not asks_what_else(ledger.reply[-_END:])
+            and not asks_what_else(ledger.reply)
         ):
             reason = "agrees to the one just shown"
     return Finding([entry], utterance.text.strip(), reason, "agreed", list_with(entry, ledger)) if reason else None

@@ -30,6 +30,7 @@ GROUPS = {
     "asked": "pointed",
     "older": "pointed",
     "agreed": "pointed",
+    "alike": "alike",
     "chosen": "chosen",
     "perhaps chosen": "chosen",
 }
@@ -57,8 +58,9 @@ CLAIMED: Mapping[str, float] = {
     "pointed": 0.5,
     "pointed alone": 0.6,
     "chosen": 0.5,
-    "offered": 0.8,
+    "offered": 0.65,
     "together": 0.5,
+    "alike": 0.75,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
 ASKED = 0.5

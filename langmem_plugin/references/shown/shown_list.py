@@ -73,6 +73,16 @@ class ShownList:
             near |= {where for where, (_, value) in enumerate(self.values) if value.kind == said.kind}
         return [self.values[where] for where in sorted(near)]
 
+    def values_of(self, fields: frozenset[str]) -> list[tuple[int, Value]]:
+        """Of the fields that any of these words name, with the item's place."""
+        return [
+            (place, value)
+            for place, entry in enumerate(self.entries)
+            for name, words in entry.fields.items()
+            if words & fields
+            for value in entry.values.get(name, ())
+        ]
+
     def states_of(self, place: int) -> dict[int, bool]:
         """The states of an item, and those that the line that showed it tells of."""
         return self._states[place]
