@@ -63,8 +63,11 @@ CLAIMED: Mapping[str, float] = {
     "alike": 0.75,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
+BARE = 0.4
+"""The same of "save those", which says no more than what is to be done with what was shown together."""
 ASKED = 0.5
 
 
 def claimed(sort: str, evidence: Mapping[str, float]) -> bool:
-    return confidence(sort, evidence) >= CLAIMED[group_of(sort, evidence)]
+    bare = sort == "together" and not evidence.get("strange")
+    return confidence(sort, evidence) >= (BARE if bare else CLAIMED[group_of(sort, evidence)])
