@@ -102,11 +102,8 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
         forms = {noun, stem(noun), *word_atoms(noun)}
         if not forms & entries[0].kind_words:
             wanted.append(forms.union(*(PROPERTIES.get(form, frozenset()) for form in forms)))
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
     ranked = []
-    for name, words in names.items():
+    for name, words in _all_fields(entries).items():
         stems = {stem(word) for word in words}
         hits = sum(bool(each & stems) for each in wanted)
         if hits and not words & _NAMING:
@@ -126,12 +123,14 @@ def extreme(
     fields = [*_fields(entries, comparison), *_typed_fields(entries, comparison)]
     direction = comparison.direction
     if comparison.fields == AGE:
-        ages = [name for name in fields if not _AGES.isdisjoint(words_of_field(entries, name))]
+        known = _all_fields(entries)
+        ages = [name for name in fields if known.get(name, frozenset()) & _AGES]
         fields, direction = (ages, -direction) if ages else (fields, direction)
     found = _at_end(entries, fields, direction, count, rank)
     if found is None and comparison.fields == DURATION:  # a way is long too, and what began long ago
         found = _at_end(entries, _fields(entries, Comparison(DISTANCE, direction)), direction, count, rank)
-        found = found or _at_end(entries, _begun(entries), -direction, count, rank)
+        begun = [name for name, words in entries[0].fields.items() if words & _BEGAN]
+        found = found or _at_end(entries, begun, -direction, count, rank)
     return found
 
 
@@ -139,12 +138,8 @@ _AGES = frozenset(("age", "edad", "גיל"))
 _BEGAN = frozenset(phrases("since|started|opened|joined|hired|acquired|bought|purchased|founded|born|desde|inicio"))
 
 
-def words_of_field(entries: Sequence[ItemEntry], name: str) -> frozenset[str]:
-    return next((entry.fields[name] for entry in entries if name in entry.fields), frozenset())
-
-
-def _begun(entries: Sequence[ItemEntry]) -> list[str]:
-    return [name for name in entries[0].fields if not _BEGAN.isdisjoint(words_of_field(entries, name))]
+def _all_fields(entries: Sequence[ItemEntry]) -> dict[str, frozenset[str]]:
+    return {name: words for entry in entries for name, words in entry.fields.items()}
 
 
 def _at_end(
@@ -191,11 +186,8 @@ def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[
 
 def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose name holds one of the comparison's words, in that order of preference."""
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
     ranked = []
-    for name, words in names.items():
+    for name, words in _all_fields(entries).items():
         ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or stem(wanted) in words]
         if ranks:
             ranked.append((min(ranks), len(words), name))

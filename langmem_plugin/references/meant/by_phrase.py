@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
-from langmem_plugin.references.meant.by_position import by_first, by_last, by_numbers, by_previous
+from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, without
 from langmem_plugin.references.meant.finding import Finding
@@ -116,8 +116,8 @@ def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
 
 PICKING: dict[str, Way] = {
     "numbers": by_numbers,
-    "first": by_first,
-    "last": by_last,
+    "first": by_end,
+    "last": by_end,
     "previous": by_previous,
     "all": by_all,
     "both": by_both,

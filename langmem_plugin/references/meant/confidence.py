@@ -6,34 +6,21 @@ from importlib.resources import files
 from math import exp
 from typing import Any
 
+from langmem_plugin.references.words.language_table import by_form
+
 SURE = 0.98
 """From this confidence on, a finding is acted on without asking."""
 DOUBTED = 0.95
 """The most where other words may turn what is meant: a condition, an alternative, an amount."""
-GROUPS = {
-    "number": "counted",
-    "ordinal": "counted",
-    "exclusion": "counted",
-    "group": "counted",
-    "comparison": "counted",
-    "neighbour": "counted",
-    "other": "counted",
-    "together": "together",
-    "offered": "offered",
-    "model": "model",
-    "name": "described",
-    "part of name": "described",
-    "description": "described",
-    "type": "pointed",
-    "pointing": "pointed",
-    "part": "pointed",
-    "asked": "pointed",
-    "older": "pointed",
-    "agreed": "pointed",
-    "alike": "alike",
-    "chosen": "chosen",
-    "perhaps chosen": "chosen",
-}
+GROUPS = by_form(
+    {
+        "counted": "number|ordinal|exclusion|group|comparison|neighbour|other",
+        "described": "name|part of name|description",
+        "pointed": "type|pointing|part|asked|older|agreed",
+        "chosen": "chosen|perhaps chosen",
+        **{alone: alone for alone in ("together", "offered", "model", "alike")},
+    }
+)
 """Which findings are weighed alike, by their sort."""
 _TABLE: Mapping[str, Any] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
 

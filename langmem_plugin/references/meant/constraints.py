@@ -27,6 +27,7 @@ _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמ�
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
 )
+_ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
 """Without "יום" before it, "two" or "third" sooner than a day."""
 _RANK = {"name": 0, "nickname": 1, "value": 2, "type": 3}
@@ -75,10 +76,8 @@ def read(
     for place, mark in enumerate(marks):
         if place in covered or not _tells(marks, place, utterance):
             continue
-        if _is_order(marks, place):
-            fitting = None
-        else:
-            fitting = _code(mark, place, listed) if mark.text[:1].isdigit() else _word(marks, place, listed)
+        way_of = _code if mark.text[:1].isdigit() else _word
+        fitting = None if _is_order(marks, place) else way_of(marks, place, listed)
         if fitting is not None:
             found.append(fitting)
         else:
@@ -117,14 +116,7 @@ def _is_order(marks: Sequence[Mark], place: int) -> bool:
 
 
 def _opens_object(mark: Mark) -> bool:
-    return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in (
-        "my",
-        "el",
-        "la",
-        "los",
-        "las",
-        "את",
-    )
+    return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in _ARTICLES
 
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
@@ -210,9 +202,8 @@ def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value
     if after >= len(marks) or any(value.kind != "quantity" or value.unit for value in values):
         return False
     noun = marks[after]
-    if noun.has("of"):
-        return True
-    return noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
+    bare = noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
+    return bare or noun.has("of")
 
 
 def _compared(said: Value, listed: ShownList, fields: frozenset[str]) -> list[tuple[int, Value]]:
@@ -328,16 +319,16 @@ def _nearly(word: str, other: str) -> bool:
     return len(word) >= _SHORTEST_SLIP and apart <= slips and OSA.distance(word, other, score_cutoff=slips) <= slips
 
 
-def _code(mark: Mark, place: int, listed: ShownList) -> Constraint | None:
+def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
     """Digits that an id ends in, or that are a whole value: "ending in 33", "the 14s"."""
-    digits = mark.text.removesuffix("s").removesuffix("'")
+    digits = marks[place].text.removesuffix("s").removesuffix("'")
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
         float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered))
         for entry in listed.entries
     )
-    return Constraint(mark.text, "code", fits, range(place, place + 1)) if any(fits) else None
+    return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None
 
 
 def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: ShownList) -> Constraint | None:
