@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
+from langmem_plugin.references.said.requests import asks_new
 from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -14,11 +15,6 @@ from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_NEW = frozenset(
-    phrases(
-        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"
-    )
-)
 _ARTICLES = frozenset(
     phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את")
 )
@@ -39,8 +35,8 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     return {
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
-        "new": float(any(mark.text in _NEW or mark.has("search") for mark in utterance.marks)),
-        "opens new": float(any(mark.text in _NEW or mark.has("search") for mark in marks[:2])),
+        "new": float(any(map(asks_new, utterance.marks))),
+        "opens new": float(any(map(asks_new, marks[:2]))),
         "question": float(bool(marks) and marks[0].has("question")),
         "asks": float("?" in utterance.text),
         "one": float(any(mark.has("one") or mark.text in THING for mark in marks)),
