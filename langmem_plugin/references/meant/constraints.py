@@ -109,10 +109,10 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
 
 def _is_order(marks: Sequence[Mark], place: int) -> bool:
     """A verb that tells what is to be done, in Spanish with its object, in Hebrew at the beginning."""
-    opens = all(each.has("confirm", "punctuation") for each in marks[:place])
-    return marks[place].has("enclitic") or (
-        opens and marks[place].text[0] == "ת" and len(marks[place].text) > _SHORTEST_NICKNAME
-    )
+    mark = marks[place]
+    if mark.text[0] != "ת" or len(mark.text) <= _SHORTEST_NICKNAME:
+        return mark.has("enclitic")
+    return mark.has("enclitic") or all(each.has("confirm", "punctuation") for each in marks[:place])
 
 
 def _opens_object(mark: Mark) -> bool:
@@ -132,12 +132,16 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             continue
         words = utterance.text[start:end]
         word = stem(normal(words))
-        fits = tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries)
-        sort = "name" if any(fits) else "typed"
-        if sort == "typed":
+        fits: tuple[float, ...]
+        if word in listed.name_words:
+            sort, fits = (
+                "name",
+                tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
+            )
+        else:
             side = limited(utterance.before(start, 2))
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
-            sort = "bound" if side else sort
+            sort = "bound" if side else "typed"
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
 
@@ -268,9 +272,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     """A word of a name, of a value, of a type; else a property; else a name cut short or mistyped."""
     mark = marks[place]
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
-    near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)]
-    known = any(fit for _, fit in near)
-    flagged = _property(marks, place, said, listed) if not known or all(fit for _, fit in near) else None
+    known = not said.isdisjoint(listed.known_words)
+    near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
+    flagged = _property(marks, place, said, listed) if all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
     if not known:

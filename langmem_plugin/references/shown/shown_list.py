@@ -107,6 +107,16 @@ class ShownList:
         """Every word and value of its items."""
         return frozenset[str]().union(*map(self.atoms_of, range(len(self.entries))))
 
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """Every word that its items are called by."""
+        return frozenset[str]().union(*(words for entry in self.entries for words in entry.name_words))
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """Every word that an item may be told by: of its name, its values or its type."""
+        return self.vocabulary.union(self.name_words, self.nouns, *(entry.kind_words for entry in self.entries))
+
     def of(self, entries: list[ItemEntry]) -> "ShownList":
         """The same with no more than some of its entries, unnumbered."""
         nothing: list[int | None] = [None] * len(entries)
