@@ -34,8 +34,8 @@ TABLE_FILE = Path(confidence.__file__).with_suffix(".json")
 RIDGE, STEPS = 4.0, 50
 WEIGHTS = {"tuning": 1.5, "texting": 1.5, "scenes": 0.7, "refs": 0.5, "altentities": 0.5}
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)
-FIXED = {"model": {"bias": 1.4}}
-"""A model's choice alone: about 8 of 10, as far as it was tried."""
+FIXED = {"model": {"bias": 1.4}, "alike": {"bias": 1.4}}
+"""A model's choice alone, and what is nearest in meaning: about 8 of 10, as far as it was tried."""
 
 
 @dataclass(frozen=True)

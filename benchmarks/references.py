@@ -155,7 +155,7 @@ def measure_revisions(rows: Sequence[Row], tally: Tally) -> None:
             tally.causes[f"revisions: {row['label']}, found: {found}"] += 1
 
 
-def measure_lines(lines: Iterable[Line], name: str) -> None:
+def measure_lines(lines: Iterable[Line], name: str, closeness: Closeness | None) -> None:
     """Prints the shares that a person who texts would feel, and the right of each kind."""
     kinds: defaultdict[str, list[bool]] = defaultdict(list)
     claimed: list[bool] = []
@@ -163,7 +163,7 @@ def measure_lines(lines: Iterable[Line], name: str) -> None:
     nothing: list[bool] = []
     asked = rejected = 0
     for line in lines:
-        found = resolve(line.utterance, line.messages)
+        found = resolve(line.utterance, line.messages, closeness=closeness)
         good = ids(found) == line.meant
         kinds[line.kind].append(good)
         claimed += [good] if found.references else []
@@ -299,15 +299,16 @@ def main() -> None:
     parser.add_argument("--causes", action="store_true", help="list the remaining errors by cause")
     asked = parser.parse_args()
     tally = Tally()
+    closeness = None if asked.no_embedder else offline_closeness()
     texting = sorted(asked.data.glob("texting_*.jsonl")) if asked.data else []
     for name, file in (("tuning", TUNING), ("unseen", UNSEEN), *((file.stem, file) for file in texting)):
-        measure_lines(read_lines(file), name)
+        measure_lines(read_lines(file), name, closeness)
     print()
     if asked.data is None or not any(asked.data.glob("refs_*.jsonl")):
         print("No data: give --data a folder with refs_*.jsonl and the like (see --help for the format). Time only.")
     else:
-        measure_references(read(asked.data, "refs"), tally, None)
-        measure_references(read(asked.data, "altentities"), tally, None if asked.no_embedder else offline_closeness())
+        measure_references(read(asked.data, "refs"), tally, closeness)
+        measure_references(read(asked.data, "altentities"), tally, closeness)
         measure_revisions(read(asked.data, "followup"), tally)
         report(tally, causes=asked.causes)
     warm, growing = measure_time()

@@ -1,8 +1,10 @@
 """The item just offered, taken up by a yes or by praise: "sounds good", "yes please"."""
 
+from collections.abc import Sequence
+
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.last_question import asks_detail, asks_what_else, offers
+from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
 from langmem_plugin.references.said.segments import heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
@@ -24,39 +26,39 @@ _TURNS = 3  # an offer is taken up within
 _WORDS = 8  # of praise, at most
 _OPENING = 5  # words that praise stands among
 _BESIDE_PRAISE = 2  # words of another matter
-_END = 80  # letters
 
 
 def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
     """Takes up the one item just offered or shown; None where the assistant asked for a detail or for what else."""
-    if not ledger.focus or not ledger.shown_lists or asks_detail(ledger.reply):
+    if not ledger.focus or not ledger.shown_lists or asks_detail(ledger.reply) or heads(utterance.marks):
         return None
     last, entry = ledger.shown_lists[-1], ledger.focus[-1]
     words = [word for mark in utterance.wanted_marks for word in mark.text.split()]
-    if heads(utterance.marks):
-        return None
     takes_up = words[:1] and words[0] in _YES and offers(ledger.reply)
-    reason = ""
-    if takes_up and ledger.chosen[-1:] == [entry]:
-        reason = "takes up what was just offered"
-    elif (
+    alone = (
         len(last.entries) == 1
         and last.entries[0] is entry
         and ledger.turn - last.turn <= _TURNS
         and (not last.tool or reads(last.tool))
         and not utterance.has("search", "greeting")
-    ):
-        content = [word for word in words if word[:1].isalpha()]
-        if takes_up:
-            reason = "takes up what was just offered"
-        elif (
-            ledger.turn - last.turn <= 1
-            and len(content) <= _WORDS
-            and set(content[:_OPENING]) & _PRAISE
-            and not utterance.marks[0].has("question")
-            and (_THANKS.isdisjoint(words) or "?" in ledger.reply[-_END:])
-            and sum(not is_stop(word) and word not in _PRAISE for word in content) <= _BESIDE_PRAISE
-            and not asks_what_else(ledger.reply[-_END:])
-        ):
-            reason = "agrees to the one just shown"
-    return Finding([entry], utterance.text.strip(), reason, "agreed", list_with(entry, ledger)) if reason else None
+    )
+    if takes_up and (alone or ledger.chosen[-1:] == [entry]):
+        reason = "takes up what was just offered"
+    elif alone and ledger.turn - last.turn <= 1 and not takes_up and _praises(words, utterance, ledger.reply):
+        reason = "agrees to the one just shown"
+    else:
+        return None
+    return Finding([entry], utterance.text.strip(), reason, "agreed", list_with(entry, ledger))
+
+
+def _praises(words: Sequence[str], utterance: Utterance, reply: str) -> bool:
+    """Whether there is hardly more than praise, and thanks only in answer to a question."""
+    content = [word for word in words if word[:1].isalpha()]
+    return (
+        len(content) <= _WORDS
+        and not _PRAISE.isdisjoint(content[:_OPENING])
+        and not utterance.marks[0].has("question")
+        and (_THANKS.isdisjoint(words) or asks(reply))
+        and sum(not is_stop(word) and word not in _PRAISE for word in content) <= _BESIDE_PRAISE
+        and not asks_what_else(reply)
+    )

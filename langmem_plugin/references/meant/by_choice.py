@@ -17,6 +17,7 @@ from langmem_plugin.references.words import Comparison
 from langmem_plugin.references.words.description_synonyms import SYNONYMS
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
+_TIME = 1.5  # what a period or a decade counts against a word
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
 """How close in meaning a text is to each of several others: cosine, say, by whoever has an embedder."""
 
@@ -115,37 +116,34 @@ def _near(utterance: str, entries: Sequence[ItemEntry], closeness: Closeness) ->
 
 def _score(utterance: str, entry: ItemEntry, offered: ShownList) -> tuple[float, list[str]]:
     others = [other for other in offered.entries if other is not entry]
-    text = normal(" ".join(str(value) for _, value in leaves(entry.item))[:3000])
-    held = set(words_of(text)) | entry.atoms
-    heads = {_head(word) for word in held}
+    held, heads = _words(entry)
+    names = frozenset[str]().union(*entry.name_words)
     total, told = 0.0, []
-    names = frozenset().union(*entry.name_words) if entry.name_words else frozenset()
     for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance)))):
         if (is_stop(word) and word not in SYNONYMS) or word.isdigit():
             continue
         weight = _weight(word, held, heads)
         rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
         if weight > rival:
-            typed = 0.4 if word in GROUPS or word in NO_TYPE else 1.0
-            total += (
-                (weight - rival)
-                * (1.3 if word in names else 1.0)
-                * (1.0 if len(word) > 3 or word[1:2] == ":" else 0.6)
-                * typed
-            )
+            short = len(word) <= 3 and word[1:2] != ":"
+            typed = word in GROUPS or word in NO_TYPE
+            total += (weight - rival) * (1.3 if word in names else 1) * (0.6 if short else 1) * (0.4 if typed else 1)
             told.append(word)
-    for relation, year in _PERIOD.findall(normal(utterance)):
-        own = _year_of(entry)
-        if own is not None and (own < int(year)) == (relation in ("before", "prior to", "until", "earlier than")):
-            total += 1.5
-            told.append(f"{relation} {year}")
-    for match in _DECADE.finditer(normal(utterance)):
-        own = _year_of(entry)
-        digit = match[1] or match[2][2]
-        if own is not None and own // 10 % 10 == int(digit):
-            total += 1.5
-            told.append(match[0])
-    return total, told
+    times = _times(normal(utterance), _year_of(entry))
+    return total + _TIME * len(times), told + times
+
+
+def _times(said: str, year: int | None) -> list[str]:
+    """The periods and decades said that a year is in."""
+    if year is None:
+        return []
+    periods = [
+        f"{relation} {bound}"
+        for relation, bound in _PERIOD.findall(said)
+        if (year < int(bound)) == (relation in ("before", "prior to", "until", "earlier than"))
+    ]
+    decades = [match[0] for match in _DECADE.finditer(said) if year // 10 % 10 == int(match[1] or match[2][2])]
+    return periods + decades
 
 
 def _year_of(entry: ItemEntry) -> int | None:

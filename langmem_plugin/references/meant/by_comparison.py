@@ -4,21 +4,19 @@ import math
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment
-from langmem_plugin.references.said.utterance import Utterance
+from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.values import comparable
-from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DURATION, PRICE
+from langmem_plugin.references.words import Comparison, phrases
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
-
-_LISTS = 4
 
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -33,9 +31,11 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
-        fields = _named_fields(listed.entries, phrase.nouns, utterance.atoms)
+        measured = _measures(phrase, utterance)
+        fields = _named_fields(listed.entries, measured, utterance.atoms)
         found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
-        found = found or extreme(listed.entries, phrase.comparison, phrase.count, rank)
+        if found is None and not _per(phrase, utterance):
+            found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
         if found is not None:
             entries, field = found
             reason = f"by {field} among the {len(listed.entries)} last shown"
@@ -43,12 +43,32 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return None
 
 
+def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
+    """The words that may name the field: the nouns behind; before it too where it goes with any: "battery is lowest"."""
+    comparison = phrase.comparison
+    if per := _per(phrase, utterance):
+        return per
+    if comparison is None or len(comparison.fields) == 1:
+        return (*(comparison.fields if comparison else ()), *phrase.nouns)
+    if comparison.fields[: len(SIZE)] != SIZE:
+        return phrase.nouns
+    before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
+    behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + NEAR]
+    return (*phrase.nouns, *behind[:3], *before)
+
+
+def _per(phrase: Phrase, utterance: Utterance) -> list[str]:
+    """As in "the cheapest per person": one thing's share is compared, and nothing else."""
+    behind = [mark.text for mark in utterance.marks if mark.start >= phrase.end][:3]
+    return behind[1:] if behind[:1] and behind[0] in ("per", "por", "ל") and phrase.comparison else []
+
+
 def by_than(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """As in "the one with less hours than gwen": the only one on that side of an item described."""
     than = next((place for place, mark in enumerate(segment.marks) if mark.text == "than"), None)
     if phrase.comparison is None or than is None or than + 1 == len(segment.marks):
         return None
-    for listed in ledger.shown_lists[: -_LISTS - 1 : -1]:
+    for listed in newest(ledger):
         known = described(segment.marks[than + 1 :], utterance, listed).entries
         if len(known) == 1:
             found = _beyond(listed.entries, known[0], phrase, utterance)
@@ -82,11 +102,8 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
         forms = {noun, stem(noun), *word_atoms(noun)}
         if not forms & entries[0].kind_words:
             wanted.append(forms.union(*(PROPERTIES.get(form, frozenset()) for form in forms)))
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
     ranked = []
-    for name, words in names.items():
+    for name, words in _all_fields(entries).items():
         stems = {stem(word) for word in words}
         hits = sum(bool(each & stems) for each in wanted)
         if hits and not words & _NAMING:
@@ -103,8 +120,26 @@ def extreme(
     """The `count` entries at the meant end of the scale, best first, and the field's name; None when no field can be
     compared or the end is shared by more entries than asked for. `rank` 2 is the second from that end.
     """
-    fields = (*_fields(entries, comparison), *_typed_fields(entries, comparison))
-    return _at_end(entries, fields, comparison.direction, count, rank)
+    fields = [*_fields(entries, comparison), *_typed_fields(entries, comparison)]
+    direction = comparison.direction
+    if comparison.fields == AGE:
+        known = _all_fields(entries)
+        ages = [name for name in fields if known.get(name, frozenset()) & _AGES]
+        fields, direction = (ages, -direction) if ages else (fields, direction)
+    found = _at_end(entries, fields, direction, count, rank)
+    if found is None and comparison.fields == DURATION:  # a way is long too, and what began long ago
+        found = _at_end(entries, _fields(entries, Comparison(DISTANCE, direction)), direction, count, rank)
+        begun = [name for name, words in entries[0].fields.items() if words & _BEGAN]
+        found = found or _at_end(entries, begun, -direction, count, rank)
+    return found
+
+
+_AGES = frozenset(("age", "edad", "גיל"))
+_BEGAN = frozenset(phrases("since|started|opened|joined|hired|acquired|bought|purchased|founded|born|desde|inicio"))
+
+
+def _all_fields(entries: Sequence[ItemEntry]) -> dict[str, frozenset[str]]:
+    return {name: words for entry in entries for name, words in entry.fields.items()}
 
 
 def _at_end(
@@ -151,11 +186,8 @@ def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[
 
 def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose name holds one of the comparison's words, in that order of preference."""
-    names: dict[str, frozenset[str]] = {}
-    for entry in entries:
-        names.update(entry.fields)
     ranked = []
-    for name, words in names.items():
+    for name, words in _all_fields(entries).items():
         ranks = [rank for rank, wanted in enumerate(comparison.fields) if wanted in words or stem(wanted) in words]
         if ranks:
             ranked.append((min(ranks), len(words), name))

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks_detail
+from langmem_plugin.references.said.segments import heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
@@ -31,7 +32,8 @@ def by_part(utterance: Utterance, ledger: Ledger) -> Finding | None:
 def by_question(utterance: Utterance, ledger: Ledger) -> Finding | None:
     """As in "what is the cost?", "any wind?": asks for a field of an item just spoken of."""
     own = any(mark.text == "my" for mark in utterance.wanted_marks)
-    if own or utterance.has("search") or asks_detail(ledger.reply):
+    described = utterance.language.name != "he" and heads(utterance.marks)
+    if own or described or utterance.has("search") or asks_detail(ledger.reply):
         return None
     for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1]:
         field = _asked_field(utterance, entry)

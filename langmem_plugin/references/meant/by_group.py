@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_offer import offered
-from langmem_plugin.references.meant.candidate_lists import best_list, of_type, type_words, without
+from langmem_plugin.references.meant.by_properties import described
+from langmem_plugin.references.meant.candidate_lists import best_list, newest, of_type, type_words, without
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry, long_part
 from langmem_plugin.references.shown.ledger import Ledger
-
-_LISTS = 4  # newest that are looked through
 
 
 def by_all(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -44,12 +44,22 @@ def by_both(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | N
     return None
 
 
-def by_other(phrase: Phrase, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
-    """Of two, the one that was not turned down here, asked about or last spoken of."""
+def by_other(
+    phrase: Phrase,
+    utterance: Utterance,
+    ledger: Ledger,
+    turned_down: Sequence[ItemEntry],
+    beside: Sequence[Mark] = (),
+) -> Finding | None:
+    """Of two, or of two that the words `beside` describe, the one that was not turned down here, asked about or last
+    spoken of.
+    """
     asked = offered(ledger)
     known = turned_down or ([asked] if asked is not None else ledger.focus[-1:])
-    for listed in ledger.shown_lists[: -_LISTS - 1 : -1]:
-        rest = without(listed.entries, known)
-        if len(rest) == 1 and len(rest) < len(listed.entries):
+    for listed in newest(ledger):
+        fitting = described(beside, utterance, listed, [(phrase.start, phrase.end)])
+        among = fitting.entries if len(listed.entries) > 1 and len(fitting.telling) > 0 else listed.entries
+        rest = without(among, known)
+        if len(rest) == 1 and len(rest) < len(among):
             return Finding(rest, utterance.words(phrase), "the one that was not just spoken of", "other", listed)
     return None

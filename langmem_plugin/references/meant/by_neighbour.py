@@ -4,11 +4,11 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.tokens import normal
 
 _ONE = r"(?:the )?(?:one|1|el|la|el de|la de|el que esta|la que esta|זה|זאת|זו|האחד|האחת|ההוא|ההיא)?\s*"
@@ -39,15 +39,21 @@ def _beside_described(named: re.Match[str], utterance: Utterance, ledger: Ledger
     for listed in reversed(ledger.shown_lists):
         known = described(marks, utterance, listed).entries if len(listed.entries) > 1 else []
         if len(known) == 1:
-            place = next(place for place, entry in enumerate(listed.entries) if entry is known[0]) + step
-            if not 0 <= place < len(listed.entries):
-                return None
-            return Finding([listed.entries[place]], utterance.text.strip(), "the one beside it", "neighbour", listed)
+            return _next_to(known[0], step, listed, utterance)
     return None
 
 
+def _next_to(known: ItemEntry, step: int, listed: ShownList, utterance: Utterance) -> Finding | None:
+    """None where the list ends there."""
+    place = next(place for place, entry in enumerate(listed.entries) if entry is known) + step
+    if not 0 <= place < len(listed.entries):
+        return None
+    reason = f"the one {'after' if step > 0 else 'before'} it in the list"
+    return Finding([listed.entries[place]], utterance.text.strip(), reason, "neighbour", listed)
+
+
 def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
-    """Beside what was turned down here, else beside the item in focus; None where the list ends there."""
+    """Beside what was turned down here, else beside the item in focus."""
     said = normal(utterance.text)
     if (named := _BESIDE_NAMED.search(said)) is not None:
         return _beside_described(named, utterance, ledger)
@@ -55,20 +61,6 @@ def by_neighbour(utterance: Utterance, ledger: Ledger, turned_down: Sequence[Ite
     anchor = turned_down[-1] if turned_down else ledger.focus[-1] if ledger.focus else None
     if not step or anchor is None:
         return None
-    listed = next(
-        (
-            each
-            for each in reversed(ledger.shown_lists)
-            if len(each.entries) > 1 and any(entry is anchor for entry in each.entries)
-        ),
-        list_with(anchor, ledger),
-    )
-    if listed is None:
-        return None
-    place = next(place for place, entry in enumerate(listed.entries) if entry is anchor) + step
-    if not 0 <= place < len(listed.entries):
-        return None
-    beside = "after" if step > 0 else "before"
-    return Finding(
-        [listed.entries[place]], utterance.text.strip(), f"the one {beside} it in the list", "neighbour", listed
-    )
+    several = (each for each in reversed(ledger.shown_lists) if len(each.entries) > 1)
+    listed = next((each for each in several if any(entry is anchor for entry in each.entries)), None)
+    return _next_to(anchor, step, listed, utterance) if listed is not None else None

@@ -3,7 +3,7 @@
 import re
 
 from langmem_plugin.references.meant.by_properties import best_described
-from langmem_plugin.references.meant.candidate_lists import list_with
+from langmem_plugin.references.meant.candidate_lists import list_with, newest
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks_what_else
 from langmem_plugin.references.said.segments import Segment
@@ -14,8 +14,9 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
-_END = 120
-_BACK, _LISTS = 3, 4  # sentences, and lists, looked back at
+_BACK = 3  # sentences looked back at
+_TELLING = {"name", "nickname", "typed", "code"}
+"""Sorts of constraints of which one is enough."""
 
 
 def offered(ledger: Ledger) -> ItemEntry | None:
@@ -34,20 +35,27 @@ def offered(ledger: Ledger) -> ItemEntry | None:
 
 def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:
     """The items that a sentence of a reply names or describes."""
-    latest = [entry for listed in reversed(ledger.shown_lists[-_LISTS:]) for entry in listed.entries]
+    latest = [entry for listed in newest(ledger) for entry in listed.entries]
     named = {id(mention.entry): mention.entry for mention in named_in(sentence, latest)}
     if named:
         return list(named.values())
     utterance = Utterance(sentence)
     whole = Segment(utterance.marks, 0, len(sentence))
     found = best_described(whole, utterance, ledger)
-    telling = found is not None and any(constraint.sort != "state" for constraint in found.telling)
-    return found.entries if found is not None and telling and len(found.entries) == 1 else []
+    if found is None or not (_TELLING & {each.sort for each in found.telling} or len(found.telling) > 1):
+        return []
+    names = [constraint.fits for constraint in found.reading.constraints if constraint.sort == "name"]
+    called = [entry for place, entry in enumerate(found.listed.entries) if names and all(fits[place] for fits in names)]
+    entries = called or found.entries  # a time or an amount beside a name is what is offered with it
+    return entries if len(entries) == 1 else []
 
 
 def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     verdict = agrees(utterance.text)
-    if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply[-_END:]):
+    words = [mark.text for mark in utterance.marks if mark.text[:1].isalpha()]
+    if not words or (len(words) > 1 and words[0].split()[0] in ("y", "ya")):
+        return None  # "and" and "already" in Spanish
+    if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply):
         return None
     entry = offered(ledger)
     if entry is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
-from langmem_plugin.references.meant.by_position import by_first, by_last, by_numbers, by_previous
+from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, without
 from langmem_plugin.references.meant.finding import Finding
@@ -15,7 +15,9 @@ from langmem_plugin.references.said.segments import Segment, segments
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.words import phrases
 
+_RELATIVE = frozenset(phrases("that|who|which|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"))
 _MOST = 12
 """Phrases of a piece that are looked into."""
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
@@ -29,15 +31,19 @@ def by_phrases(
     picking = [phrase for phrase in utterance.phrases if phrase.kind in PICKING and segment.holds(phrase)]
     if any(phrase.kind == "numbers" for phrase in picking):
         picking = [phrase for phrase in picking if phrase.kind not in ("both", "all")]  # "both work, go with the first"
+    if any(phrase.kind == "comparison" for phrase in picking):
+        picking = [phrase for phrase in picking if phrase.kind != "all"]  # "the shortest of them all"
     found: list[Finding] = []
     for phrase in picking[:_MOST]:
-        if _of_a_part(phrase, utterance):
+        if of_a_part(phrase, utterance):
             continue
         finding = by_than(phrase, segment, utterance, ledger)
         if finding is None and phrase.kind == "other":
-            finding = by_other(phrase, utterance, ledger, turned_down)
+            finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
         elif finding is None:
-            finding = PICKING[phrase.kind](phrase, utterance, narrowed(phrase, segment, utterance, ledger))
+            among = narrowed(phrase, segment, utterance, ledger)
+            unread = among is ledger and phrase.kind == "all" and _restricted(phrase, segment)
+            finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
         if finding is not None and finding.entries:
             found.append(finding)
     if not found:
@@ -48,12 +54,27 @@ def by_phrases(
     return replace(found[0], entries=entries)
 
 
-def _of_a_part(phrase: Phrase, utterance: Utterance) -> bool:
-    """As in "the last 3 songs of party", "the first 4 minutes", "everything is fine": nothing shown is counted."""
+def _restricted(phrase: Phrase, segment: Segment) -> bool:
+    """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
+    behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
+    said = [mark.text for mark in behind]
+    relative = len(said) == 2 and said[0] == "מה" and said[1][0] == "ש"
+    return relative or (bool(said) and (said[0] in _RELATIVE or (said[0][0] == "ש" and len(said[0]) > len("של"))))
+
+
+def of_a_part(phrase: Phrase, utterance: Utterance) -> bool:
+    """As in "the last 3 songs of party", "the first 4 minutes", "everything is fine", "A27": nothing shown is counted."""
     behind = [mark for mark in utterance.marks if mark.start >= phrase.end][:5]
     following = behind[0].text if behind else ""
-    if phrase.kind == "all":
-        return following in ("is", "are", "was", "were")
+    if phrase.kind in ("all", "both"):
+        return following in ("is", "are", "was", "were", "work", "works", "look", "sound", "seem")
+    beside = utterance.text[max(phrase.start - 1, 0) : phrase.start] + utterance.text[phrase.end : phrase.end + 1]
+    if (
+        phrase.kind == "numbers"
+        and phrase.end - phrase.start > 1
+        and any(letter.isascii() and letter.isalpha() for letter in beside)
+    ):
+        return True
     if phrase.kind not in ("first", "last", "numbers") or not behind:
         return False
     noun = behind[0].text[:1].isalpha() and not behind[0].kinds
@@ -95,8 +116,8 @@ def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
 
 PICKING: dict[str, Way] = {
     "numbers": by_numbers,
-    "first": by_first,
-    "last": by_last,
+    "first": by_end,
+    "last": by_end,
     "previous": by_previous,
     "all": by_all,
     "both": by_both,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_agreement import by_agreement
 from langmem_plugin.references.meant.by_field import by_part, by_question, part_of
-from langmem_plugin.references.meant.by_pronoun import by_plural, by_singular
+from langmem_plugin.references.meant.by_pronoun import by_plural, by_singular, names_a_time
 from langmem_plugin.references.meant.by_type import by_action, by_type, place_spoken_of
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding, Unclear
@@ -56,6 +56,8 @@ def _points(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> bool:
         said = place > 0 and marks[place - 1].text in _SAYING
         if said or (place + 1 < len(marks) and marks[place + 1].text in CLAUSE):
             return False
+    if phrase.kind == "its" and utterance.words(phrase) == "her" and (not phrase.nouns or names_a_time(phrase.nouns)):
+        return True  # "book her", "can I meet her saturday"
     if phrase.kind in ("its", "their"):
         return any(part_of(entry, phrase.nouns) for entry in ledger.focus[-_NEAR_FOCUS:] if phrase.nouns)
     return True

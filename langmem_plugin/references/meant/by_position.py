@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
+from langmem_plugin.references.meant.candidate_lists import best_list, candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import Utterance
@@ -48,22 +48,16 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
     return Finding(found, words, reason, "number" if printed else "ordinal", listed)
 
 
-def by_first(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """As in "the first two"."""
-    listed = next(iter(candidate_lists(utterance, ledger, phrase.nouns)), None)
-    if listed is None or phrase.count > len(listed.entries):
+def by_end(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "the first two", "the last two"."""
+    listed, count = best_list(utterance, ledger, phrase.nouns), phrase.count
+    if listed is None or count > len(listed.entries):
         return None
-    found = listed.entries[: phrase.count]
-    return Finding(found, utterance.words(phrase), f"the first {phrase.count} last listed", "ordinal", listed)
-
-
-def by_last(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """As in "the last two"."""
-    listed = next(iter(candidate_lists(utterance, ledger, phrase.nouns)), None)
-    if listed is None or phrase.count > len(listed.entries):
-        return None
-    found = listed.entries[-phrase.count :]
-    return Finding(found, utterance.words(phrase), f"the last {phrase.count} listed", "ordinal", listed)
+    if phrase.kind == "first":
+        return Finding(
+            listed.entries[:count], utterance.words(phrase), f"the first {count} last listed", "ordinal", listed
+        )
+    return Finding(listed.entries[-count:], utterance.words(phrase), f"the last {count} listed", "ordinal", listed)
 
 
 def by_previous(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:

@@ -31,7 +31,7 @@ _WEEKDAYS_AND_MONTHS = frozenset(form for language in LANGUAGES for form in (*la
 
 def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | Unclear | None:
     """As in "save it": the item in focus; unclear where a list was shown since."""
-    if _names_a_time(phrase.nouns):
+    if phrase.kind != "its" and names_a_time(phrase.nouns):
         return None
     words = utterance.words(phrase)
     last = ledger.shown_lists[-1]
@@ -57,7 +57,7 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
 
 def by_plural(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """As in "add them", "those ingredients": a part of the item in focus, else what was last shown together."""
-    if _names_a_time(phrase.nouns):
+    if names_a_time(phrase.nouns):
         return None
     words = utterance.words(phrase)
     # What was last spoken of may be a mere confirmation ("saved") of what has the part.
@@ -89,6 +89,6 @@ def _thing_like(nouns: Sequence[str]) -> bool:
     return not stems & NO_TYPE or bool(stems & THING)
 
 
-def _names_a_time(nouns: Sequence[str]) -> bool:
+def names_a_time(nouns: Sequence[str]) -> bool:
     """As in "this Sunday", "that week"."""
     return bool(nouns) and (nouns[0] in _WEEKDAYS_AND_MONTHS or stem(nouns[0]) in NO_TYPE)

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
+from langmem_plugin.references.said.amounts import counted
 from langmem_plugin.references.said.segments import Segment, heads, of_oneself
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -16,17 +18,25 @@ from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_LISTS = 5
 _OLDER, _CONFLICT = 0.25, 0.4  # what a list loses for each newer one, and for words that fit nothing that is left
-_WEIGHTS = {"name": 1.0, "typed": 1.0, "code": 1.2, "state": 0.9, "nickname": 0.7, "value": 0.8, "type": 0.3}
+_WEIGHTS = {
+    "name": 1.0,
+    "typed": 1.0,
+    "code": 1.2,
+    "state": 0.9,
+    "nickname": 0.7,
+    "value": 0.8,
+    "type": 0.3,
+    "bound": 1.0,
+}
 _PLURAL = frozenset(
     phrases(
         "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
     )
 )
+_REQUESTS = ("can", "could", "puedes", "puede")
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
-_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|we|we're|he|she|they|אני|אנחנו|yo|my|mi"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +49,8 @@ class Described:
     telling: list[Constraint]
     conflicts: int
     score: float
+    closest: list[ItemEntry]
+    """Of the entries, those that fit best word by word."""
 
     @property
     def words(self) -> list[str]:
@@ -65,8 +77,15 @@ def described(
         else:
             conflicts += 1
     score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - _CONFLICT * conflicts
-    entries = [listed.entries[place] for place in kept] if used else []
-    return Described(listed, entries, reading, used, conflicts, score)
+    if any(constraint.sort == "bound" and not any(constraint.fits) for constraint in reading.constraints):
+        used = []  # a limit that no field tells of
+    near = {place: sum(_WEIGHTS[each.sort] * each.fits[place] for each in used) for place in kept}
+    best = max(near.values(), default=0.0)
+    entries, closest = (
+        [listed.entries[place] for place in places] if used else []
+        for places in (kept, [place for place in kept if near[place] == best])
+    )
+    return Described(listed, entries, reading, used, conflicts, score, closest)
 
 
 def best_described(
@@ -75,9 +94,7 @@ def best_described(
     """In the list that the description fits best, newest first where several fit alike; None where it fits none."""
     best: Described | None = None
     best_score = 0.0
-    for age, listed in enumerate(list(reversed(ledger.shown_lists))[:_LISTS]):
-        if listed.kind == "parts":
-            continue
+    for age, listed in enumerate(newest(ledger)):
         found = described(segment.marks, utterance, listed, taken)
         score = found.score - _OLDER * age
         if found.entries and (best is None or score > best_score):
@@ -94,8 +111,16 @@ def by_properties(
     found = best_described(segment, utterance, ledger, taken)
     if found is None or _is_new(segment.marks, found):
         return None
-    several = _plural(segment, found)
-    evidence = _features(found, segment, ledger)
+    count = counted(segment.marks)
+    several = count > 1 or _plural(segment, found)
+    evidence = _features(found, segment, ledger) | {"counted": float(count > 1)}
+    if count > 1 and len(found.entries) < count:
+        return None
+    if count > 1 and len(found.entries) > count:
+        return Unclear(found.entries)
+    if len(found.entries) > 1 and not several and len(found.closest) == 1:
+        found = replace(found, entries=found.closest)
+        evidence["closest"] = 1.0
     if len(found.entries) > 1 and not several:
         pointing = heads(segment.marks) or evidence["definite word"]
         return Unclear(found.entries) if pointing and not utterance.has("search") else None
@@ -116,7 +141,11 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     until = min(hung) if hung else first
     before = marks[:until] if hung else marks[:first]
     articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
-    definite = [place for place, mark in enumerate(before) if mark.has("the", "this", "these") or mark.definite]
+    definite = [
+        place
+        for place, mark in enumerate(before)
+        if (mark.has("the", "this", "these") or mark.definite) and not marks[place + 1].has("weekday", "month", "digit")
+    ]
     sorts = {constraint.sort for constraint in found.telling}
     typed = sorts == {"typed"}
     if marks[0].text in _IT_IS and typed:
@@ -137,7 +166,10 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
 def _plural(segment: Segment, found: Described) -> bool:
     """Whether a description speaks of several."""
     for mark in segment.marks:
-        if mark.text in _PLURAL or mark.has("all", "both", "these", "them"):
+        named = any(mark.text in each.words.split() for each in found.telling)
+        if not named and (mark.text in _PLURAL or mark.has("all", "both", "these", "them")):
+            return True
+        if mark.has("one") and mark.text.startswith(("los ", "las ")):
             return True
         noun = stem(mark.text)
         if (
@@ -149,6 +181,11 @@ def _plural(segment: Segment, found: Described) -> bool:
         if noun != mark.text and mark.text.endswith("s") and mark.text in found.words and not mark.text.endswith("'s"):
             return True
     return False
+
+
+def _possessive(word: str, names: frozenset[str]) -> bool:
+    """As "priyas" of Priya."""
+    return word.endswith("s") and word not in names and word.removesuffix("s").removesuffix("'") in names
 
 
 def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
@@ -175,29 +212,32 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         ),
         "coverage": len(found.reading.constraints) / max(total, 1),
         "unexplained": min(len(strange), 4) / 4,
-        "beside strange": float(
-            any(
-                place - 1 in strange or place + 1 in strange
-                for constraint in found.telling
-                for place in constraint.places
-            )
-        ),
         "before strange": float(any(constraint.places.start - 1 in strange for constraint in found.telling)),
+        "general": float(
+            marks[0].has("question")
+            and marks[0].text not in _REQUESTS
+            and not definite
+            and not heads(marks)
+            and len(strange) > 0
+            and sorts <= {"name", "nickname", "value"}
+        ),
+        "half known": float(
+            definite
+            and len(found.telling) == 1
+            and not heads(marks)
+            and bool({first - 1, found.telling[0].places.stop} & strange)
+        ),
+        "of somebody": float(any(_possessive(marks[each.places.stop - 1].text, names) for each in found.telling)),
         "first word": float(first == 0),
-        "opens subject": float(marks[0].text in _SUBJECTS),
         "only state": float(sorts == {"state"}),
         "only typed": float(sorts == {"typed"}),
         "typed bare": float(
             all(constraint.sort == "typed" and max(constraint.fits) < 1 for constraint in found.telling)
         ),
         "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
-        "strength": max(max(constraint.fits) for constraint in found.telling),
-        "told": min(sum(_WEIGHTS[constraint.sort] for constraint in found.telling), 3) / 3,
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
-        "headed name": float(bool(heads(marks)) and bool(sorts & {"name", "nickname", "value"})),
         "definite name": float(definite and bool(sorts & {"name", "nickname"})),
         "alone": float(len(found.listed.entries) == 1),
-        "several constraints": float(len(found.telling) > 1),
         "conflicts": float(found.conflicts > 0),
         "name": float("name" in sorts),
         "name share": len(said & names) / max(len(names), 1),
@@ -210,5 +250,4 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "short": float(total <= 3),
         "long": float(total >= 7),
         "list size": min(len(found.listed.entries), 10) / 10,
-        "preposition": float(bool(before) and before[-1].has("preposition")),
     }

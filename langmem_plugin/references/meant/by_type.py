@@ -27,6 +27,7 @@ _PURCHASES = frozenset(phrases("book|buy|reserve|buying|booking"))
 _TAKEN_UP_AGAIN = re.compile(
     r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b"
 )
+_ANOTHER = 2  # words that fit another thing
 _BOOKED = frozenset(phrases("ticket|table|room|appointment|reservation|booking"))
 
 
@@ -38,17 +39,18 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
         if not acting and not COLLECTIVE.isdisjoint(stem(noun) for noun in nouns):
             continue  # "show me the meal plan"
         entry = _last_of_type(nouns, ledger, acting=acting)
-        if entry is not None and not _tells_of_another(nouns, entry):
+        if entry is not None and (strange := _strange(nouns, entry, utterance)) < _ANOTHER:
             reason = "the last spoken of that type"
-            return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger))
+            evidence = {"qualified": float(strange)}
+            return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger), evidence=evidence)
     return None
 
 
-def _tells_of_another(nouns: Sequence[str], entry: ItemEntry) -> bool:
-    """As "dog" and "bite" do in "the dog bite claim" of a claim about a wrist."""
+def _strange(nouns: Sequence[str], entry: ItemEntry, utterance: Utterance) -> int:
+    """How many words tell of another thing, as "dog" and "bite" do in "the dog bite claim" of a claim about a wrist."""
     known = entry.atoms | entry.kind_words | NO_TYPE | GROUPS.keys() | THING
-    strange = [noun for noun in nouns if not ({stem(noun), noun, *word_atoms(noun)} & known)]
-    return len(strange) > 1
+    known |= {mark.text for mark in utterance.marks if mark.kinds}
+    return sum(not ({stem(noun), noun, *word_atoms(noun)} & known) for noun in nouns)
 
 
 def by_action(utterance: Utterance, ledger: Ledger) -> Finding | None:

@@ -10,6 +10,14 @@ from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words.type_nouns import GROUPS
 
+_NEWEST = 5
+"""Lists that people still speak of."""
+
+
+def newest(ledger: Ledger) -> list[ShownList]:
+    """The lists that people still speak of, the newest first; no parts of one item."""
+    return [listed for listed in ledger.shown_lists[: -_NEWEST - 1 : -1] if listed.kind != "parts"]
+
 
 def candidate_lists(utterance: Utterance, ledger: Ledger, nouns: Sequence[str] = ()) -> list[ShownList]:
     """Lists to count in, best first: those of several items before single ones, those of the named type before

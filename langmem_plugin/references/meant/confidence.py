@@ -6,33 +6,21 @@ from importlib.resources import files
 from math import exp
 from typing import Any
 
+from langmem_plugin.references.words.language_table import by_form
+
 SURE = 0.98
 """From this confidence on, a finding is acted on without asking."""
 DOUBTED = 0.95
 """The most where other words may turn what is meant: a condition, an alternative, an amount."""
-GROUPS = {
-    "number": "counted",
-    "ordinal": "counted",
-    "exclusion": "counted",
-    "group": "counted",
-    "comparison": "counted",
-    "neighbour": "counted",
-    "other": "counted",
-    "together": "together",
-    "offered": "offered",
-    "model": "model",
-    "name": "described",
-    "part of name": "described",
-    "description": "described",
-    "type": "pointed",
-    "pointing": "pointed",
-    "part": "pointed",
-    "asked": "pointed",
-    "older": "pointed",
-    "agreed": "pointed",
-    "chosen": "chosen",
-    "perhaps chosen": "chosen",
-}
+GROUPS = by_form(
+    {
+        "counted": "number|ordinal|exclusion|group|comparison|neighbour|other",
+        "described": "name|part of name|description",
+        "pointed": "type|pointing|part|asked|older|agreed",
+        "chosen": "chosen|perhaps chosen",
+        **{alone: alone for alone in ("together", "offered", "model", "alike")},
+    }
+)
 """Which findings are weighed alike, by their sort."""
 _TABLE: Mapping[str, Any] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
 
@@ -57,12 +45,16 @@ CLAIMED: Mapping[str, float] = {
     "pointed": 0.5,
     "pointed alone": 0.6,
     "chosen": 0.5,
-    "offered": 0.8,
+    "offered": 0.65,
     "together": 0.5,
+    "alike": 0.75,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
+BARE = 0.4
+"""The same of "save those", which says no more than what is to be done with what was shown together."""
 ASKED = 0.5
 
 
 def claimed(sort: str, evidence: Mapping[str, float]) -> bool:
-    return confidence(sort, evidence) >= CLAIMED[group_of(sort, evidence)]
+    bare = sort == "together" and not evidence.get("strange")
+    return confidence(sort, evidence) >= (BARE if bare else CLAIMED[group_of(sort, evidence)])

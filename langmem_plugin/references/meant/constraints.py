@@ -5,15 +5,17 @@ from dataclasses import dataclass
 
 from rapidfuzz.distance import OSA
 
+from langmem_plugin.references.said.amounts import counted, limited
 from langmem_plugin.references.said.segments import negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import normal, stem, words_of
+from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness
-from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, STATES
+from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
 
 _SHORTEST_CODE = 2
@@ -22,6 +24,10 @@ _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with
 _ROOT, _ENDINGS = 7, 4
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
+_BESIDE_A_STATE = frozenset(
+    phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
+)
+_ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
 """Without "יום" before it, "two" or "third" sooner than a day."""
 _RANK = {"name": 0, "nickname": 1, "value": 2, "type": 3}
@@ -70,7 +76,8 @@ def read(
     for place, mark in enumerate(marks):
         if place in covered or not _tells(marks, place, utterance):
             continue
-        fitting = _code(mark, place, listed) if mark.text[:1].isdigit() else _word(marks, place, listed)
+        way_of = _code if mark.text[:1].isdigit() else _word
+        fitting = None if _is_order(marks, place) else way_of(marks, place, listed)
         if fitting is not None:
             found.append(fitting)
         else:
@@ -84,6 +91,8 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
     word = mark.text
     if not place and len(marks) > 1 and word[0].isalpha() and _opens_object(marks[1]):
         return False  # "sell the coke": what is to be done
+    if word in _ENDING or word in _BESIDE_A_STATE:
+        return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return False
     if word[0].isdigit():
@@ -98,15 +107,16 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
     return not verb and word not in utterance.language.stop
 
 
+def _is_order(marks: Sequence[Mark], place: int) -> bool:
+    """A verb that tells what is to be done, in Spanish with its object, in Hebrew at the beginning."""
+    mark = marks[place]
+    if mark.text[0] != "ת" or len(mark.text) <= _SHORTEST_NICKNAME:
+        return mark.has("enclitic")
+    return mark.has("enclitic") or all(each.has("confirm", "punctuation") for each in marks[:place])
+
+
 def _opens_object(mark: Mark) -> bool:
-    return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in (
-        "my",
-        "el",
-        "la",
-        "los",
-        "las",
-        "את",
-    )
+    return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in _ARTICLES
 
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
@@ -122,17 +132,61 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             continue
         words = utterance.text[start:end]
         word = stem(normal(words))
-        fits = tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries)
-        sort = "name" if any(fits) else "typed"
-        if sort == "typed":
-            near = [0.0] * len(listed.entries)
-            for value in values:
-                for index, shown in _compared(value, listed):
-                    near[index] = max(near[index], _alike(value, shown))
-            best = max(near, default=0.0)
-            fits = tuple(fit if fit == best else 0.0 for fit in near)
-        if any(fits):
+        fits: tuple[float, ...]
+        if word in listed.name_words:
+            sort, fits = (
+                "name",
+                tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
+            )
+        else:
+            side = limited(utterance.before(start, 2))
+            fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
+            sort = "bound" if side else "typed"
+        if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
+
+
+def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
+    """How near each item's values come; those of the field that a word beside names, where there is one: "floor 2"."""
+    known = label and any(words & label for words in listed.entries[0].fields.values())
+    for fields in (label, frozenset[str]()) if known else (frozenset[str](),):
+        near = [0.0] * len(listed.entries)
+        for value in values:
+            for index, shown in _compared(value, listed, fields):
+                near[index] = max(near[index], _alike(value, shown))
+        if (best := max(near, default=0.0)) > 0:
+            return tuple(fit if fit == best else 0.0 for fit in near)
+    return ()
+
+
+def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
+    """What may name the field of a number: the words right before and behind it."""
+    beside = [marks[place] for place in (places[0] - 1, places[-1] + 1) if 0 <= place < len(marks)]
+    found: frozenset[str] = frozenset()
+    for mark in beside:
+        if is_stop(mark.text):
+            continue
+        said = frozenset({mark.text, stem(mark.text), *word_atoms(mark.text)})
+        found |= said.union(*(PROPERTIES.get(word, frozenset()) for word in said))
+    return found
+
+
+def _beyond(values: Sequence[Value], side: int, listed: ShownList) -> tuple[float, ...]:
+    """Which items are on one side of a value; none where its unit is not said or two fields tell otherwise."""
+    said = next((value for value in values if value.unit or value.kind == "duration"), None)
+    ways: set[tuple[float, ...]] = set()
+    for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
+        near = [
+            [value for value in entry.values.get(name, ()) if said and _same_measure(said, value)]
+            for entry in listed.entries
+        ]
+        if said and sum(map(bool, near)) * 2 > len(near):
+            ways.add(tuple(float(bool(each) and (each[0].amount - said.amount) * side >= 0) for each in near))
+    return ways.pop() if len(ways) == 1 else ()
+
+
+def _same_measure(said: Value, shown: Value) -> bool:
+    return said.kind == shown.kind and (said.unit == shown.unit or (said.kind == "money" and not shown.unit))
 
 
 def _is_end(marks: Sequence[Mark], place: int) -> bool:
@@ -143,21 +197,24 @@ def _is_end(marks: Sequence[Mark], place: int) -> bool:
 def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value], utterance: Utterance) -> bool:
     """Whether a number says how many, and not which: "those two", "2 onions"."""
     first, after = places[0], places[-1] + 1
-    if marks[first].has("cardinal") and first and marks[first - 1].has("these", "both"):
+    if (
+        marks[first].count
+        and counted(marks)
+        and (marks[first].has("digit") or marks[first - 1].has("these", "both", "the"))
+    ):
         return True
     if after >= len(marks) or any(value.kind != "quantity" or value.unit for value in values):
         return False
     noun = marks[after]
-    if noun.has("of"):
-        return True
-    return noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
+    bare = noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
+    return bare or noun.has("of")
 
 
-def _compared(said: Value, listed: ShownList) -> list[tuple[int, Value]]:
-    """The places of items and the values that one said is compared with: a part of the day with when each of them
-    starts, and no more.
+def _compared(said: Value, listed: ShownList, fields: frozenset[str]) -> list[tuple[int, Value]]:
+    """The places of items and the values, of some fields where given, that one said is compared with: a part of the day
+    with when each of them starts, and no more.
     """
-    near = listed.values_near(said)
+    near = listed.values_of(fields) if fields else listed.values_near(said)
     if said.until is None:
         return [(index, shown) for index, shown in near if shown.until is None or said.kind != "time"]
     return list({index: shown for index, shown in reversed(near) if shown.kind == "time"}.items())
@@ -180,12 +237,14 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
         for start in range(len(marks) - size + 1):
             places = range(start, start + size)
             words = " ".join(mark.text for mark in marks[start : start + size])
-            if words not in STATES or used.intersection(places) or _falls_due(marks, start):
+            told = states_told(words)
+            agrees = not start and marks[0].has("confirm")
+            if not told or agrees or used.intersection(places) or _falls_due(marks, start):
                 continue
             deny = negated(marks, start)
             found = [
                 Constraint(words, "state", _in_state(listed, state, wanted=holds is not deny, deny=deny), places)
-                for state, holds in STATES[words]
+                for state, holds in told
             ]
             best = max(found, key=lambda each: (each.tells, any(each.fits)))
             if any(best.fits):
@@ -205,7 +264,7 @@ def _in_state(listed: ShownList, state: int, *, wanted: bool, deny: bool) -> tup
     """Of what is denied, also those fit of which nothing is known: "the ones that aren't delivered"."""
     told = [listed.states_of(index).get(state) for index in range(len(listed.entries))]
     if deny and True in told and not wanted:
-        return tuple(float(each is not True) for each in told)
+        return tuple({True: 0.0, False: 1.0, None: 0.5}[each] for each in told)
     return tuple(float(each is wanted) for each in told)
 
 
@@ -213,9 +272,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     """A word of a name, of a value, of a type; else a property; else a name cut short or mistyped."""
     mark = marks[place]
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
-    near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)]
-    known = any(fit for _, fit in near)
-    flagged = _property(marks, place, said, listed) if not known or all(fit for _, fit in near) else None
+    known = not said.isdisjoint(listed.known_words)
+    near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
+    flagged = _property(marks, place, said, listed) if all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
     if not known:
@@ -264,16 +323,16 @@ def _nearly(word: str, other: str) -> bool:
     return len(word) >= _SHORTEST_SLIP and apart <= slips and OSA.distance(word, other, score_cutoff=slips) <= slips
 
 
-def _code(mark: Mark, place: int, listed: ShownList) -> Constraint | None:
+def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
     """Digits that an id ends in, or that are a whole value: "ending in 33", "the 14s"."""
-    digits = mark.text.removesuffix("s").removesuffix("'")
+    digits = marks[place].text.removesuffix("s").removesuffix("'")
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
         float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered))
         for entry in listed.entries
     )
-    return Constraint(mark.text, "code", fits, range(place, place + 1)) if any(fits) else None
+    return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None
 
 
 def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: ShownList) -> Constraint | None:
@@ -281,9 +340,9 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
-    if not {True, False} <= set(seen):
-        return None
     deny = negated(marks, place)
+    if True not in seen or all(seen) or (deny and False not in seen):
+        return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)
     return Constraint(word, "state", fits, range(place, place + 1))
 

@@ -3,25 +3,27 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_likeness import by_likeness
 from langmem_plugin.references.meant.by_name import by_name
 from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
 from langmem_plugin.references.meant.by_offer import by_offer, offered
-from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases
+from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
 from langmem_plugin.references.meant.by_properties import by_properties
 from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
+from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.text.tokens import normal
 from langmem_plugin.references.words import phrases
 
 _LISTS_KNOWN = 3
@@ -33,10 +35,7 @@ _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _REST = frozenset(phrases("rest|others|resto|demas|השאר|היתר"))
 _EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
-_BOUND = re.compile(
-    r"\b(?:under|over|above|below|less than|more than|cheaper than|at least|at most|up to|menos de|mas de|hasta)\s+[$€₪]?\d|(?:מעל|מתחת ל|פחות מ|יותר מ)\s?-?\d"
-)
-"""A limit that things are to keep: which of them do is left to a model."""
+_IMPLICIT = ("asked", "type", "agreed", "older")
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
 
@@ -48,11 +47,11 @@ def decide(text: str, ledger: Ledger, closeness: Closeness | None = None) -> Dec
     return _deciding(text, ledger, closeness).decision()
 
 
-def findings_of(text: str, ledger: Ledger) -> list[Finding]:
+def findings_of(text: str, ledger: Ledger, closeness: Closeness | None = None) -> list[Finding]:
     """All that any way finds, sure or not."""
     if not text.strip() or not ledger.shown_lists:
         return []
-    return _deciding(text, ledger, None).findings()[0]
+    return _deciding(text, ledger, closeness).findings()[0]
 
 
 def _deciding(text: str, ledger: Ledger, closeness: Closeness | None) -> "_Deciding":
@@ -67,7 +66,10 @@ class _Deciding:
         self._utterance = utterance
         self._ledger = ledger
         self._closeness = closeness
-        self._segments = segments(utterance.marks, utterance.phrases)
+        values = [
+            Phrase("value", *value.span) for value in utterance.values if value.kind != "quantity" or value.amount % 1
+        ]
+        self._segments = segments(utterance.marks, [*utterance.phrases, *values])
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._turned_down: list[ItemEntry] = []
@@ -77,7 +79,7 @@ class _Deciding:
 
     def decision(self) -> Decision:
         """The surest finding and those meant beside it; else what to ask about; else nothing."""
-        if self._means_nothing():
+        if self._means_nothing:
             return Decision()
         findings, unclear = self.findings() if self._ledger.shown_lists else ([], [])
         if findings:
@@ -94,6 +96,7 @@ class _Deciding:
         ]
         return Decision(unresolved=words)
 
+    @cached_property
     def _means_nothing(self) -> bool:
         """As in "something else", "none of them", "remember that I am allergic"."""
         kinds = {phrase.kind for phrase in self._utterance.phrases}
@@ -102,20 +105,41 @@ class _Deciding:
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         rest = any(mark.text in _REST for mark in marks) and "all_but" not in kinds
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
-        meant_else = rest or but or _BOUND.search(normal(self._utterance.text)) is not None
+        meant_else = rest or but or self._limits()
         only_refused = refuses(marks) and len(self._segments) == 1
         return other or nor or meant_else or only_refused or to_be_remembered(marks)
 
+    def _limits(self) -> bool:
+        """As in "all under 100": a limit of which it is not said what it measures."""
+        values = self._utterance.values
+        measured = {value.span for value in values if value.unit or value.kind == "duration"}
+        return any(limited(self._utterance.before(value.span[0], 2)) and value.span not in measured for value in values)
+
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
-        found, unclear = ([], []) if self._means_nothing() else self._found()
+        found, unclear = ([], []) if self._means_nothing else self._found()
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
             if entries:
                 finding = replace(finding, entries=entries)  # noqa: PLW2901
                 weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
-        return weighed, unclear
+        if self._whole.marks and self._whole.marks[0].has("not") and (asked := offered(self._ledger)) is not None:
+            weighed = [each for each in weighed if not each.evidence.get("qualified") or each.entries != [asked]]
+        told = [finding for finding in weighed if finding.sort == "description" and finding.claimed]
+        return [finding for finding in weighed if not any(self._yields(finding, other) for other in told)], unclear
+
+    def _yields(self, finding: Finding, told: Finding) -> bool:
+        """Whether a finding without words for its item gives way to another item that is described: as its type does in
+        "the account ending in 55", and "it" in "bob's drill, is it heavy".
+        """
+        if not without(told.entries, finding.entries) or told.evidence.get("only state"):
+            return False
+        text = self._utterance.text
+        behind = finding.sort == "pointing" and 0 <= text.find(told.words) < text.find(finding.words)
+        return finding.sort in _IMPLICIT or (
+            behind and bool(told.evidence.get("first word") or told.evidence.get("definite word"))
+        )
 
     def _found(self) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         """What counts or compares comes first; then what is named, described and pointed at."""
@@ -135,22 +159,32 @@ class _Deciding:
             if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
                 return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
             return [*found, *more], []
-        kinds = {phrase.kind for phrase in self._phrases()}
+        kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
+        named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
-            return [], []
+            return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
         found, unclear = self._described(self._wanted)
         ways = (
-            by_name(self._wanted_text(), utterance, ledger),
+            named,
             by_offer(utterance, ledger),
             beside,
             by_pointing(self._wanted, utterance, ledger),
         )
         found += [(finding, self._whole) for finding in ways if isinstance(finding, Finding)]
+        found = [(finding, segment) for finding, segment in found if not _within_a_name(finding, named)]
         for each in ways:
             if isinstance(each, Unclear):
                 unclear = unclear or each.entries
                 found = [] if each.beside else found  # "move 50 from that to Groceries": from which is to be asked
-        return found or ([] if unclear else self._others()), unclear
+        found = found or ([] if unclear else self._others())
+        if not found and self._closeness is not None:
+            alike = [
+                by_likeness(segment, self._utterance, ledger, unclear, self._closeness) for segment in self._wanted
+            ]
+            found = [
+                (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
+            ]
+        return found, unclear
 
     def _described(self, wanted: Sequence[Segment]) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         found: list[tuple[Finding, Segment]] = []
@@ -228,6 +262,13 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
+
+
+def _within_a_name(finding: Finding, named: Finding | None) -> bool:
+    """As "all … church" is in "All Saints Church": the words of one thing's name, and no description of several."""
+    if named is None or finding.sort != "description":
+        return False
+    return len(without(named.entries, finding.entries)) == 0 and len(finding.entries) > len(named.entries)
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.last_question import asks_detail, asks_what_else, offers
+from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
+from langmem_plugin.references.said.requests import asks_new
 from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -14,16 +15,9 @@ from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_NEW = frozenset(
-    phrases(
-        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"
-    )
-)
-_REPLY_END = 120
 _ARTICLES = frozenset(
     phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את")
 )
-_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|we|you|he|she|they|my|there|its|it's|ive|i've|id"))
 _SELF = frozenset(phrases("i|im|i'm|ill|i'll|me|my|we|our|us|mi|yo|me|nos|אני|לי|שלי|אנחנו"))
 
 
@@ -38,19 +32,13 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     known = ledger.shown_lists[-1].vocabulary if ledger.shown_lists else frozenset()
     strange = [mark for mark in here if not (word_atoms(mark.text) | {stem(mark.text)}) & known]
     listed = finding.listed
-    complement = any(
-        mark.text == "that" and following.text in _SUBJECTS
-        for mark, following in zip(utterance.marks, utterance.marks[1:], strict=False)
-    )
     return {
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
-        "new": float(any(mark.text in _NEW or mark.has("search") for mark in utterance.marks)),
-        "opens new": float(any(mark.text in _NEW or mark.has("search") for mark in marks[:2])),
-        "complement": float(complement),
+        "new": float(any(map(asks_new, utterance.marks))),
+        "opens new": float(any(map(asks_new, marks[:2]))),
         "question": float(bool(marks) and marks[0].has("question")),
         "asks": float("?" in utterance.text),
-        "choose": float(any(mark.has("choose") for mark in marks)),
         "one": float(any(mark.has("one") or mark.text in THING for mark in marks)),
         "head": float(bool(heads(marks))),
         "article": float(
@@ -70,11 +58,9 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "english": float(utterance.language.name == "en"),
         "offered": float(offers(ledger.reply)),
         "asked detail": float(asks_detail(ledger.reply)),
-        "asked else": float(asks_what_else(ledger.reply[-_REPLY_END:])),
-        "asked": float("?" in ledger.reply[-_REPLY_END:]),
+        "asked else": float(asks_what_else(ledger.reply)),
+        "asked": float(asks(ledger.reply)),
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
-        "bare": float(not here),
-        "verb": float(bool(here) and any(mark.has("choose") for mark in marks) and len(here) <= 2),
         "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
         "joined": float(segment.joined),

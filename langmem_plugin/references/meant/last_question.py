@@ -18,6 +18,8 @@ _ELSE = re.compile(
     re.IGNORECASE,
 )
 _CHOICE = re.compile(r"\b(how|what) about\b|do you think|which (?:one|of)|\bwork\b", re.IGNORECASE)
+_END = 120
+"""Letters of a reply in which a question at its end stands."""
 _OPENING = 6
 """Letters before a question that is still the whole sentence."""
 
@@ -43,7 +45,11 @@ def offers(reply: str) -> bool:
 
 def asks_what_else(text: str) -> bool:
     """Whether a text asks for the next task: "Anything else?"."""
-    return bool(_ELSE.search(text))
+    return bool(_ELSE.search(text[-_END:]))
+
+
+def asks(reply: str) -> bool:
+    return "?" in reply[-_END:]
 
 
 def _last_sentence(reply: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import without
+from langmem_plugin.references.meant.candidate_lists import newest, without
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.tagger import Mark
@@ -13,8 +13,6 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.words import phrases
 
-LISTS = 4
-"""Newest lists that are looked through."""
 _NARROWED = frozenset(("all", "both", "comparison", "first", "last"))
 _PURPOSE = frozenset(phrases("for|to|para|on|pls|please|ל"))
 _OLDER = 0.5  # words that a newer list may fit worse by
@@ -32,7 +30,7 @@ def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Led
     marks = _attached(phrase, segment)
     taken = [(phrase.start, phrase.end)]
     best, most = None, 0.0
-    for age, listed in enumerate(ledger.shown_lists[: -LISTS - 1 : -1] if marks else ()):
+    for age, listed in enumerate(newest(ledger) if marks else ()):
         found = described(marks, utterance, listed, taken)
         fitting = len(found.reading.constraints) - _OLDER * age
         if fitting > most and len(listed.entries) > 1:
@@ -59,7 +57,7 @@ def _of_all_lists(
 ) -> list[ItemEntry]:
     """As in "both brightwell quotes", one of which each list holds."""
     entries: list[ItemEntry] = []
-    for listed in ledger.shown_lists[: -LISTS - 1 : -1]:
+    for listed in newest(ledger):
         entries += without(described(marks, utterance, listed, taken).entries, entries)
     return entries
 

@@ -7,10 +7,10 @@ from itertools import islice, zip_longest
 from typing import Any
 
 from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
+from langmem_plugin.references.said.requests import is_verb, without_opening
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import Item, ItemEntry, leaves
 from langmem_plugin.references.text.tokens import key_words, normal
-from langmem_plugin.references.words import phrases
 
 MAX_ITEMS = 12
 MAX_VALUE = 120
@@ -27,22 +27,6 @@ _MOST_WORDS = 8
 _IDS = (("id",), ("uid",), ("uuid",))
 _BREAKING = re.compile("[<>\x85\u2028\u2029]")
 """What could close the block or begin a line; JSON writes the other line ends itself."""
-_OPENING = re.compile(
-    r"^\W*+(?:(?:please|thanks|ok|okay|and|then|now|also|so|no|yes|can you|could you|will you|would you|i want to"
-    r"|por favor|gracias|vale|si|y|entonces|puedes|podrias|quiero|בבקשה|תודה|אוקיי|כן|לא|אז|אפשר|תוכל|תוכלי|אני רוצה)\b[ ,.!]*+)++"
-)
-_VERBS = frozenset(
-    phrases(
-        "accept|add|am|are|book|buy|call|cancel|change|check|close|confirm|create|decline|delete|did|do|does|find|forget|get|give|go"
-        "|has|have|invite|is|let|list|look|make|move|need|open|order|pay|plan|play|put|read|remember|remind|remove|rename|reply"
-        "|reschedule|save|schedule|search|send|set|share|show|start|stop|swap|switch|take|tell|text|turn|update|use|want|was|write"
-        "|agrega|anade|abre|borra|busca|cambia|cancela|compra|confirma|crea|da|dame|dime|elimina|encuentra|es|esta|haz|llama|manda"
-        "|muestra|muestrame|mueve|paga|pide|pon|programa|quita|recuerdame|reserva|tengo|usa|ver"
-        "|בטל|בטלי|הוסף|הוסיפי|הזמן|הזמיני|הראה|הראי|חפש|חפשי|מחק|מחקי|מצא|מצאי|ספר|ספרי|פתח|פתחי|קבע|קבעי|קנה|קני|שלח|שלחי|שמור|שמרי|שנה|שני"
-        "|תבטל|תבטלי|תוסיף|תוסיפי|תזכיר|תזכירי|תזמין|תזמיני|תחליף|תחליפי|תחפש|תחפשי|תמחק|תמחקי|תמצא|תמצאי|תעביר|תעבירי|תפתח|תראה|תראי"
-        "|תקבע|תקבעי|תקנה|תקני|תשלח|תשלחי|תשמור|תשמרי|תשנה|תשני|תתקשר|תתקשרי"
-    )
-)
 
 
 def describe(resolution: Resolution, utterance: str = "") -> str:
@@ -152,8 +136,8 @@ def _called(call: PreviousCall) -> str:
 
 def _has_verb(utterance: str) -> bool:
     said = normal(utterance).strip()
-    words = [mark.text for mark in Utterance(_OPENING.sub("", said)[:_LONGEST_PART]).marks if mark.text[:1].isalnum()]
-    return len(words) > _MOST_WORDS or bool(_VERBS & set(words[:1]))
+    words = [mark.text for mark in Utterance(without_opening(said)[:_LONGEST_PART]).marks if mark.text[:1].isalnum()]
+    return len(words) > _MOST_WORDS or any(map(is_verb, words[:1]))
 
 
 def _escaped(text: str) -> str:

@@ -4,6 +4,7 @@ import re
 
 from langmem_plugin.references.meant.finding import Decision
 from langmem_plugin.references.meant.resolution import PreviousCall
+from langmem_plugin.references.said.requests import is_request
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.plain_data import plain
@@ -49,14 +50,6 @@ _GOOD = re.compile(
 )
 _POINTER = re.compile(
     r"\b(?:it|its|that|this|those|these|them|they|their|there|then|he|she|him|her|his|hers|the same|ese|esa|eso|lo|la misma|este|esta)\b|\b(?:אותו|אותה|אותם|זה|זאת|זו|שלו|שלה|שם)\b"
-)
-_OPENING = re.compile(
-    r"^\W*(?:(?:please|thanks?|thank you|ok|okay|good|great|cool|yes|no|and|then|now|also|can you|could you|will you|would you|i need to|i want to|i'd like to)\b[ ,.!]*)+"
-)
-_VERBS = frozenset(
-    phrases(
-        "add|book|buy|call|cancel|change|check|create|delete|find|get|give|go|invite|make|move|open|order|plan|put|remind|remove|reschedule|save|schedule|search|send|set|show|start|stop|tell|update|accept|decline"
-    )
 )
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _SHORT = 4  # words of an utterance that only makes sense with the call before it: "in tel aviv"
@@ -121,8 +114,7 @@ def _is_fragment(said: str, words: list[str], *, asks: bool) -> bool:
         return False
     if _NEW.search(said) or _POINTER.search(said) or _FIELD.search(said):
         return False
-    first = _OPENING.sub("", said).split(" ")[0].strip(".,!?")
-    return first not in _VERBS and (bool(typed_atoms(said)) or not asks)
+    return not is_request(said) and (bool(typed_atoms(said)) or not asks)
 
 
 def _agrees(said: str, words: list[str]) -> bool:

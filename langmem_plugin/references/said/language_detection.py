@@ -9,7 +9,7 @@ from langmem_plugin.references.words import LANGUAGES, Language
 
 _SPANISH_MARKS = frozenset("áéíóúñ¿¡")
 _VERBS = (
-    "guarda|pide|manda|envia|agrega|anade|abre|borra|elimina|compra|reserva|muestra|pon|haz|da|cancela|llama|comparte|"
+    "paga|renueva|firma|activa|contrata|enciende|apaga|cierra|avisa|pregunta|descarga|aplaza|adelanta|acepta|rechaza|devuelve|guarda|pide|manda|envia|agrega|anade|abre|borra|elimina|compra|reserva|muestra|pon|haz|da|cancela|llama|comparte|"
     "cambia|mueve|toma|escoge|elige|quita|apunta|imprime|repite|lee|mira|prueba|sube|baja|usa|marca|busca|confirma|"
     "ordena|.{2,}[aei]r|.*(?:a|ie)ndo"
 )

@@ -47,7 +47,12 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         return None
     before, rest = cursor.marks[: cursor.index], cursor.marks[cursor.index + 1 :]
     every = (
-        place for place, each in enumerate(before) if each.has(*_GROUP) or each.text in _EVERY or each.text == "ones"
+        place
+        for place, each in enumerate(before)
+        if each.has(*_GROUP)
+        or each.text in _EVERY
+        or each.text == "ones"
+        or (mark.text != "sin" and each.text.split()[0] in ("los", "las"))
     )
     first = next(every, None)
     between = before[first:] if first is not None else []

@@ -73,6 +73,8 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
 def _other(cursor: Cursor, mark: Mark) -> Phrase | None:
     if not mark.has("another", "other"):
         return None
-    definite = mark.definite or mark.text.startswith("the ") or cursor.near(-1).has("the", "this", "its")
+    definite = (
+        mark.definite or mark.text.startswith(("the ", "el ", "la ")) or cursor.near(-1).has("the", "this", "its")
+    )
     one = cursor.near(1).has("one")
     return cursor.take("other" if definite else "another", 1 + one, one=one)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
@@ -10,7 +11,9 @@ from langmem_plugin.references.words import phrases
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(
-    phrases("i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי")
+    phrases(
+        "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי"
+    )
 )
 _CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -29,6 +32,11 @@ _SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|t
 _RELATIVE = frozenset(
     phrases(
         "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
+    )
+)
+_UNFIT = frozenset(
+    phrases(
+        "doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
     )
 )
 _ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
@@ -74,33 +82,49 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
+        ahead = marks[place + 1 : place + 2]
         first = not held or held[-1].text == "no"
-        told = mark.text in _CORRECTS or two in _CORRECTS or (mark.text in _CORRECTS_FIRST and first)
+        told = mark.text in _CORRECTS or two in _CORRECTS
+        if mark.text in _CORRECTS_FIRST and ahead:
+            told = told or first or _is_place(held[-1], ahead[0])
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
-        turns = no_the or (told and bool(following))
+        turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
             or (not no_the and _starts_rejection(marks, place))
-            or _turns_to_another(held, mark)
+            or _turns_to_another(held, mark, ahead)
         )
         joins = mark.text in _JOINS
         if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
-            held, joined, corrects = [mark] if begins else [], joins, turns
-        else:
+            held, joined, corrects = [mark] if begins and not turns else [], joins, turns
+        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _CORRECTS:
             held.append(mark)
     yield held, joined, corrects
 
 
-def _turns_to_another(held: Sequence[Mark], mark: Mark) -> bool:
-    """As in "not the 3rd one *the* 4th": a second thing, behind one that is turned down."""
+def _is_place(before: Mark, after: Mark) -> bool:
+    """As in "the fourth *sorry* the fifth": one place in a list behind another."""
+    return before.has("ordinal", "one", "digit") and (after.has("ordinal", "the", "digit") or after.definite)
+
+
+def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
+    """As in "not the 3rd one *the* 4th", "not acme *the* cheaper one": a second thing, behind one turned down."""
+    if len(held) < 2 or held[0].text not in ("not", "no", "לא") or refuses(held):
+        return False
+    named = (
+        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last") for each in following)
+    )
     return (
-        len(held) > 2
-        and held[0].text in ("not", "no", "לא")
-        and mark.has("the")
-        and any(each.has("the") for each in held)
-        and not held[-1].has("preposition", "of", "the")
-        and held[-1].text not in ("with", "w", "con", "de")
+        (named and mark.has("the"))
+        or mark.has("other")
+        or (
+            len(held) > 2
+            and mark.has("the")
+            and any(each.has("the") for each in held)
+            and not held[-1].has("preposition", "of", "the")
+            and held[-1].text not in ("with", "w", "con", "de")
+        )
     )
 
 
@@ -124,13 +148,18 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
         second = held[1]
         if opening.text == "לא" and (second.has("the", "this") or second.definite or second.text == "את"):
             return True, held[1:]
-        if opening.text == "no" and second.text in ("el", "la", "los", "las", "ese", "esa", "del"):
+        if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
     if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
-    if held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it"):  # "ese no"
+    if (
+        held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it", "one")
+    ):  # "ese no", "el de ayer no"
         return True, held[:-1]
+    pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
+    if opening.has("the", "this", "these") and pairs & _UNFIT:
+        return True, held
     acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":
         return True, held[acts + 1 :]

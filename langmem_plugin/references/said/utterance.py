@@ -47,7 +47,9 @@ class Utterance:
                 continue
             goes_on = end > phrase.end or " " in self.text[start : phrase.start].strip()
             if value.kind == "quantity":
-                goes_on = " " in self.text[phrase.start : phrase.end]  # "fifty one"
+                goes_on = " " in self.text[phrase.start : phrase.end] or (
+                    value.amount % 1 > 0 and " " in self.text[start:end]
+                )
             if goes_on or value.kind == "duration":
                 return True
         return False

@@ -17,7 +17,7 @@ def states_of(item: Mapping[str, object]) -> dict[int, bool]:
     """The states of words/states.py that an item tells of, and whether they hold."""
     found: dict[int, bool] = {}
     for key, value in _fields(item):
-        worded = worded_states([word for word in key if word not in _BESIDE])
+        worded = {} if "due" in key else worded_states([word for word in key if word not in _BESIDE])
         for state, holds in worded.items():
             if (
                 isinstance(value, bool)

@@ -73,6 +73,16 @@ class ShownList:
             near |= {where for where, (_, value) in enumerate(self.values) if value.kind == said.kind}
         return [self.values[where] for where in sorted(near)]
 
+    def values_of(self, fields: frozenset[str]) -> list[tuple[int, Value]]:
+        """Of the fields that any of these words name, with the item's place."""
+        return [
+            (place, value)
+            for place, entry in enumerate(self.entries)
+            for name, words in entry.fields.items()
+            if words & fields
+            for value in entry.values.get(name, ())
+        ]
+
     def states_of(self, place: int) -> dict[int, bool]:
         """The states of an item, and those that the line that showed it tells of."""
         return self._states[place]
@@ -96,6 +106,16 @@ class ShownList:
     def vocabulary(self) -> frozenset[str]:
         """Every word and value of its items."""
         return frozenset[str]().union(*map(self.atoms_of, range(len(self.entries))))
+
+    @cached_property
+    def name_words(self) -> frozenset[str]:
+        """Every word that its items are called by."""
+        return frozenset[str]().union(*(words for entry in self.entries for words in entry.name_words))
+
+    @cached_property
+    def known_words(self) -> frozenset[str]:
+        """Every word that an item may be told by: of its name, its values or its type."""
+        return self.vocabulary.union(self.name_words, self.nouns, *(entry.kind_words for entry in self.entries))
 
     def of(self, entries: list[ItemEntry]) -> "ShownList":
         """The same with no more than some of its entries, unnumbered."""

@@ -81,7 +81,7 @@ ENGLISH = Language(
             fields.CALORIES: "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories",
             fields.DISTANCE: "nearest|closest|nearer|closer|shortest distance",
             fields.SIZE
-            + fields.PRICE: "smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
+            + fields.PRICE: "weakest|weaker|emptiest|emptier|thinnest|thinner|shallowest|shallower|narrowest|narrower|quietest|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
             fields.EASE: "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients",
             fields.HEAT: "coldest|colder|coolest|cooler|mildest|milder",
             fields.STOPS: "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes",
@@ -96,7 +96,7 @@ ENGLISH = Language(
             fields.CALORIES: "most calories|highest calories|more calories|highest calorie|richest|most caloric",
             fields.DISTANCE: "farthest|furthest|farther|further away",
             fields.SIZE
-            + fields.PRICE: "biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
+            + fields.PRICE: "strongest|stronger|fullest|fuller|thickest|thicker|deepest|deeper|widest|wider|tallest|taller|steepest|steeper|loudest|most valuable|worth the most|worth most|biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
             fields.EASE: "hardest|harder|most difficult|more difficult|trickiest|most complicated",
             fields.HEAT: "hottest|hotter|warmest|warmer|spiciest|spicier",
         },

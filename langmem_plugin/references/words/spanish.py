@@ -72,14 +72,17 @@ SPANISH = Language(
     ),
     comparisons=comparisons(
         least={
-            fields.PRICE: "mas barato|mas barata|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
+            fields.PRICE: "mas barato|mas barata|mas baratito|mas baratita|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
             fields.DURATION: "mas rapido|mas rapida|mas corto|mas corta|mas breve|menos tiempo|mas rapidos|mas rapidas|tarda menos|menos minutos|rapido|rapida",
             fields.CLOCK: "mas temprano|mas temprana|antes de todos|mas pronto|primero en salir|sale antes",
-            fields.AGE: "mas viejo|mas vieja|mas antiguo|mas antigua|menos reciente",
+            fields.AGE: "mas viejo|mas vieja|mas viejito|mas viejita|mas antiguo|mas antigua|menos reciente",
             fields.RATING: "peor|peor valorado|peor valorada|peor calificado|peor calificada|menos estrellas",
             fields.CALORIES: "mas sano|mas sana|mas saludable|mas ligero|mas ligera|menos calorias|menos calorico|menos calorica",
-            fields.DISTANCE: "mas cercano|mas cercana|mas cerca|mas proximo|mas proxima",
-            fields.SIZE: "mas pequeno|mas pequena|mas chico|mas chica|menor|menos porciones",
+            fields.DISTANCE: "mas cerquita|mas cercano|mas cercana|mas cerca|mas proximo|mas proxima",
+            fields.SIZE: "mas pequeno|mas pequena|mas chiquito|mas chiquita|mas pequenito|mas pequenita|mas chico|mas chica|menor|menos porciones",
+            fields.SIZE
+            + fields.PRICE: "mas bajo|mas baja|mas bajos|mas bajas|mas debil|mas vacio|mas vacia|mas fino|mas fina|mas delgado|mas delgada",
+            fields.WEIGHT: "mas liviano|mas liviana|pesa menos",
             fields.EASE: "mas facil|mas sencillo|mas sencilla|mas simple|menos pasos",
         },
         most={
@@ -88,9 +91,12 @@ SPANISH = Language(
             fields.CLOCK: "mas tarde|mas tardio|mas tardia|sale mas tarde",
             fields.AGE: "mas nuevo|mas nueva|mas reciente|mas joven|mas moderno|mas moderna",
             fields.RATING: "mejor|mejores|mejor valorado|mejor valorada|mejor calificado|mejor calificada|mejor puntuado|mejor puntuada|mas popular|mas estrellas|mejor puntuacion|mejor calificacion",
-            fields.CALORIES: "mas calorias|mas calorico|mas calorica|mas pesado|mas pesada",
+            fields.CALORIES: "mas calorias|mas calorico|mas calorica",
             fields.DISTANCE: "mas lejano|mas lejana|mas lejos",
             fields.SIZE: "mas grande|mas grandes|mas porciones|mayor|mas espacioso|mas espaciosa",
+            fields.SIZE
+            + fields.PRICE: "mas alto|mas alta|mas altos|mas altas|mas elevado|mas elevada|mas gordo|mas gorda|mas grueso|mas gruesa|mas fuerte|mas lleno|mas llena|mas profundo|mas profunda|mas ancho|mas ancha",
+            fields.WEIGHT: "mas pesado|mas pesada|pesa mas",
             fields.EASE: "mas dificil|mas complicado|mas complicada",
         },
     ),

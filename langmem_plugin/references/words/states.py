@@ -1,5 +1,7 @@
 """States that things are in, and their opposites, however an API or a person words them."""
 
+import re
+
 from langmem_plugin.references.words.language_table import phrases
 
 _STATES = {
@@ -38,6 +40,29 @@ for _number, (_so, _not_so) in enumerate(_STATES.items()):
         STATES[_form] = (*STATES.get(_form, ()), (_number, True))
     for _form in phrases(_not_so):
         STATES[_form] = (*STATES.get(_form, ()), (_number, False))
+_ENDS = re.compile("(?:ים|ות|ו|ה|ת|תי)$")
+_ROOTED, _SHORTEST = 5, 3  # letters of a Spanish participle, and of a Hebrew word
+
+
+def _root(word: str) -> str:
+    """A Hebrew or Spanish word without what tells gender, number and person; "" of others."""
+    if "\u05d0" <= word[:1] <= "\u05ea":
+        bare = word[1:] if word[0] in "שהלמו" and len(word) > _SHORTEST + 1 else word
+        return _ENDS.sub("", bare) if len(bare) >= _SHORTEST else ""
+    return word.rstrip("s")[:-1] if len(word) > _ROOTED and word.rstrip("s").endswith(("do", "da")) else ""
+
+
+_ROOTS: dict[str, tuple[tuple[int, bool], ...]] = {}
+for _form, _told in STATES.items():
+    if " " not in _form and (_bare := _root(_form)):
+        _ROOTS.setdefault(_bare, _told)
+
+
+def states_told(words: str) -> tuple[tuple[int, bool], ...]:
+    """The states that a word or phrase tells of, in any gender and number, and whether they hold."""
+    return STATES.get(words) or (() if " " in words else _ROOTS.get(_root(words), ()))
+
+
 LONGEST_STATE = max(len(form.split()) for form in STATES)
 
 PROPERTIES: dict[str, frozenset[str]] = {}
@@ -94,6 +119,51 @@ for _line in (
     "garden yard jardin גינה",
     "pool piscina בריכה",
     "gym gimnasio כושר",
+    "floor floors storey piso planta קומה",
+    "zone zona אזור",
+    "level nivel רמה",
+    "room rooms habitacion sala cuarto חדר",
+    "screen monitor display pantalla מסך",
+    "climb climbing ascent elevation gain uphill subida desnivel עלייה טיפוס",
+    "participant participants enrollment enrolled enrolment attendee attendees member members participantes inscritos משתתפים",
+    "passenger passengers traveller travellers pasajeros נוסעים",
+    "salary pay wage compensation earnings stipend sueldo salario paga שכר משכורת",
+    "deposit fianza deposito פיקדון",
+    "grade mark score nota calificacion ציון",
+    "view views viewer viewers visitas צפיות",
+    "like likes favourite favourites favorite favorites gustas לייקים",
+    "download downloads descargas הורדות",
+    "follower followers subscriber subscribers seguidores עוקבים",
+    "vote votes votos קולות",
+    "page pages paginas עמודים",
+    "song songs track tracks canciones שירים",
+    "episode episodes capitulo capitulos פרק פרקים",
+    "mileage odometer kilometraje ק״מ",
+    "speed velocidad מהירות",
+    "weight heavy peso משקל",
+    "height tall altura גובה",
+    "depth deep profundidad עומק",
+    "stock inventory available left remaining quedan existencias מלאי",
+    "consumption usage used consumo צריכה",
+    "signal reception senal cobertura קליטה",
+    "subtitle subtitles subs subtitulos כתוביות",
+    "language languages speaker speakers speaks speaking idioma idiomas שפה",
+    "infantil ninos ninas kids children junior youth ילדים",
+    "loss losing lost perdida perdidas pnl profit הפסד",
+    "delay delays wait waiting retraso espera עיכוב המתנה",
+    "fine penalty multa קנס",
+    "loan loans prestamo prestamos השאלה",
+    "renewal renewals renovacion renovaciones חידושים",
+    "audio audioguide audioguia",
+    "catering food comida",
+    "music musica מוזיקה",
+    "warranty guarantee garantia אחריות",
+    "heating calefaccion חימום הסקה",
+    "air conditioning aircon ac aire מזגן",
+    "smoke smoking fumar fumadores עישון",
+    "wine vino יין",
+    "fuel petrol gasoline diesel combustible gasolina דלק",
+    "colour color צבע",
     "signature sign firma חתימה",
 ):
     _words = frozenset(_line.split())

@@ -1,0 +1,42 @@
+"""Numbers that say how many things are meant, and limits that these are to keep: "the two that …", "under 20 €"."""
+
+from collections.abc import Sequence
+
+from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.words import phrases
+
+_ABOVE = frozenset(phrases("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|יותר מ"))
+_BELOW = frozenset(
+    phrases(
+        "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|פחות מ|עד"
+    )
+)
+_HEBREW_COUNTS = frozenset(phrases("שני|שתי|שלושת|שלוש|ארבעת|ארבע"))
+
+
+def counted(marks: Sequence[Mark]) -> int:
+    """How many things are spoken of, as by "both", "the two that …", "las 2 de …"; 0 where it is not said."""
+    for place, mark in enumerate(marks[:6]):
+        before, after = (marks[at] if 0 <= at < len(marks) else None for at in (place - 1, place + 1))
+        if mark.has("both") and mark.text not in ("cualquiera", "either", "whichever"):
+            return 2
+        if not mark.count or after is None or after.has("unit", "end", "punctuation", "month", "and"):
+            continue
+        if place > 1 and marks[place - 2].text in ("a", "de", "desde", "hasta", "el de", "la de", "sobre", "para"):
+            continue  # "a las 9"
+        articled = before is not None and (before.has("these", "the") or before.text in ("los", "las"))
+        if mark.has("digit"):
+            if before is not None and before.text in ("los", "las", "these", "those"):
+                return mark.count
+        elif articled or (mark.text in _HEBREW_COUNTS and after.definite):
+            return mark.count
+    return 0
+
+
+def limited(before: Sequence[Mark]) -> int:
+    """By the two words before a value: 1 where it is the least that things are to have, -1 where the most, else 0."""
+    texts = [mark.text for mark in before]
+    for told in (" ".join(texts[-1:]), " ".join(texts)):
+        if told in _ABOVE or told in _BELOW:
+            return 1 if told in _ABOVE else -1
+    return 0
