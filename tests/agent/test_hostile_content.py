@@ -1,5 +1,6 @@
 """Whatever a tool returns, a model says or a person sends: they are answered, then and ever after."""
 
+import contextlib
 import itertools
 import json
 from datetime import UTC, date, datetime
@@ -122,15 +123,14 @@ def graph_of(memory, script):
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def memory(request, tmp_path_factory):
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('hostile')}/langmem.db"
-    else:
-        server = request.getfixturevalue("postgresql_server")
-        server.psql("CREATE DATABASE hostile_content TEMPLATE migrated;")
-        url = server.get_uri(database="hostile_content")
     kept = Settings(search_past_sessions=False, min_similarity=0.0)
-    with PhoneMemory(url, settings=kept, embeddings=Letters(), now=lambda: NOW) as opened:
-        yield opened
+    with contextlib.ExitStack() as places:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('hostile')}/langmem.db"
+        else:
+            url = places.enter_context(request.getfixturevalue("postgresql_server").copy("hostile_content"))
+        with PhoneMemory(url, settings=kept, embeddings=Letters(), now=lambda: NOW) as opened:
+            yield opened
 
 
 def goes_on(memory, script, *, find="find"):

@@ -51,9 +51,10 @@ def test_each_language_has_sixty_cases_and_half_of_them_are_unseen():
 @pytest.mark.spec("U-2", "W-1")
 def test_remembering_in_plain_words_is_answered_like_the_command(memory):
     assert memory.command(ERIN, "Please remember that I'm vegan.") == "✅ Remembered: I'm vegan."
-    assert memory.command(ERIN, "תזכור שאני צמחוני") == "✅ נזכר: אני צמחוני"
-    assert memory.command(ERIN, "Recuerda que soy vegano") == "✅ Recordado: soy vegano"
-    assert {each.text for each in memory.service.list_memories(ERIN)} == {"I'm vegan.", "אני צמחוני", "soy vegano"}
+    assert memory.command(ERIN, "תזכור שאני גר בחיפה") == "✅ נזכר: אני גר בחיפה"
+    assert memory.command(ERIN, "Recuerda que tengo dos gatos") == "✅ Recordado: tengo dos gatos"
+    kept = {each.text for each in memory.service.list_memories(ERIN)}
+    assert kept == {"I'm vegan.", "אני גר בחיפה", "tengo dos gatos"}
 
 
 @pytest.mark.spec("U-2")

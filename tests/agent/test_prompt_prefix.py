@@ -1,5 +1,6 @@
 """What a model was given stays the beginning of what it is given next; what changes stands at the end of a message."""
 
+import contextlib
 import itertools
 import json
 from base64 import b64encode
@@ -50,15 +51,14 @@ def as_sent(messages):
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
 def remembering(request, tmp_path_factory):
-    if request.param == "sqlite":
-        url = f"sqlite:///{tmp_path_factory.mktemp('prefix')}/langmem.db"
-    else:
-        server = request.getfixturevalue("postgresql_server")
-        server.psql("CREATE DATABASE prompt_prefix TEMPLATE migrated;")
-        url = server.get_uri(database="prompt_prefix")
     kept = Settings(search_past_sessions=False, min_similarity=0.0, window_turns=50, max_tokens={"client": 90_000})
-    with PhoneMemory(url, settings=kept, embeddings=Letters(), now=lambda: NOW) as opened:
-        yield opened
+    with contextlib.ExitStack() as places:
+        if request.param == "sqlite":
+            url = f"sqlite:///{tmp_path_factory.mktemp('prefix')}/langmem.db"
+        else:
+            url = places.enter_context(request.getfixturevalue("postgresql_server").copy("prompt_prefix"))
+        with PhoneMemory(url, settings=kept, embeddings=Letters(), now=lambda: NOW) as opened:
+            yield opened
 
 
 def graph_of(memory, model, kind):

@@ -39,8 +39,7 @@ settings.load_profile("suite")
 @pytest.fixture(scope="session")
 def shared_postgresql(postgresql_server):
     """One database for all: to create one takes longer than most tests here."""
-    postgresql_server.psql("CREATE DATABASE conversations TEMPLATE migrated;")
-    with Database(postgresql_server.get_uri(database="conversations")) as opened:
+    with postgresql_server.copy("conversations") as url, Database(url) as opened:
         yield opened
 
 

@@ -43,12 +43,12 @@ DOORS = {
 
 @pytest.fixture(scope="module")
 def savers(postgresql_server, tmp_path_factory):
-    postgresql_server.psql("CREATE DATABASE bad_words TEMPLATE migrated;")
-    urls = f"sqlite:///{tmp_path_factory.mktemp('bad')}/langmem.db", postgresql_server.get_uri(database="bad_words")
-    opened = [ConversationSaver(url) for url in urls]
-    yield opened
-    for saver in opened:
-        saver.close()
+    with postgresql_server.copy("bad_words") as url:
+        urls = f"sqlite:///{tmp_path_factory.mktemp('bad')}/langmem.db", url
+        opened = [ConversationSaver(url) for url in urls]
+        yield opened
+        for saver in opened:
+            saver.close()
 
 
 def outcome(door, saver, text):

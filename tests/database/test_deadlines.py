@@ -36,9 +36,8 @@ def impatient(database_url):
 
 @pytest.fixture
 def on_postgresql(postgresql_server):
-    postgresql_server.psql("DROP DATABASE IF EXISTS deadlines;")
-    postgresql_server.psql("CREATE DATABASE deadlines TEMPLATE migrated;")
-    return postgresql_server.get_uri(database="deadlines")
+    with postgresql_server.copy("deadlines") as url:
+        yield url
 
 
 @contextlib.contextmanager

@@ -110,12 +110,12 @@ DOORS = {
 
 @pytest.fixture(scope="module")
 def services(postgresql_server, tmp_path_factory):
-    postgresql_server.psql("CREATE DATABASE bad_text TEMPLATE migrated;")
-    urls = f"sqlite:///{tmp_path_factory.mktemp('bad')}/langmem.db", postgresql_server.get_uri(database="bad_text")
-    opened = [MemoryService(url, embeddings=Letters(), now=lambda: NOW) for url in urls]
-    yield opened
-    for service in opened:
-        service.close()
+    with postgresql_server.copy("bad_text") as url:
+        urls = f"sqlite:///{tmp_path_factory.mktemp('bad')}/langmem.db", url
+        opened = [MemoryService(url, embeddings=Letters(), now=lambda: NOW) for url in urls]
+        yield opened
+        for service in opened:
+            service.close()
 
 
 def outcome(door, service, text):

@@ -162,9 +162,12 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "list_memory": keyed.list_memory,
             "search_memory": lambda: keyed.search_memory("level"),
             "delete_memory": lambda: keyed.delete_memory("level"),
+            "classify_memory": lambda: keyed.classify_memory("I prefer short emails"),
         },
         StandingInstructions: {
             "add": lambda: ids.update(brief=instructions.add(ANNA, "Be brief").id),
+            "take": lambda: instructions.take(ANNA, "Be polite"),
+            "conflicts": lambda: instructions.conflicts(ANNA),
             "get": lambda: instructions.get(ANNA, ids["brief"]),
             "list_instructions": lambda: instructions.list_instructions(ANNA),
             "update": lambda: instructions.update(ANNA, ids["brief"], priority=3),

@@ -65,7 +65,7 @@ def test_memories_of_both_are_recalled_searched_and_listed_as_one_persons(memory
         assert _found(memory, who, "where is her boat?") == {"Anna has a boat in Haifa"}
         assert texts(who) == ["Anna has a boat in Haifa", "Anna is allergic to nuts"]
     assert memory.service.get(ANNA, [boat.id])[0].access_count == 1
-    assert memory.service.get(ANNA, [boat.id])[0].model_dump() == boat.model_dump() | {
+    assert memory.service.get(ANNA, [boat.id])[0].model_dump() == boat.memory.model_dump() | {
         "owner": ANNA,
         "access_count": 1,
         "last_accessed": memory.service.now(),
