@@ -64,10 +64,11 @@ class OwnerMerge:
         """Gives to `owner` what the record says moved and `holder` still has; what came after stays."""
         move = OwnerMove(connection, holder, owner)
         moved = move.memories(record["memories"], record["memory_names"])
-        for memory_id, (status, by, *marked) in record["superseded"].items():
+        for memory_id, (status, by, *became) in record["superseded"].items():
             whose = owner if memory_id in moved else holder
             changes = {"status": status, "superseded_by": by}
-            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now=now, marked=marked[0] if marked else "superseded")
+            marked: Status = became[0] if became else "superseded"
+            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now=now, marked=marked)
         back = move.instructions(record["instructions"])
         for instruction_id in record["silenced"]:
             whose = owner if instruction_id in back else holder
