@@ -41,11 +41,6 @@ class Citation:
         return source_of(self.document) if self.document is not None else ""
 
 
-def as_told(memory: Memory) -> str:
-    """The text for a model, which is to know that it may not hold any more."""
-    return f"{memory.text} (may be out of date)" if memory.doubted_at is not None else memory.text
-
-
 def source_of(document: Document) -> str:
     """What a document calls itself; "" where nothing says it."""
     noted = document.metadata

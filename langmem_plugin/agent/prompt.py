@@ -5,7 +5,8 @@ What rarely changes stands before the conversation, what changes at every turn a
 
 from collections.abc import Iterable, Sequence
 
-from langmem_plugin.agent.citations import Citation, as_told, source_of
+from langmem_plugin.agent.citations import Citation, source_of
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.references import Resolution, describe
 
@@ -78,6 +79,11 @@ def context_block(shown: Sequence[Citation]) -> str:
             "</memories>",
         ]
     )
+
+
+def as_told(memory: Memory) -> str:
+    """The text for a model, which is to know that it may not hold any more."""
+    return f"{memory.text} (may be out of date)" if memory.doubted_at is not None else memory.text
 
 
 def context_line(shown: Citation) -> str:

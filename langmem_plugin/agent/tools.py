@@ -7,9 +7,9 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
-from langmem_plugin.agent.citations import as_told
 from langmem_plugin.agent.identity import run_config, session_of_run
 from langmem_plugin.agent.memory_state import messages_of
+from langmem_plugin.agent.prompt import as_told
 from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
