@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import lru_cache
 
 from sqlalchemy import Connection
 
@@ -15,6 +16,7 @@ from langmem_plugin.memory.search.tokenizer import terms
 _SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
 _CUT = "[…]"
 _ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and nobody begins a sentence
+_KEPT = 4_096  # facts and sentences whose words are at hand
 _BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
 
 
@@ -92,13 +94,18 @@ def _is_source(message: PastMessage, fact: Memory) -> bool:
 
 
 def _says(sentence: str, wanted: frozenset[str]) -> bool:
-    said = set(terms(sentence))
+    said = _terms_of(sentence)
     return bool(wanted) and wanted <= said and len(said) <= len(wanted) + _BESIDE
+
+
+@lru_cache(_KEPT)
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def words_of(fact: Memory) -> frozenset[str]:
     """What a fact says, as words that can be searched."""
-    return frozenset(terms(plain(fact.text))) - _ABOUT
+    return _terms_of(plain(fact.text)) - _ABOUT
 
 
 def _over_at(fact: Memory) -> datetime:
