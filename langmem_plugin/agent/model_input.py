@@ -17,6 +17,7 @@ from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.settled_conversation import settled
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import looks_like_context, with_context
@@ -26,7 +27,7 @@ from langmem_plugin.conversation.window import window
 from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Settings
@@ -44,7 +45,7 @@ class ModelInput:
         shown: MemoryInPrompt,
         settings: Settings,
         *,
-        embedder: Embedder,
+        service: MemoryService,
         count_tokens: Callable[[BaseMessage], int],
         summaries: Summaries | None,
         choices: ReferenceChoices | None,
@@ -53,7 +54,8 @@ class ModelInput:
         self._person = person
         self._shown = shown
         self._settings = settings
-        self._embedder = embedder
+        self._service = service
+        self._embedder = service.embedder
         self._count_tokens = count_tokens
         self._summaries = summaries
         self._choices = choices
@@ -83,7 +85,7 @@ class ModelInput:
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
             self._shown.numbered(owner, messages, recalled, told),
-            self._before(messages, in_window, thread, session_of_run() if phone is None else None),
+            self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
             self.resolution(messages),
             "" if newest is None else words_in(in_window[newest].text),
             imitated=any(looks_like_context(message.text) for message in shown),
@@ -111,14 +113,28 @@ class ModelInput:
             return [0.0] * len(texts)
 
     def _before(
-        self, messages: Sequence[BaseMessage], in_window: Sequence[BaseMessage], thread: str, session_id: str | None
+        self,
+        owner: str,
+        messages: Sequence[BaseMessage],
+        in_window: Sequence[BaseMessage],
+        thread: str,
+        session_id: str | None,
     ) -> str:
-        """A summary of what the window leaves out."""
+        """A summary of what the window leaves out, without what was forgotten or corrected since."""
         if self._summaries is None:
             return ""
         kept = {id(message) for message in in_window}
         dropped = [message for message in messages if id(message) not in kept]
-        return self._summaries.of(dropped, thread=thread, session_id=session_id) if dropped else ""
+        if not dropped:
+            return ""
+        if self._settings.remembers:
+            try:
+                dropped = settled(self._service, owner, session_id, dropped)
+            except StoreUnavailable:
+                log.warning("summary.skipped", exc_info=True, extra={"owner": masked(owner)})
+                outage_note.note("summary")
+                return ""
+        return self._summaries.of(dropped, thread=thread, session_id=session_id)
 
     def _picture(self, owner: str, thread: str, reference: MediaReference) -> bytes | None:
         try:

@@ -6,6 +6,7 @@ What rarely changes stands before the conversation, what changes at every turn a
 from collections.abc import Iterable, Sequence
 
 from langmem_plugin.agent.citations import Citation, source_of
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.references import Resolution, describe
 
@@ -80,9 +81,15 @@ def context_block(shown: Sequence[Citation]) -> str:
     )
 
 
+def as_told(memory: Memory) -> str:
+    """The text for a model, which is to know that it may not hold any more."""
+    return f"{memory.text} (may be out of date)" if memory.doubted_at is not None else memory.text
+
+
 def context_line(shown: Citation) -> str:
     source = source_of(shown.document) if shown.document is not None else ""
-    return f"{shown.number}. {escaped(shown.text)}" + (f" (from {escaped(source)})" if source else "")
+    said = shown.text if shown.memory is None else as_told(shown.memory)
+    return f"{shown.number}. {escaped(said)}" + (f" (from {escaped(source)})" if source else "")
 
 
 def escaped(text: str) -> str:

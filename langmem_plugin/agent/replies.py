@@ -78,6 +78,9 @@ class Replies:
     searched_words_only: str
     found_memories: str
     found_messages: str
+    corrected_since: str
+    not_so_any_more: str
+    """Beside a message that was said, of which something does not hold any more."""
     found_nothing: str
     speakers: Mapping[str, str]
     """What stands for the person and for the assistant before what they said."""
@@ -234,6 +237,8 @@ ENGLISH = Replies(
     searched_words_only="(by words only, I cannot compare meanings right now)",
     found_memories="I remember:",
     found_messages="We said:",
+    corrected_since="(corrected since: {fact})",
+    not_so_any_more="(no longer so)",
     found_nothing="I found nothing about “{words}”.",
     speakers={"user": "you", "assistant": "I"},
     forget_what="What shall I forget? /forget <id or words>; /memories shows the ids.",

@@ -2,11 +2,15 @@
 
 import functools
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Annotated, Any, ParamSpec, TypeVar
 
 from langchain_core.tools import BaseTool, tool
+from langgraph.prebuilt import InjectedState
 
 from langmem_plugin.agent.identity import run_config, session_of_run
+from langmem_plugin.agent.memory_state import messages_of
+from langmem_plugin.agent.prompt import as_told
+from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -25,6 +29,7 @@ _Result = TypeVar("_Result")
 _MESSAGES = 8
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _NOTHING = "Nothing is found about that."
+_OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
@@ -39,7 +44,7 @@ def memory_tools(
 
     @tool
     @_told
-    def remember_fact(text: str) -> str:
+    def remember_fact(text: str, state: Annotated[Any, InjectedState] = None) -> str:
         """Remember a lasting fact about this person for later conversations: a preference, a name, a debt, a date.
         Only when the person asks for it.
 
@@ -49,9 +54,20 @@ def memory_tools(
         # What no person wrote carries no person's word.
         if not consents.allowed(owner, explicit=not is_automated(config)):
             return "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
+        messages = [] if state is None else messages_of(state)
+        over = service.over(owner, storable(text))
+        if over is not None:
+            instead = service.instead_of(over)
+            if not is_said_anew(over, instead, messages):
+                return _OVER if instead is None else f"{_OVER} What holds now: {instead.text}"
+        said = message_of_run(messages)
         with saver.sessions.fenced(config):
             made = service.remember(
-                owner, storable(text), source_type="extracted_from_chat", session_id=session_of_run()
+                owner,
+                storable(text),
+                source_type="extracted_from_chat",
+                source_id=None if said is None else said.id,
+                session_id=session_of_run(),
             )
         return f"Remembered as {made.id}."
 
@@ -64,7 +80,7 @@ def memory_tools(
         """
         owner = person.owner()
         found = search_for(service, owner, person.role(owner), query)
-        return [{"id": each.memory.id, "text": each.memory.text} for each in found]
+        return [{"id": each.memory.id, "text": as_told(each.memory)} for each in found]
 
     @tool
     @_told
@@ -73,6 +89,7 @@ def memory_tools(
 
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
+        What is marked "(corrected since: …)" or "(no longer so)" does not hold any more.
         """
         zone = person_settings.time_zone(person.owner())
         found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone)
@@ -80,7 +97,7 @@ def memory_tools(
             {
                 "said_at": f"{each.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
                 "by": _SPEAKERS.get(each.message.speaker, each.message.speaker),
-                "text": each.message.text,
+                "text": " ".join(filter(None, [each.message.text, each.note])),
             }
             for each in found
         ]

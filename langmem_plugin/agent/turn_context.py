@@ -98,7 +98,7 @@ class TurnContext:
             self.person,
             self.shown,
             settings,
-            embedder=service.embedder,
+            service=service,
             count_tokens=count_tokens,
             summaries=summaries,
             choices=choices,

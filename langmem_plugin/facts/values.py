@@ -158,7 +158,7 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             continue
         joined = (
             [found[place] + found[place + 1]]
-            if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][0].isdigit()
+            if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][:1].isdigit()
             else []
         )
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])

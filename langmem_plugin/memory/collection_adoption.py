@@ -100,7 +100,7 @@ class CollectionAdoption:
         vectors, anew = self._vectors(worded)
         unusable: Counter[str] = Counter()
         news = [
-            NewMemory(storable(each.text or "").strip(), vector, _fields(name, each, self._now(), unusable))
+            _new(each, vector, _fields(name, each, self._now(), unusable))
             for each, vector in zip(worded, vectors, strict=True)
         ]
         skipped = Counter({"no text": len(found) - len(worded)})
@@ -168,6 +168,12 @@ def _there(connection: Connection, owner: str, memory_ids: Sequence[str]) -> set
         held = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
         found.update(connection.execute(held).scalars())
     return found
+
+
+def _new(document: ForeignDocument, vector: Vector, fields: dict[str, Any]) -> NewMemory:
+    """One without a date may say what was corrected or forgotten long ago."""
+    undated = "created_at" in fields["metadata"] or "created_at" not in document.metadata
+    return NewMemory(storable(document.text or "").strip(), vector, fields, undated=undated)
 
 
 def _fields(name: str, document: ForeignDocument, now: datetime, unusable: Counter[str]) -> dict[str, Any]:

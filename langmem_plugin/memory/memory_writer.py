@@ -8,11 +8,11 @@ from typing import Any, Unpack
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
-from langmem_plugin.errors import DamagedMemory
+from langmem_plugin.errors import DamagedMemory, MemoryNotFound
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
 from langmem_plugin.memory.index.vector_index import VectorIndex
-from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, worded
+from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFields, Remembered, Status, worded
 from langmem_plugin.memory.reconciler import Reconciler, Related, remembered
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
@@ -85,6 +85,22 @@ class MemoryWriter:
         text = worded(text)
         return self._reconciler.related(owner, text, self._embedder.texts([text])[0], limit=limit)
 
+    def over(self, owner: str, text: str) -> Memory | None:
+        """What was corrected or forgotten and says the same as `text`; None where that is remembered."""
+        return self._reconciler.over(owner, worded(text))
+
+    def instead_of(self, memory: Memory) -> Memory | None:
+        """What is in the place of a memory that was corrected, where that is known and holds."""
+        seen: set[str] = set()
+        with self._database.read() as connection:
+            while memory.status == "superseded" and memory.superseded_by is not None and memory.id not in seen:
+                seen.add(memory.id)
+                found = self._repository.by_ids(connection, memory.owner, [memory.superseded_by])
+                if not found:
+                    return None
+                memory = found[0]
+        return memory if memory.status == "active" else None
+
     def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
@@ -135,16 +151,31 @@ class MemoryWriter:
         return Memory(id=memory_id, owner=owner, text="", status="forgotten", created_at=now, updated_at=now)
 
     def restore(self, owner: str, memory_id: str) -> Memory:
-        """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these."""
+        """Makes a forgotten, archived or superseded memory active again; MemoryNotFound if it is none of these.
+
+        It takes the place of what contradicts it.
+        """
         with self._writing(owner) as connection:
-            return self._repository.change(
-                connection,
-                owner,
-                memory_id,
-                {"status": "active", "superseded_by": None},
-                now=self._now(),
-                statuses=OVER,
-            )
+            return self._reconciler.restored(connection, self._active_again(connection, owner, memory_id, OVER))
+
+    def take_back(self, owner: str, memory_id: str) -> Memory:
+        """Makes a forgotten memory active again, unless the person has told what is in its place now.
+
+        Raises MemoryNotFound then, or if it is not forgotten.
+        """
+        with self._writing(owner) as connection:
+            memory = self._active_again(connection, owner, memory_id, ("forgotten",))
+            if self._reconciler.is_replaced(connection, memory):
+                raise MemoryNotFound(f"memory {memory_id} stays forgotten: something newer is in its place")
+            return memory
+
+    def _active_again(self, connection: Connection, owner: str, memory_id: str, statuses: Sequence[Status]) -> Memory:
+        now = self._now()
+        changes: dict[str, Any] = {"status": "active", "superseded_by": None}
+        held = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
+            changes["valid_to"] = None  # it held until it was corrected, and holds again
+        return self._repository.change(connection, owner, memory_id, changes, now=now, statuses=statuses)
 
     def _waits(self, connection: Connection, owner: str, memory_id: str) -> bool:
         return any(each.status == "pending" for each in self._repository.by_ids(connection, owner, [memory_id]))

@@ -1,6 +1,7 @@
 """Makes two owners' memories one owner's, with a record of what moved, and takes it back by that record."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,8 +18,10 @@ from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.instructions import MOST_INSTRUCTIONS
 from langmem_plugin.memory.key_value import value_of
-from langmem_plugin.memory.models import LIVE, Memory
+from langmem_plugin.memory.models import LIVE, Memory, Status
 from langmem_plugin.memory.owner_move import OwnerMove
+from langmem_plugin.memory.reconciler import WEIGHED, stated
+from langmem_plugin.memory.reconciliation import Decision, decided
 from langmem_plugin.memory.repository import MemoryRepository
 
 log = event_log(__name__)
@@ -36,8 +39,9 @@ class OwnerMerge:
     def merge(self, connection: Connection, source: str, target: str, now: datetime) -> Record:
         """Everything of `source` is then `target`'s, and `source` has nothing.
 
-        A text that both had is remembered once, a key that both used holds the newer value: the others are marked as
-        superseded. Of more than 200 instructions those that are least important are switched off.
+        A text that both had is remembered once, a key that both used holds the newer value, and so does what only one
+        value of can hold: the others are marked as superseded; what one of them had corrected or forgotten after the
+        other said it, as that. Of more than 200 instructions those that are least important are switched off.
         """
         move = OwnerMove(connection, source, target)
         memories = move.memories(owner_move.memory_ids(connection, source))
@@ -60,10 +64,11 @@ class OwnerMerge:
         """Gives to `owner` what the record says moved and `holder` still has; what came after stays."""
         move = OwnerMove(connection, holder, owner)
         moved = move.memories(record["memories"], record["memory_names"])
-        for memory_id, (status, by) in record["superseded"].items():
+        for memory_id, (status, by, *became) in record["superseded"].items():
             whose = owner if memory_id in moved else holder
             changes = {"status": status, "superseded_by": by}
-            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now)
+            marked: Status = became[0] if became else "superseded"
+            self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now=now, marked=marked)
         back = move.instructions(record["instructions"])
         for instruction_id in record["silenced"]:
             whose = owner if instruction_id in back else holder
@@ -82,14 +87,33 @@ class OwnerMerge:
         ]:
             if one not in over and another not in over and one != another:
                 over[one] = another
+        marks: dict[str, tuple[Status, str | None]] = {one: ("superseded", another) for one, another in over.items()}
+        marks |= contradicted(self._facts_of_both(connection, owner, moved), set(moved), marks)
         before: dict[str, Any] = {}
-        for part in in_parts(list(over)):
+        for part in in_parts(list(marks)):
             for each in self._repository.by_ids(connection, owner, part):
-                before[each.id] = [each.status, each.superseded_by]
+                before[each.id] = [each.status, each.superseded_by, marks[each.id][0]]
         for each_id in before:
-            changes = {"status": "superseded", "superseded_by": over[each_id]}
+            status, by = marks[each_id]
+            changes = {"status": status, "superseded_by": by}
             self._repository.change(connection, owner, each_id, changes, now=now)
         return before
+
+    def _facts_of_both(self, connection: Connection, owner: str, moved: Sequence[str]) -> list[list[Memory]]:
+        """The facts of one slot, or of the same words, where both had some."""
+        arrived = set(moved)
+        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest)
+        rows = connection.execute(columns.where(memory.c.owner == owner, memory.c.status.in_(WEIGHED))).all()
+        groups: defaultdict[object, list[str]] = defaultdict(list)
+        for memory_id, slot, digest in rows:
+            groups[bytes(digest)].append(memory_id)
+            if slot is not None:
+                groups[slot].append(memory_id)
+        shared = [ids for ids in groups.values() if len({each in arrived for each in ids}) > 1]
+        found: dict[str, Memory] = {}
+        for part in in_parts(list({each for ids in shared for each in ids})):
+            found |= {each.id: each for each in self._repository.by_ids(connection, owner, part)}
+        return [[found[each] for each in ids if each in found] for ids in shared]
 
     def _same_keys(
         self, connection: Connection, owner: str, moved: Sequence[str], now: datetime
@@ -111,16 +135,55 @@ class OwnerMerge:
         return self._repository.keyed(connection, owner, valid_at=now)
 
     def _restore(
-        self, connection: Connection, owner: str, memory_id: str, changes: dict[str, Any], now: datetime
+        self,
+        connection: Connection,
+        owner: str,
+        memory_id: str,
+        changes: dict[str, Any],
+        *,
+        now: datetime,
+        marked: Status = "superseded",
     ) -> None:
         """Unless it was changed since."""
         held = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
-        if held is None or held.status != "superseded":
+        if held is None or held.status != marked:
             return
         try:
-            self._repository.change(connection, owner, memory_id, changes, now=now, statuses=("superseded",))
+            self._repository.change(connection, owner, memory_id, changes, now=now, statuses=(marked,))
         except (MemoryNotFound, DamagedMemory):
             log.warning("merge.not_restored", extra={"owner": masked(owner)})
+
+
+def contradicted(
+    groups: Iterable[Sequence[Memory]], arrived: Collection[str], marks: Mapping[str, tuple[Status, str | None]]
+) -> dict[str, tuple[Status, str | None]]:
+    """What of one owner's does not hold beside the other's, and what becomes of it: what was said last wins."""
+    made: dict[str, tuple[Status, str | None]] = {}
+    for group in groups:
+        facts = [stated(each) for each in group if each.id not in marks]
+        for one in sorted((each for each in facts if each.over_at is None), key=lambda each: each.said_at):
+            others = [
+                each
+                for each in facts
+                if (each.memory.id in arrived) is not (one.memory.id in arrived)
+                and made.get(each.memory.id, ("", None))[1] != one.memory.id
+                and (each.memory.status, one.memory.status) != ("pending", "active")
+            ]
+            if one.memory.id not in made and (mark := _mark(decided(one, others))) is not None:
+                made[one.memory.id] = mark
+            for each in decided(one, others).over if one.memory.id not in made else ():
+                made.setdefault(each.memory.id, ("superseded", one.memory.id))
+    return made
+
+
+def _mark(decision: Decision) -> tuple[Status, str | None] | None:
+    """What a fact becomes by what was decided of it."""
+    if decision.newer is not None:
+        return ("superseded", decision.newer.memory.id)
+    if decision.same is None:
+        return None
+    same = decision.same.memory
+    return ("superseded", same.id) if decision.same.over_at is None else (same.status, same.superseded_by)
 
 
 def _same_texts(connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> Iterable[tuple[str, str]]:

@@ -2,10 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
+import numpy as np
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database import Database
@@ -16,14 +17,15 @@ from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
 from langmem_plugin.memory.owner_changes import begin_change
-from langmem_plugin.memory.reconciliation import Decision, Stated, decided, related
+from langmem_plugin.memory.reconciliation import Decision, Stated, contradict, decided, related
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 
-_WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
+WEIGHED: tuple[Status, ...] = (*LIVE, "superseded", "forgotten")
 _NEAREST = 8  # memories that share words with a fact: what else may concern it than its slot's
 _KEPT_STATEMENTS = 4_096
+_NO_VECTOR = np.zeros(0, dtype=np.float32)
 
 
 @dataclass(frozen=True)
@@ -102,14 +104,57 @@ class Reconciler:
     def confirmed(self, connection: Connection, memory: Memory) -> Remembered:
         """What a memory that waited replaces, now that it holds."""
         now = self._now()
-        stated = _stated(memory)
-        held = self._held(connection, memory.owner, [stated], [[]], now)
-        decision = decided(stated, held.concerning(stated, ()))
-        if decision.same is not None and decision.same.over_at is None:  # it is known: the older one stays
+        fact = stated(memory)
+        # The person says so now, whatever was corrected or forgotten before; what they said later holds.
+        decision = decided(fact, self._live_beside(connection, fact, now))
+        if decision.same is not None:  # it is known: the older one stays
             over = self._over(connection, memory, decision.same.memory, now)
             return remembered(over, "duplicate", (decision.same.memory.id,))
-        # The person says so now, whatever was corrected or forgotten before.
-        return self._finished(connection, stated, replace(decision, same=None), {}, now)
+        return self._finished(connection, fact, decision, {}, now)
+
+    def restored(self, connection: Connection, memory: Memory) -> Memory:
+        """What a memory that was over replaces, now that it holds again: whatever contradicts it or says the same."""
+        now = self._now()
+        fact = stated(memory)
+        for each in self._live_beside(connection, fact, now):
+            if each.memory.id != memory.id and contradict(fact, each):
+                self._over(connection, each.memory, memory, now, until=now)
+        return memory
+
+    def is_replaced(self, connection: Connection, memory: Memory) -> bool:
+        """Whether something that was said later stands in its place, or what says the same."""
+        fact = stated(memory)
+        decision = decided(fact, self._live_beside(connection, fact, self._now()))
+        return decision.newer is not None or decision.same is not None
+
+    def over(self, owner: str, text: str) -> Memory | None:
+        """What was corrected or forgotten and says the same as `text`, unless the same is remembered."""
+        now = self._now()
+        draft = self._draft(owner, NewMemory(text, _NO_VECTOR, {}, undated=True), now)
+        with self._database.read() as connection:
+            held = self._held(connection, owner, [draft], [[]], now)
+        same = decided(draft, held.concerning(draft, ())).same
+        return None if same is None or same.over_at is None else same.memory
+
+    def store_entry(self, connection: Connection, owner: str, new: NewMemory) -> Memory:
+        """Stores `new` also where the same is there; what was corrected or forgotten since it was said as just that."""
+        now = self._now()
+        draft = self._draft(owner, new, now)
+        begin_change(connection, owner, 0)
+        held = self._held(connection, owner, [draft], [[]], now).concerning(draft, ())
+        decision = decided(draft, held)
+        [made] = self._repository.insert(connection, owner, [(draft.memory, new.vector)])
+        same = decision.same
+        if same is not None and same.over_at is not None:
+            changes = {"status": same.memory.status, "superseded_by": same.memory.superseded_by}
+            return self._repository.change(connection, owner, made.id, changes, now=now)
+        if same is not None:
+            return made
+        return self._finished(connection, draft, decision, {id(draft): made}, now).memory
+
+    def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
+        held = self._held(connection, fact.memory.owner, [fact], [[]], now)
+        return [each for each in held.concerning(fact, ()) if each.over_at is None]
 
     def related(self, owner: str, text: str, vector: Vector, *, limit: int) -> list[Related]:
         """What `text` concerns, most surely first."""
@@ -141,7 +186,7 @@ class Reconciler:
             "valid_to": statement.valid_to,
         }
         fields = {name: value for name, value in read.items() if value is not None} | dict(new.fields)
-        return Stated(self._repository.draft(owner, new.text, fields, now=now), statement)
+        return Stated(self._repository.draft(owner, new.text, fields, now=now), statement, undated=new.undated)
 
     def _held(
         self,
@@ -153,12 +198,15 @@ class Reconciler:
     ) -> "_Held":
         memory_ids = {each for hints in nearest for each in hints}
         memory_ids |= self._repository.ids_of_same(
-            connection, owner, [(each.memory.text, each.memory.key) for each in drafts], _WEIGHED, now=now
+            connection, owner, [(each.memory.text, each.memory.key) for each in drafts], WEIGHED, now=now
+        )
+        memory_ids |= self._repository.ids_of_messages(
+            connection, owner, {(each.memory.session_id, each.memory.source_id) for each in drafts}
         )
         slots = {each.memory.slot for each in drafts if each.memory.slot is not None}
-        memory_ids |= self._repository.ids_of_slots(connection, owner, slots, _WEIGHED, now=now)
+        memory_ids |= self._repository.ids_of_slots(connection, owner, slots, WEIGHED, now=now)
         found = self._repository.by_ids(connection, owner, list(memory_ids))
-        return _Held([_stated(each) for each in found if each.status in _WEIGHED])
+        return _Held([stated(each) for each in found if each.status in WEIGHED])
 
     def _finished(
         self,
@@ -198,8 +246,10 @@ class Reconciler:
             same = self._repository.change(connection, same.owner, same.id, {"doubted_at": None}, now=now)
         return remembered(same, "duplicate")
 
-    def _over(self, connection: Connection, old: Memory, by: Memory, now: datetime) -> Memory:
-        until = by.valid_from or by.said_at or by.created_at
+    def _over(
+        self, connection: Connection, old: Memory, by: Memory, now: datetime, *, until: datetime | None = None
+    ) -> Memory:
+        until = until or by.valid_from or by.said_at or by.created_at
         changes = {"status": "superseded", "superseded_by": by.id, "valid_to": old.valid_to or until}
         return self._repository.change(connection, old.owner, old.id, changes, now=now)
 
@@ -221,9 +271,9 @@ class _Held:
         for each in held:
             self.add(each)
 
-    def add(self, stated: Stated) -> None:
-        for name in _names(stated):
-            self._of[name].append(stated)
+    def add(self, fact: Stated) -> None:
+        for name in _names(fact):
+            self._of[name].append(fact)
 
     def drop(self, over: Sequence[Stated]) -> None:
         for each in over:
@@ -235,13 +285,15 @@ class _Held:
         return list({id(each): each for name in names for each in self._of.get(name, ())}.values())
 
 
-def _names(stated: Stated) -> list[tuple[str, str]]:
-    memory = stated.memory
+def _names(fact: Stated) -> list[tuple[str, str]]:
+    memory = fact.memory
     names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
+    if memory.source_id is not None:
+        names.append(("message", memory.source_id))
     return names if memory.slot is None else [*names, ("slot", memory.slot)]
 
 
-def _stated(memory: Memory) -> Stated:
+def stated(memory: Memory) -> Stated:
     return Stated(memory, _statement_of(memory.text, memory.said_at or memory.created_at))
 
 

@@ -2,22 +2,25 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from langmem_plugin.facts import Relation, Statement, relation
 from langmem_plugin.memory.models import LIVE, Memory, bare
 
+_EVER = datetime.min.replace(tzinfo=UTC)
+
 
 @dataclass(frozen=True)
 class Stated:
-    """A memory, stored or about to be, and what it states."""
+    """A memory, stored or about to be, and what it states; one that nobody knows the date of is older than all."""
 
     memory: Memory
     statement: Statement
+    undated: bool = False
 
     @property
     def said_at(self) -> datetime:
-        return self.memory.said_at or self.memory.created_at
+        return _EVER if self.undated else self.memory.said_at or self.memory.created_at
 
     @property
     def over_at(self) -> datetime | None:
@@ -55,7 +58,7 @@ def decided(new: Stated, held: Iterable[Stated]) -> Decision:
         kind, over_at = related(new, each).kind, each.over_at
         if kind == "duplicate" and over_at is None:
             same = _surer(same, each)
-        elif kind == "duplicate" and over_at is not None and new.said_at < over_at:
+        elif over_at is not None and new.said_at < over_at and (kind == "duplicate" or _of_same_words(new, each)):
             # What was corrected or forgotten does not come back with what was said before.
             same = same or each
         elif kind == "supersedes" and over_at is None:
@@ -76,6 +79,20 @@ def related(new: Stated, old: Stated) -> Relation:
     if new.memory.key is not None:
         return Relation("keeps_both", "the same key")
     return relation(new.statement, old.statement)
+
+
+def contradict(one: Stated, other: Stated) -> bool:
+    """Whether both cannot be remembered beside each other, whichever was said first."""
+    return any(related(*pair).kind in ("duplicate", "supersedes") for pair in ((one, other), (other, one)))
+
+
+def _of_same_words(new: Stated, old: Stated) -> bool:
+    """Whether both were read in the same words of the same message: a model that reads them again words them anew."""
+    one, other = new.memory, old.memory
+    if one.source_id is None or one.source_id != other.source_id or not one.quote or not other.quote:
+        return False
+    ours, theirs = bare(one.quote), bare(other.quote)
+    return ours in theirs or (theirs in ours and one.slot is not None and one.slot == other.slot)
 
 
 def _surer(one: Stated | None, other: Stated) -> Stated:

@@ -4,7 +4,7 @@ import heapq
 import itertools
 import operator
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,16 +26,18 @@ from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 _MOST_UNASKED = 5
+_MOST_OVER = 200  # that what was said is compared with
 _MOST_FORGOTTEN = 100  # that are looked at to take the last one back
 
 
 @dataclass(frozen=True)
 class NewMemory:
-    """A memory ready to be stored; `fields` as in MemoryFields."""
+    """A memory ready to be stored; `fields` as in MemoryFields. `undated`: nobody knows when it was said."""
 
     text: str
     vector: Vector
     fields: Mapping[str, Any]
+    undated: bool = False
 
 
 class MemoryRepository:
@@ -210,6 +212,38 @@ class MemoryRepository:
             )
             found.update(connection.execute(of_slots).scalars())
         return found
+
+    def ids_of_messages(
+        self, connection: Connection, owner: str, messages: Collection[tuple[str | None, str | None]]
+    ) -> set[str]:
+        """The memories in any state that were read in one of these messages, each (session, message)."""
+        found: set[str] = set()
+        sources = list({source for session, source in messages if session is not None and source is not None})
+        sessions = list({session for session, source in messages if session is not None and source is not None})
+        for part in in_parts(sources):
+            for those in in_parts(sessions):
+                read_in = select(memory.c.memory_id).where(
+                    memory.c.owner == owner, memory.c.session_id.in_(those), memory.c.source_id.in_(part)
+                )
+                found.update(connection.execute(read_in).scalars())
+        return found
+
+    def told_in(self, connection: Connection, owner: str, messages: Mapping[str, str]) -> list[Memory]:
+        """The memories in any state that were read in these messages (session by id), what is over of their sessions,
+        and what was over last of all.
+        """
+        is_over = memory.c.status.in_(("superseded", "forgotten"))
+        mine = select(*STORED).where(memory.c.owner == owner)
+        newest = mine.where(is_over).order_by(memory.c.change.desc()).limit(_MOST_OVER)
+        found = {each.id: each for each in self._memories(connection, newest)}
+        for part in in_parts(list(messages)):
+            told = or_(is_over, memory.c.source_id.in_(part))
+            sessions = {messages[each] for each in part}
+            found |= {
+                each.id: each
+                for each in self._memories(connection, mine.where(memory.c.session_id.in_(sessions), told))
+            }
+        return list(found.values())
 
     def slotted(self, connection: Connection, owner: str, *, valid_at: datetime) -> list[Memory]:
         """The active memories that are a value of a slot."""

@@ -104,7 +104,13 @@ class MemoryService:
             self.database, self.embedder, vectors, damages, index=self.index, background=self.background
         )
         self.history = MessageHistory(
-            self.database, self.embedder, vectors, damages, now=now, cache_bytes=cache_bytes // 2
+            self.database,
+            self.embedder,
+            vectors,
+            self.repository,
+            damages,
+            now=now,
+            cache_bytes=cache_bytes // 2,
         )
         self.facts = FactSearch(
             self.database, self.repository, vectors, damages, self.index, cache_bytes=cache_bytes // 2, now=now
@@ -128,14 +134,16 @@ class MemoryService:
         writer = MemoryWriter(
             database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
         )
-        self.related = writer.related
+        self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
         self.supersede, self.update = writer.supersede, writer.update
-        self.forget, self.restore = writer.forget, writer.restore
+        self.forget, self.restore, self.take_back = writer.forget, writer.restore, writer.take_back
         self.erase, self.purge = self.retention.erase, self.retention.purge
         uses = UsageLog(database, repository, self.instructions, now=self.now)
         self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
-        sessions = SessionMemories(database, repository, embedder, self.retention, index=self.index, now=self.now)
+        sessions = SessionMemories(
+            database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
+        )
         self.create_memory = sessions.create_memory
         self.get_memories_by_session = sessions.get_memories_by_session
         self.query_similar_memories = sessions.query_similar_memories

@@ -15,6 +15,7 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.filters import in_session, valid
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, EntryFields, Found, Memory, worded
+from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
 
@@ -36,6 +37,7 @@ class SessionMemories:
         repository: MemoryRepository,
         embedder: Embedder,
         retention: Retention,
+        reconciler: Reconciler,
         *,
         index: VectorIndex | None,
         now: Callable[[], datetime],
@@ -44,6 +46,7 @@ class SessionMemories:
         self._repository = repository
         self._embedder = embedder
         self._retention = retention
+        self._reconciler = reconciler
         self._index = index
         self._now = now
 
@@ -59,6 +62,7 @@ class SessionMemories:
     ) -> Memory:
         """Stores one entry of the session, also when it has the same text already; embedded if need be.
 
+        It replaces what it corrects; what was corrected or forgotten after its `said_at` is stored as such at once.
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
         _check(session_id, owner)
@@ -66,9 +70,8 @@ class SessionMemories:
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         entry = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
         with self._database.write() as connection:
-            made = self._repository.create_memory(
-                connection, session_id if owner is None else owner, NewMemory(text, vector, entry), now=self._now()
-            )
+            whose = session_id if owner is None else owner
+            made = self._reconciler.store_entry(connection, whose, NewMemory(text, vector, entry))
             self._retention.keep_within(connection, made.owner)
         self._follow([made.owner])
         return made

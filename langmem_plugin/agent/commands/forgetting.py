@@ -81,15 +81,15 @@ class Forgetting:
         return replies.nothing_to_undo
 
     def _restore(self, memory: Memory) -> bool:
-        """Not where the same is remembered (again)."""
+        """Not where the same is remembered (again), or something newer in its place."""
         service = self._service
         with service.database.read() as connection:
             there = service.repository.same(connection, memory.owner, memory.text, now=service.now())
         if any(each.key == memory.key for each in there):
             return False
         try:
-            service.restore(memory.owner, memory.id)
-        except MemoryNotFound:  # by another process, meanwhile
+            service.take_back(memory.owner, memory.id)
+        except MemoryNotFound:  # also where another process has, meanwhile
             return False
         return True
 

@@ -11,6 +11,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
 from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.memory.search.message_search import FoundMessage
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 
@@ -86,14 +87,23 @@ class MemoryList:
         )
         remembered = [_remembered(found.memory, owner, zone) for found in memories]
         spoken = [
-            f"- {each.said_at.astimezone(zone):%Y-%m-%d}, {replies.speakers.get(each.speaker, each.speaker)}:"
-            f" {one_line(each.text)}"
-            for each in sorted((found.message for found in messages), key=lambda each: each.said_at)
+            f"- {each.message.said_at.astimezone(zone):%Y-%m-%d},"
+            f" {replies.speakers.get(each.message.speaker, each.message.speaker)}:"
+            f" {one_line(each.message.text)}{_corrected(each, replies)}"
+            for each in sorted(messages, key=lambda each: each.message.said_at)
         ]
         return [
             *([replies.found_memories, *remembered] if remembered else []),
             *([replies.found_messages, *spoken] if spoken else []),
         ]
+
+
+def _corrected(found: FoundMessage, replies: Replies) -> str:
+    if found.corrected_by is None:
+        return ""
+    if not found.corrected_by:
+        return f" {replies.not_so_any_more}"
+    return f" {replies.corrected_since.format(fact=one_line(found.corrected_by))}"
 
 
 def _remembered(memory: Memory, owner: str, zone: ZoneInfo) -> str:

@@ -11,11 +11,13 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.schema import in_parts
+from langmem_plugin.memory.corrected_messages import Shown, as_it_stands
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
 from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
+from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Query
@@ -26,16 +28,27 @@ from langmem_plugin.memory.stored_vectors import StoredVectors
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
 
+_SPARE = 8  # messages, in the place of those that say what was forgotten
+
 
 @dataclass(frozen=True)
 class FoundMessage:
-    """A message that answers a question; the other fields as in Found."""
+    """A message that answers a question; the other fields as in Found.
+
+    `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
+    """
 
     message: PastMessage
     score: float
     similarity: float
     match_type: MatchType
     signals: dict[str, float]
+    corrected_by: str | None = None
+
+    @property
+    def note(self) -> str:
+        """What is to be said with the message, for a model: "" for nothing."""
+        return Shown(self.message, self.corrected_by).note
 
 
 class MessageHistory:
@@ -49,6 +62,7 @@ class MessageHistory:
         database: Database,
         embedder: Embedder,
         vectors: StoredVectors,
+        repository: MemoryRepository,
         damages: Damages,
         *,
         now: Callable[[], datetime],
@@ -59,6 +73,7 @@ class MessageHistory:
         self._database = database
         self._embedder = embedder
         self._vectors = vectors
+        self._repository = repository
         self._damages = damages
         self._now = now
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
@@ -124,14 +139,16 @@ class MessageHistory:
         where: Filter = EVERYTHING,
         time_zone: tzinfo = UTC,
     ) -> list[FoundMessage]:
-        """The messages most likely to answer, best first. Of the filter, sessions and dates apply.
+        """The messages most likely to answer, best first, as they stand now. Of the filter, sessions and dates apply.
 
+        What the person asked to be forgotten is not in them; what they corrected is marked.
         "Yesterday" in the question is a day of `time_zone`.
         """
         if not question.strip():
             return []
         now = self._now().astimezone(time_zone)
-        asked = Query.of(self._embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=now)
+        most = limit + _SPARE if limit > 0 else limit
+        asked = Query.of(self._embedder, question, mode, limit=most, min_relevance=min_relevance, where=where, now=now)
         with self._database.read() as connection:
             found = self._messages.answers(
                 connection,
@@ -139,7 +156,12 @@ class MessageHistory:
                 lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
                 lambda message_ids: self._by_ids(connection, owner, message_ids),
             )
-        return [FoundMessage(message, hit.score, hit.similarity, hit.match_type, hit.signals) for hit, message in found]
+            standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
+        return [
+            FoundMessage(shown.message, hit.score, hit.similarity, hit.match_type, hit.signals, shown.corrected_by)
+            for hit, message in found
+            if (shown := standing.get(message.message_id)) is not None
+        ][: max(limit, 0)]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""

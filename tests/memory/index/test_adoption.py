@@ -112,6 +112,40 @@ def test_it_is_done_once_and_what_was_forgotten_does_not_come_back(store, start,
     assert events(caplog).count("collection.adopted") == 0
 
 
+@pytest.mark.spec("W-6")
+@pytest.mark.parametrize("dated", [True, False])
+def test_documents_older_than_a_correction_or_a_forgetting_bring_nothing_back(store, start, clock, dated):
+    with start(always_indexed={}) as memory:
+        for text in ("I live in Haifa", "I like green tea"):
+            memory.remember(ANNA, text)
+        clock.forward(days=1)
+        memory.remember(ANNA, "I live in Tel Aviv")
+        memory.forget(ANNA, memory.list_memories(ANNA)[-1].id)
+        clock.forward(days=1)
+        assert texts(memory) == ["I live in Tel Aviv"]
+    documents = ["I live in Haifa", "My home is in Eilat", "I like green tea"]
+    written = {"created_at": "2025-11-03T10:00:00"} if dated else {"type": "fact"}
+    store(documents, metadatas=[written] * 3)
+
+    with start() as memory:
+        assert texts(memory) == ["I live in Tel Aviv"]
+
+
+@pytest.mark.spec("W-6")
+def test_an_index_that_lags_behind_brings_nothing_back(start, clock, monkeypatch):
+    with start(always_indexed={}, index_after=1, owner_limit=100) as memory:
+        for number in range(12):
+            memory.remember(ANNA, f"The boat number {number} is in Haifa")
+        memory.remember(ANNA, "I live in Haifa")
+        assert memory.reindex(ANNA)
+        monkeypatch.setattr(memory.background, "ask", lambda *_: None)
+        clock.forward(days=1)
+        memory.remember(ANNA, "I live in Tel Aviv")
+
+        found = memory.search(ANNA, "where do I live?", min_relevance=0.0)
+        assert "I live in Haifa" not in {each.memory.text for each in found}
+
+
 @pytest.mark.parametrize("at", ["keep_within", "remove_foreign"])
 def test_a_process_killed_in_the_middle_leaves_each_document_taken_over_once(store, start, tmp_path, folder, at):
     store()

@@ -1,0 +1,133 @@
+"""What became of what was said: found messages are marked where it was corrected since, and hold nothing forgotten."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+
+from sqlalchemy import Connection
+
+from langmem_plugin.memory.models import Memory, bare, plain
+from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.search.tokenizer import terms
+
+_SENTENCE = re.compile(r"[^.!?;\n]++[.!?;]*+")
+_CUT = "[…]"
+_ABOUT = frozenset({"user", "person"})  # as a model may begin a fact, and nobody begins a sentence
+_KEPT = 4_096  # facts and sentences whose words are at hand
+_BESIDE = 4  # words of a sentence that says a fact again, besides the fact's own
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A message as it may be shown. `corrected_by` is what holds now, "" where that is not known."""
+
+    message: PastMessage
+    corrected_by: str | None = None
+
+    @property
+    def note(self) -> str:
+        """What is to be said with the message: "" for nothing."""
+        if self.corrected_by is None:
+            return ""
+        return f"(corrected since: {self.corrected_by})" if self.corrected_by else "(no longer so)"
+
+
+def as_it_stands(
+    connection: Connection, repository: MemoryRepository, owner: str, messages: Sequence[PastMessage]
+) -> dict[str, Shown]:
+    """By message id; of what the person asked to be forgotten nothing is left, and messages of nothing else are not in
+    it. One read of the facts of these messages, and of those that were over last.
+    """
+    if not messages:
+        return {}
+    # One that is searchable from two sessions goes by both ids.
+    session_of = {each.message_id.removeprefix(f"{each.session_id}/"): each.session_id for each in messages}
+    held = repository.told_in(connection, owner, session_of)
+    over = [each for each in held if each.status in ("superseded", "forgotten")]
+    if not over:
+        return {each.message_id: Shown(each) for each in messages}
+    resting = {each.source_id for each in held if each.status in ("active", "pending")}
+    superseded = [each for each in over if each.status == "superseded"]
+    now_so = _now_so(connection, repository, owner, superseded)
+    shown: dict[str, Shown] = {}
+    for each in messages:
+        left = _without(each, [fact for fact in over if fact.status == "forgotten"], resting)
+        if left is None:
+            continue
+        corrected = [fact for fact in superseded if _is_in(each, fact)]
+        newest = max(corrected, key=_over_at, default=None)
+        instead = None if newest is None else now_so[newest.id]
+        is_so_again = newest is not None and instead is not None and bare(instead) == bare(newest.text)
+        shown[each.message_id] = Shown(left, None if is_so_again else instead)
+    return shown
+
+
+def _without(message: PastMessage, forgotten: Iterable[Memory], resting: set[str | None]) -> PastMessage | None:
+    text = message.text
+    for fact in forgotten:
+        if _is_source(message, fact):
+            if fact.source_id not in resting or not fact.quote or fact.quote not in text:
+                return None
+            text = text.replace(fact.quote, _CUT)
+        elif message.said_at <= _over_at(fact):
+            wanted = words_of(fact)
+            for sentence in _SENTENCE.findall(text):
+                if _says(sentence, wanted):
+                    text = text.replace(sentence, f" {_CUT}")
+    if text == message.text:
+        return message
+    return replace(message, text=text.strip()) if bare(text.replace(_CUT, "")) else None
+
+
+def _is_in(message: PastMessage, fact: Memory) -> bool:
+    if _is_source(message, fact):
+        return True
+    wanted = words_of(fact)
+    return message.said_at <= _over_at(fact) and any(_says(each, wanted) for each in _SENTENCE.findall(message.text))
+
+
+def _is_source(message: PastMessage, fact: Memory) -> bool:
+    return fact.source_id is not None and message.message_id in (fact.source_id, f"{fact.session_id}/{fact.source_id}")
+
+
+def _says(sentence: str, wanted: frozenset[str]) -> bool:
+    said = _terms_of(sentence)
+    return bool(wanted) and wanted <= said and len(said) <= len(wanted) + _BESIDE
+
+
+@lru_cache(_KEPT)
+def _terms_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
+
+
+def words_of(fact: Memory) -> frozenset[str]:
+    """What a fact says, as words that can be searched."""
+    return _terms_of(plain(fact.text)) - _ABOUT
+
+
+def _over_at(fact: Memory) -> datetime:
+    return fact.updated_at if fact.status == "forgotten" else fact.valid_to or fact.updated_at
+
+
+def _now_so(
+    connection: Connection, repository: MemoryRepository, owner: str, superseded: Sequence[Memory]
+) -> Mapping[str, str]:
+    """By the id of each, the text of what is in its place in the end."""
+    known = {each.id: each for each in superseded}
+    while missing := {each.superseded_by for each in known.values() if each.superseded_by} - known.keys():
+        found = repository.by_ids(connection, owner, [each for each in missing if each])
+        if not found:
+            break
+        known |= {each.id: each for each in found}
+    return {each.id: _last(each, known) for each in superseded}
+
+
+def _last(fact: Memory, known: Mapping[str, Memory]) -> str:
+    seen: set[str] = set()
+    while fact.status == "superseded" and fact.id not in seen and (by := known.get(fact.superseded_by or "")):
+        seen.add(fact.id)
+        fact = by
+    return fact.text if fact.status in ("active", "archived") else ""
