@@ -1,8 +1,11 @@
 """What a new fact does to an old one: says it again, takes its place, stands beside it, or has nothing to do with it."""
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subjects import SELF
 from langmem_plugin.facts.tokens import plain
@@ -30,6 +33,11 @@ _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
 _NOTHING: Final = words("anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
+_WHO_HELPS: Final = words("dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|boss|manager")
+_SECRETS: Final = words(
+    "password|passcode|passphrase|pin|code|key|username|login|wifi|contrasena|clave|codigo|usuario|סיסמה|הסיסמה|קוד|הקוד|סיסמת|מפתח"
+)
+_ADDING: Final = words("as|in|at|on|from|for|with|since|como|en|desde|con|para|בתור|עם")
 _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empresa|חברת|חברה")
 
 
@@ -46,6 +54,8 @@ def relation(new: Statement, old: Statement) -> Relation:
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return _without_slot(new, old)
     alike = _same_subject(new.slot.who, old.slot.who)
+    if alike == "yes" and accents_differ(new.text, old.text):
+        return Relation("keeps_both", "may be about somebody else")
     if alike == "no":
         return Relation("unrelated", "is about somebody or something else")
     if alike == "perhaps":
@@ -62,7 +72,9 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
     gone, was_gone = _gone(new), _gone(old)
     ours, theirs = new.value or "", old.value or ""
     single = new.slot is not None and new.slot.single
-    if same(ours, theirs):
+    if _same_value(new, old):
+        if gone == was_gone and adds(new.text, old.text):
+            return Relation("keeps_both", "says something more of the same")
         if gone == was_gone:
             return Relation("duplicate", "says the same value in other words")
         return Relation("supersedes", "says that it is no more so" if gone else "says that it is so after all")
@@ -78,9 +90,9 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
         return Relation("keeps_both", "there can be several of these")
     if (
         new.instead_of is None
-        and within(ours, theirs)
-        and not _numbers(ours)
+        and (_less(ours, theirs) or (_of_people(new) and within(ours, theirs)))
         and len(canonical(ours)) < len(canonical(theirs))
+        and not (_numbers(ours) or _is_secret(new) or adds(new.text, old.text))
     ):
         return Relation("duplicate", "says less of the same")
     return Relation("supersedes", f"only one {new.slot.attribute if new.slot else 'value'} holds at a time")
@@ -91,7 +103,7 @@ def _across(new: Statement, old: Statement, ours: str, theirs: str) -> Relation:
     related = any({ours, theirs} <= group for group in _ALIKE)
     if related and _gone(new) and not _gone(old) and within(new.value or "", old.value or ""):
         return Relation("supersedes", "says that it is no more so")
-    if related and same(new.value or "", old.value or "") and _gone(new) == _gone(old):
+    if related and _same_value(new, old) and _gone(new) == _gone(old) and not adds(new.text, old.text):
         return Relation("duplicate", "says the same value in other words")
     if ours == theirs == "diet" and _diet(new.value or "", old.value or ""):
         return Relation("supersedes", "is another diet")
@@ -110,14 +122,61 @@ def _without_slot(new: Statement, old: Statement) -> Relation:
 
 def _worded_alike(new: Statement, old: Statement) -> bool:
     """In one order: "Dana owes Ron" is not what "Ron owes Dana" says; nor need "0" be what "00" is."""
+    if _is_secret(new) and not _same_value(new, old):
+        return False
+    if adds(new.text, old.text) or adds(old.text, new.text) or accents_differ(new.text, old.text):
+        return False
     told = in_one_form(new.text)
     if not any(word.isalpha() for word in told):
         return plain(new.text) == plain(old.text)
     return (
         told == in_one_form(old.text)
+        and _bound(new.text) == _bound(old.text)
         and _gone(new) == _gone(old)
         and _denies(new.text) == _denies(old.text)
     )
+
+
+def _bound(text: str) -> list[str]:
+    """What says how the words of a text stand to each other: "from", "to", "than"."""
+    return [word for word in plain(text).split() if any(word in language.binding for language in LANGUAGES)]
+
+
+def _same_value(new: Statement, old: Statement) -> bool:
+    ours, theirs = new.value or "", old.value or ""
+    if _is_secret(new) or _is_secret(old):
+        return _as_typed(ours) == _as_typed(theirs)
+    return same(ours, theirs, exactly=not _inflects(new) or not _inflects(old))
+
+
+def _as_typed(secret: str) -> str:
+    """Without what groups its digits, where it is only digits."""
+    bare = secret.strip(" .")
+    return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
+
+
+def _less(ours: str, theirs: str) -> bool:
+    """Whether one value says the other but for what is added to it: "Oakmere" and "Oakmere as a teacher"."""
+    said, held = ours.casefold().strip(), theirs.casefold().strip()
+    rest = held.removeprefix(said)
+    words = rest.split()
+    return rest != held and bool(words) and (rest[0] in ",(" or words[0] in _ADDING)
+
+
+def _inflects(statement: Statement) -> bool:
+    """Whether the value is no name: "oat" and "oats" are one allergy, "Daniel" and "Daniela" are two dentists."""
+    if statement.slot is None or names(f"- {statement.value}"):
+        return False
+    kind = attribute_of(statement.slot.attribute)
+    return kind.category in ("taste", "health", "life", "work") and not kind.single or statement.slot.attribute == "job"
+
+
+def _is_secret(statement: Statement) -> bool:
+    """A password or the like, in which every letter counts."""
+    if statement.slot is None:
+        return not _SECRETS.isdisjoint(plain(statement.text).split())
+    attribute = statement.slot.attribute
+    return attribute_of(attribute).category == "secrets" or not _SECRETS.isdisjoint(attribute.split())
 
 
 def _denies(text: str) -> bool:
@@ -137,6 +196,13 @@ def _attribute(slot: Slot) -> str:
 def _diet(ours: str, theirs: str) -> bool:
     one, other = canonical(ours), canonical(theirs)
     return bool(one & _MEATLESS and other & _MEATLESS and one != other) or bool(one & _MEAT and other & _MEATLESS)
+
+
+def _of_people(statement: Statement) -> bool:
+    """Whether the value is somebody's name, which may be said without its first or last part."""
+    return statement.slot is not None and (
+        attribute_of(statement.slot.attribute).category == "people" or statement.slot.attribute in _WHO_HELPS
+    )
 
 
 def _numbers(value: str) -> bool:

@@ -1,6 +1,6 @@
 """How Hebrew states facts."""
 
-from langmem_plugin.facts.words.language_table import Language, named, numbered, phrases, words
+from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 HEBREW = Language(
     name="he",
@@ -279,6 +279,42 @@ HEBREW = Language(
         "אלפים": 1000,
         "מיליון": 1_000_000,
     },
+    telling=meanings(
+        left="שמאל|שמאלי|שמאלית",
+        right="ימין|ימני|ימנית",
+        north="צפון|צפוני|צפונית",
+        south="דרום|דרומי|דרומית",
+        east="מזרח|מזרחי|מזרחית",
+        west="מערב|מערבי|מערבית",
+        first="ראשונה",
+        second="שנייה",
+        third="שלישית",
+        last="אחרון|אחרונה",
+        upper="עליון|עליונה|למעלה",
+        lower="תחתון|תחתונה|למטה",
+        front="קדמי|קדמית",
+        back="אחורי|אחורית",
+        before="לפני",
+        after="אחרי",
+        more="יותר",
+        less="פחות",
+        only="רק",
+        almost="כמעט",
+        morning="בוקר",
+        night="לילה",
+        weekend="סופש|סוף",
+        older="גדול|גדולה",
+        younger="קטן|קטנה",
+        half="חצי|וחצי",
+        without="בלי|ללא|חוץ|מלבד",
+        old="ישן|ישנה|לשעבר",
+        every_other="כפול|פעמיים",
+    ),
+    currencies=meanings(usd="דולר|דולרים", eur="יורו|אירו", gbp='ליש"ט|פאונד', ils='שקל|שקלים|ש"ח|שח|₪'),
+    periods_said=meanings(
+        hour="שעה|שעתי", day="יום|יומי", week="שבוע|שבועי|שבועית", month="חודש|חודשי|חודשית", year="שנה|שנתי|שנתית"
+    ),
+    binding=words("יותר|פחות|לפני|אחרי|מאשר|על|אל|עם|בלי|לא|נגד"),
     times={
         "day": phrases("יום|ימים"),
         "week": phrases("שבוע|שבועות"),
