@@ -19,13 +19,13 @@ def codes(text: str) -> Iterator[tuple[int, int, str]]:
     for found in _TOKEN.finditer(text):
         word = found.group().rstrip(".:'")
         if _is_code(word):
-            yield found.start(), found.start() + len(word), word.casefold() if "@" in word else word
+            yield found.start(), found.start() + len(word), word.casefold() if "@" in word or _COUNTED.fullmatch(word) else word
 
 
 def _is_code(word: str) -> bool:
     if _VERSION.fullmatch(word) or "://" in word or _GRADE.fullmatch(word):
         return True
-    if _AMOUNT.fullmatch(word) or _COUNTED.fullmatch(word):
+    if _AMOUNT.fullmatch(word):
         return False
     letters = any(c.isalpha() for c in word)
     if any("\u05d0" <= c <= "\u05ea" for c in word):

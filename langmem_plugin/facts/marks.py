@@ -20,7 +20,7 @@ def adds(new: str, old: str) -> bool:
     """Whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
     if _other_of_a_kind(new, old):
         return True
-    told, held = set(_marks(new)), set(_marks(old))
+    told, held = set(marks(new)), set(marks(old))
     if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
         return True
     if (told ^ held) & _NARROWING:
@@ -58,7 +58,8 @@ def _stressed(text: str) -> list[str]:
     ]
 
 
-def _marks(text: str) -> Iterator[str]:
+def marks(text: str) -> Iterator[str]:
+    """The numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
     timed = False  # "six in the morning" is read as one time
     for word in in_one_form(text):
         timed = timed or _is_clock(word)

@@ -162,6 +162,10 @@ def noted(reader: Reading, at: int) -> Finding | None:
                 if token.plain not in reader.language.articles | {"its", "their", "su"}
             )
             return reader.checked(Finding(thing, noun or "use", value[:turn], at, last))
+        if end == the + 1:
+            said = reader.predicate(replace(thing, name=reader.tokens[the:end], loose=True))
+            if said is not None and said.attribute == "age":
+                return said
         if begins(reader.tokens, end, reader.language.copulas) or reader.tokens[end].plain == ":":
             monthly = any(token.plain in ("month", "mes", "לחודש") for token in reader.tokens[end:])
             if monthly and reader.tokens[end].plain == ":":

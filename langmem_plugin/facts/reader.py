@@ -46,6 +46,7 @@ _PLACED: Final = words(
     "home|address|work address|gym|school|employer|bank|birthday|anniversary|wedding date|deadline|due date|launch date|university|office|day"
 )
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
+_AS: Final = words("as|como|בתור|כ")
 _NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
 )
@@ -167,6 +168,9 @@ class Reader:
             if not match.value:
                 return None
             rest, last = (), match.end
+        if attribute in ("employer", "school"):
+            last = next((at for at in range(match.end + 1, last) if self.tokens[at].plain in _AS), last)
+            rest = rest[: last - match.end]
         while last > match.end and not self.tokens[last - 1].word:
             last -= 1
         value = match.value if _is_whole(match) else (*match.value, *rest)

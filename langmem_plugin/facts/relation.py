@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.changes import ends, moves, says_the_same
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subjects import SELF
@@ -28,6 +29,7 @@ _ALIKE: Final = (
     frozenset({"fee", "price", "monthly payment"}),
     frozenset({"goal", "plan"}),
 )
+_NEVER_ENDED: Final = words("like|dislike|preference|allergy|intolerance|birthplace|origin|birthday|debt")
 _MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
 _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
 _NOTHING: Final = words("anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
@@ -47,10 +49,72 @@ class Relation:
     reason: str
 
 
+def alike_slots(key: str) -> set[str]:
+    """The keys of the slots in which the same thing may be said: of "self/home" also "self/address"."""
+    who, _, attribute = key.partition("/")
+    alike = {attribute}.union(*(group for group in _ALIKE if attribute in group))
+    alike |= {said for said, meant in _OPPOSITES.items() if meant == attribute}
+    alike |= {meant for said, meant in _OPPOSITES.items() if said == attribute}
+    return {f"{who}/{each}" for each in alike}
+
+
 def relation(new: Statement, old: Statement) -> Relation:
     """What `new` does to `old`, were it said after it; when in doubt both are kept, since losing a fact is worst."""
     if _worded_alike(new, old):
         return Relation("duplicate", "says the same in the same words")
+    told = [_of_one(each, old) for each in (new, *new.also)]
+    found = told[0]
+    if any(each.kind == "supersedes" for each in told) and not any(
+        _of_one(new, each).kind == "duplicate" for each in (old, *old.also)
+    ):
+        return next(each for each in told if each.kind == "supersedes")
+    if found.kind == "duplicate" and not all(_known(each, old) for each in new.also):
+        return Relation("keeps_both", "says something more")
+    if found.kind in ("duplicate", "supersedes"):
+        return found
+    return _by_words(new, old) or found
+
+
+def _known(part: Statement, old: Statement) -> bool:
+    return any(_of_one(part, each).kind == "duplicate" for each in (old, *old.also))
+
+
+def _by_words(new: Statement, old: Statement) -> Relation | None:
+    """Where the slots do not tell: by the words of both texts."""
+    if not _may_concern(new, old):
+        return None
+    if says_the_same(new.text, old.text) and _denies(new.text) == _denies(old.text) and _gone(new) == _gone(old):
+        return Relation("duplicate", "says the same in other words")
+    if not _gone(old) and _attribute_of(old) not in _NEVER_ENDED and ends(new.text, old.text):
+        return Relation("supersedes", "says that it is over")
+    if _gone(new) == _gone(old) and moves(new.text, old.text):
+        return Relation("supersedes", "says what it has changed to")
+    return None
+
+
+def _attribute_of(statement: Statement) -> str:
+    return statement.slot.attribute if statement.slot else ""
+
+
+def _may_concern(new: Statement, old: Statement) -> bool:
+    """Not where each is surely about somebody else: a person of theirs is no other person and not the speaker."""
+    if accents_differ(new.text, old.text):
+        return False
+    ours, theirs = (each.slot.who if each.slot else "" for each in (new, old))
+    if ours and theirs and _same_subject(ours, theirs) == "yes":
+        return True
+    roles = [_parts(who)[0] for who in (ours, theirs)]
+    if roles[0] == roles[1]:
+        return True
+    return not all(roles) and all(not role or _names_role(each.text, role) for role, each in zip(roles, (old, new), strict=True))
+
+
+def _names_role(text: str, role: str) -> bool:
+    said = set(plain(text).split())
+    return any(meant == role and said >= set(phrase) for language in LANGUAGES for phrase, meant in language.people.items())
+
+
+def _of_one(new: Statement, old: Statement) -> Relation:
     if new.slot is None or old.slot is None or new.value is None or old.value is None:
         return _without_slot(new, old)
     alike = _same_subject(new.slot.who, old.slot.who)

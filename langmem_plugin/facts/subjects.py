@@ -53,6 +53,9 @@ def subject_at(
         return Subject(SELF, at, at + 1, third=False)
     if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
+    beside = _apposed(tokens, at, language)
+    if beside is not None:
+        return beside
     if language.possessive_after:
         return _hebrew(tokens, at, language, noted=noted) or _named(tokens, at, language)
     if word in language.possessives:
@@ -65,6 +68,22 @@ def subject_at(
     if word in language.bare_people or (noted and _person(tokens, at, language)[0]):
         return _possessed(tokens, at, at, language)
     return _named(tokens, at, language)
+
+
+def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """As in "Mia, my daughter, is …": a name, and between commas who that is."""
+    name, rest = tokens[at : at + 1], tokens[at + 1 : at + 3]
+    if len(rest) < 2 or rest[0].plain != "," or not _nameable(name[0], language):  # noqa: PLR2004
+        return None
+    possessed = rest[1].plain in language.possessives
+    person, used = _person(tokens, at + 2 + possessed, language)
+    end = at + 2 + possessed + used
+    after = tokens[end : end + 1]
+    if language.possessive_after and after and after[0].plain in language.possessives:
+        possessed, end = True, end + 1
+    if not (person and possessed and end < len(tokens) and tokens[end].plain == ","):
+        return None
+    return Subject(_who(person, name), at, end + 1, role=person, name=tuple(name), shown=tuple(name))
 
 
 def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:

@@ -56,6 +56,7 @@ _PARTS_OF_DAY: Final = tuple(
     for said in cell.split("|")
 )
 _TYPED_LETTERS: Final = 4
+_ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
 
 
@@ -100,7 +101,7 @@ def same(one: str, other: str, *, exactly: bool = False) -> bool:
 def within(one: str, other: str) -> bool:
     """Whether all of `one` is said in `other` too: "Yaris" in "red Toyota Yaris"."""
     ours, theirs = canonical(one), canonical(other)
-    return bool(ours) and all(any(_inflected(word, held) for held in theirs) for word in ours)
+    return bool(ours) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
 
 def number(words: Sequence[str]) -> tuple[float, int] | None:
@@ -261,14 +262,20 @@ def _in_order(value: str) -> tuple[str, ...]:
 
 def _forms_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     """The same but for the ending of a word: "oats" and "oat", "vegetariana" and "vegetariano"."""
-    return len(ours) == len(theirs) and all(any(_inflected(word, held) for held in theirs) for word in ours)
+    return len(ours) == len(theirs) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
 
-def _inflected(one: str, other: str) -> bool:
+def forms_of_one(one: str, other: str) -> bool:
+    """Whether two words are one but for their ending; for words that are no names."""
     if one == other:
         return True
     if _CODE in (one[:1], other[:1]):
         return False
+    if "\u05d0" <= one[:1] <= "\u05ea" and (one[1:] == other or other[1:] == one) and (one + other)[0] in "הבוש":
+        return min(len(one), len(other)) >= _TYPED_LETTERS - 1
+    short, long = sorted((one, other), key=len)
+    if len(short) >= _TYPED_LETTERS and long.startswith(short) and long[len(short) :] in _ENDINGS:
+        return True
     stem = min(len(one), len(other)) - 1
     return (
         stem >= _TYPED_LETTERS

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
 from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound
-from langmem_plugin.facts import Slot, Statement, rests_on, statement_of
+from langmem_plugin.facts import Slot, Statement, alike_slots, rests_on, statement_of
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
@@ -154,7 +154,7 @@ class Reconciler:
         memory_ids |= self._repository.ids_of_same(
             connection, owner, [(each.memory.text, each.memory.key) for each in drafts], _WEIGHED, now=now
         )
-        slots = {each.memory.slot for each in drafts if each.memory.slot is not None}
+        slots = {slot for each in drafts for slot in _slots(each)}
         memory_ids |= self._repository.ids_of_slots(connection, owner, slots, _WEIGHED, now=now)
         found = self._repository.by_ids(connection, owner, list(memory_ids))
         return _Held([_stated(each) for each in found if each.status in _WEIGHED])
@@ -237,7 +237,15 @@ class _Held:
 def _names(stated: Stated) -> list[tuple[str, str]]:
     memory = stated.memory
     names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
-    return names if memory.slot is None else [*names, ("slot", memory.slot)]
+    return [*names, *(("attribute", slot.partition("/")[2]) for slot in _slots(stated))]
+
+
+def _slots(stated: Stated) -> set[str]:
+    """The slot that a memory has, those of all that its text states, and those that can say the same thing."""
+    statement = stated.statement
+    told = {each.slot.key for each in (statement, *statement.also) if each.slot is not None}
+    held = told if stated.memory.slot is None else {*told, stated.memory.slot}
+    return {other for slot in held for other in alike_slots(slot)}
 
 
 def _stated(memory: Memory) -> Stated:

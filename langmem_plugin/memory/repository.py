@@ -194,11 +194,15 @@ class MemoryRepository:
     def ids_of_slots(
         self, connection: Connection, owner: str, slots: Iterable[str], statuses: Sequence[Status], *, now: datetime
     ) -> set[str]:
-        """The memories in these states that are a value of one of the slots."""
+        """The memories in these states that are a value of one of the slots, of whomever: "mia" may be "daughter mia"."""
+        attributes = sorted({slot.partition("/")[2] for slot in slots})
         found: set[str] = set()
-        for part in in_parts(list(slots)):
+        for attribute in attributes:
             of_slots = select(memory.c.memory_id).where(
-                memory.c.owner == owner, memory.c.slot.in_(part), memory.c.status.in_(statuses), valid(now)
+                memory.c.owner == owner,
+                memory.c.slot.endswith(f"/{attribute}", autoescape=True),
+                memory.c.status.in_(statuses),
+                valid(now),
             )
             found.update(connection.execute(of_slots).scalars())
         return found

@@ -173,7 +173,7 @@ ENGLISH = Language(
         "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
         "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
-        "dislike": "hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
+        "dislike": "stopped liking|loving|enjoying V; do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
         "preference": "prefer/prefers|prefer (to|having) V; would rather V; would prefer V",
         "hobby": "=play/plays|play (the) V; =do/does|do =yoga|pilates|karate|ballet|crossfit|judo|boxing|ceramics|pottery (V); =paint|knit|sing|bake|garden|hike|climb|surf/paints|knits|sings|bakes|gardens|hikes|climbs|surfs (V); collect/collects V",
         "car": "drive|drives/drives (a|an|the) V; bought|leased|got (a|an|the) (new|used) =car|suv|truck|van|motorbike (V)",
@@ -417,6 +417,14 @@ ENGLISH = Language(
     binding=words(
         "than|to|from|before|after|over|into|for|against|by|with|without|not|but|between|under|above|owes|owe|above|below|via|then"
     ),
+    endings=phrases(
+        "dropped|we dropped|left|quit|sold|cancelled|canceled|gave up|gave up on|stopped|stopped using|got rid of|done with|no more|swapped|switched from|switched away from|replaced|moved on from|moved away from|instead of|traded in|traded|scrapped|ditched|finished with|changed from|went from|no longer|stopped going to|stopped seeing|fired|let go of|closed|parted ways with|broke up with"
+    ),
+    ends_at=words("for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"),
+    changed=phrases(
+        "now|moved to|has moved|have moved|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
+    ),
+    empty=words("get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"),
     times={
         "day": phrases("day|days"),
         "week": phrases("week|weeks"),

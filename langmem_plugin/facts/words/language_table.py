@@ -45,6 +45,8 @@ class Language:
     that will not hold for long, unless one of `events` is told of it. `articles` begin a value without being of it.
     `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
     an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
+    After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
+    words say nothing that tells one fact from another.
     """
 
     name: str
@@ -102,6 +104,10 @@ class Language:
     currencies: Mapping[str, str]
     periods_said: Mapping[str, str]
     binding: frozenset[str]
+    endings: tuple[tuple[str, ...], ...]
+    ends_at: frozenset[str]
+    changed: tuple[tuple[str, ...], ...]
+    empty: frozenset[str]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

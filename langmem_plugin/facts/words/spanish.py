@@ -353,6 +353,14 @@ SPANISH = Language(
         year="ano|anual|anuales",
     ),
     binding=words("que|a|desde|hasta|antes|despues|sobre|contra|con|sin|por|para|no|sino|entre"),
+    endings=phrases(
+        "deje|dejamos|deje de|dejamos de|deje el|deje la|vendi|vendimos|cancele|cancelamos|cambie|cambiamos|ya no|en vez de|en lugar de|pase de|pasamos de|sustitui|reemplace|renuncie a|se acabo|se acabaron|adios a|no mas"
+    ),
+    ends_at=words("por|a|para|ahora|y|pero|porque|desde|ayer|hoy|este|esta|con"),
+    changed=phrases(
+        "ahora|paso a|pasa a|pasan a|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
+    ),
+    empty=words("tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"),
     times={
         "day": phrases("dia|dias"),
         "week": phrases("semana|semanas"),
