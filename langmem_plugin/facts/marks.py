@@ -124,5 +124,7 @@ def _of_twelve(clock: str) -> tuple[int, str]:
 _COMMON: Final = frozenset(
     word
     for language in LANGUAGES
-    for word in language.selves | language.possessives | language.others | frozenset({"ok", "tv", "wifi", "pin"})
+    for word in language.weekdays.keys()
+    | language.months.keys()
+    | language.selves | language.possessives | language.others | frozenset({"ok", "tv", "wifi", "pin"})
 )

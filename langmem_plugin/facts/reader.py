@@ -312,7 +312,10 @@ class Reader:
                 return None
             subject = replace(subject, who=SELF)
         if attribute in _PETS:
-            attribute, value = "pet", (*subject.shown[:1], *value)
+            kind = subject.shown[:1]
+            if self.language.name == "he" and kind and kind[0].plain[:1] == "ה":
+                kind = (bare(kind[0], 1),)
+            attribute, value = "pet", (*kind, *value)
         said = Finding(subject, attribute, value, subject.first, last, negated=negated)
         correction = self.tokens[last : last + 2]
         if value and [token.plain for token in correction][:1] in (["not"], ["no"], ["לא"]):

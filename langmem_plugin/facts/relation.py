@@ -28,11 +28,12 @@ _ALIKE: Final = (
     frozenset({"dog", "cat", "pet"}),
     frozenset({"fee", "price", "monthly payment"}),
     frozenset({"goal", "plan"}),
+    frozenset({"gym", "school"}),
 )
-_NEVER_ENDED: Final = words("like|dislike|preference|allergy|intolerance|birthplace|origin|birthday|debt")
+_NEVER_ENDED: Final = words("like|dislike|preference|birthplace|origin|birthday|debt")
 _MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
 _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
-_NOTHING: Final = words("anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
+_NOTHING: Final = words("paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
 _WHO_HELPS: Final = words("dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|boss|manager")
@@ -210,6 +211,8 @@ def _same_value(new: Statement, old: Statement) -> bool:
     ours, theirs = new.value or "", old.value or ""
     if _is_secret(new) or _is_secret(old):
         return _as_typed(ours) == _as_typed(theirs)
+    if new.slot is not None and old.slot is not None and new.slot.attribute == old.slot.attribute == "smoking":
+        return True
     return same(ours, theirs, exactly=not _inflects(new) or not _inflects(old))
 
 
@@ -282,10 +285,14 @@ def _same_subject(one: str, other: str) -> Literal["yes", "no", "perhaps"]:
     if name and other_name:
         if name != other_name:
             return "no"
-        return "no" if role and other_role and role != other_role else "yes"
+        return "no" if role and other_role and not _one_role(role, other_role) else "yes"
     if role and role == other_role:
         return "yes" if role in _ONE_OF_A_KIND else "perhaps"
     return "no"
+
+
+def _one_role(one: str, other: str) -> bool:
+    return one == other or ("child" in (one, other) and not {one, other}.isdisjoint({"son", "daughter"}))
 
 
 def _parts(who: str) -> tuple[str, frozenset[str]]:

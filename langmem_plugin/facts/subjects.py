@@ -15,6 +15,7 @@ _PETS: Final = frozenset({"dog", "cat", "pet"})
 _GROWTH: Final = words(
     "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
+_OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
 _HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 
 
@@ -83,7 +84,7 @@ def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | 
         possessed, end = True, end + 1
     if not (person and possessed and end < len(tokens) and tokens[end].plain == ","):
         return None
-    return Subject(_who(person, name), at, end + 1, role=person, name=tuple(name), shown=tuple(name))
+    return Subject(_who(person, tuple(name)), at, end + 1, role=person, name=tuple(name), shown=tuple(name))
 
 
 def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
@@ -115,6 +116,9 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
+    name = name_at(tokens, at, language) if tokens[at - 1].plain in _GROWTH else ()
+    if name and name[0].capital:  # "my eldest Declan"
+        return Subject(_who("child", name), first, at + len(name), role="child", name=name, shown=name)
     return _other_thing(tokens, first, at, language)
 
 
@@ -183,7 +187,7 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
 
 def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
     """The attribute of "my wife's name", also where the apostrophe was left out ("my wifes name")."""
-    marked = at < len(tokens) and tokens[at].plain == "'s"
+    marked = _possessive(tokens, at)
     start = at + marked
     noun, length = _noun(tokens, start, language)
     if noun and (marked or used_s.endswith("s") or begins(tokens, start + length, language.copulas)):
@@ -290,7 +294,7 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
 
 
 def _possessive(tokens: Sequence[Token], at: int) -> bool:
-    return at < len(tokens) and tokens[at].plain == "'s"
+    return at < len(tokens) and tokens[at].plain in _OWNING
 
 
 def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:

@@ -14,7 +14,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
 _ARTICLES: Final = words(
-    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
+    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|city|ciudad|עיר|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
 )
 _SAME: Final = {
     word: group.split()[0]

@@ -211,6 +211,45 @@ Mi gato se llama Oliva | Mi gato se llama Oliver
 Como pescado | Solo como pescado
 """
 
+NEWS_OF_SOMETHING_ELSE = """
+I left Acme | Dan works at Acme
+I left Acme | Acme owes me 300
+I left Acme | My office is next to Acme
+I left my keys at Acme | I work at Acme
+I left home at 8 | My home is in Haifa
+I sold the Yaris | Dan drives a Yaris
+I sold the Yaris | The Yaris insurance is 3000 a year
+We dropped Millbrook | Millbrook is closed on Mondays
+I stopped coffee | Dan drinks coffee
+I quit smoking | My brother Dan smokes
+I cancelled Netflix | My sister Eve has Netflix
+I no longer work with Maria | I work with Mario
+I no longer work at Acme | I work at Acme North
+I no longer eat eggs | My son Leo is allergic to eggs
+Room 12 is now 50 a night | Room 14 is 40 a night
+The under-10s have moved to Wednesdays at 18:30 | The under-12s train on Tuesdays at 18:30
+My night fee is now 95 | My day fee is 80
+Mia's lesson is now on Monday | Leo's lesson is on Tuesday
+The Haifa office now opens at 9 | The Acre office opens at 8
+My mother's rent went up to 900 | My rent is 800
+My brother Dan turned 7 | My brother Ron is 6
+I finished the book on Spain | I want to visit Spain
+We fired Dan Levi | Dan Cohen is our plumber
+I switched from tea to coffee in the evening | I drink tea in the morning
+Dan moved to Haifa | I live in Lod
+I got rid of the red chair | I have a blue chair
+I paid Acme back | Acme owes me 300
+My sister quit Acme | I work at Acme
+עזבתי את גלים | דן עובד בגלים
+מכרנו את המאזדה | לאח שלי דן יש מאזדה
+אימון הנוער עבר ליום שלישי | אימון הבוגרים ביום שני
+השכירות של אמא עלתה ל-900 | השכירות שלי 800
+Dejé Nubelia | Mi hermano Luis trabaja en Nubelia
+Vendimos el Seat | Mi hermana Elena tiene un Seat
+El alquiler de mi madre subió a 900 | Mi alquiler es de 800
+La clase de Mia pasa al jueves | La clase de Leo es el martes
+"""
+
 
 def pairs(table):
     rows = [tuple(part.strip() for part in line.split(" | ")) for line in table.splitlines() if line]
@@ -228,6 +267,11 @@ def test_another_value_that_looks_like_the_old_one_is_no_duplicate(new, old):
 
 @pytest.mark.parametrize(("new", "old"), pairs(BOTH_CAN_BE_SO))
 def test_two_facts_that_look_alike_and_can_both_be_so_stay(new, old):
+    assert of(new, old) in ("keeps_both", "unrelated")
+
+
+@pytest.mark.parametrize(("new", "old"), pairs(NEWS_OF_SOMETHING_ELSE)[: NEWS_OF_SOMETHING_ELSE.count(" | ")])
+def test_what_has_ended_or_moved_ends_nothing_of_others(new, old):
     assert of(new, old) in ("keeps_both", "unrelated")
 
 

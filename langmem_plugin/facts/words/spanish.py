@@ -358,7 +358,7 @@ SPANISH = Language(
     ),
     ends_at=words("por|a|para|ahora|y|pero|porque|desde|ayer|hoy|este|esta|con"),
     changed=phrases(
-        "ahora|paso a|pasa a|pasan a|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
+        "ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
     ),
     empty=words("tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"),
     times={
