@@ -9,7 +9,7 @@ from typing import Final
 
 from langmem_plugin.facts.marks import adds, marks, names
 from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.values import canonical, forms_of_one, in_one_form
+from langmem_plugin.facts.values import canonical, in_one_form
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import words
 
@@ -18,7 +18,16 @@ _EMPTY: Final = frozenset(word for language in LANGUAGES for word in language.em
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding) - {"from", "by", "con", "עם", "of"}
 _PLACING: Final = words("at|in|on|en|ב")
 _MONEY: Final = frozenset(form for language in LANGUAGES for each in language.currencies for form in (each, each.removesuffix("s")))
+_PEOPLE: Final = frozenset(
+    each for language in LANGUAGES for phrase in language.people for word in phrase for each in canonical(word)
+)
+_STARTING: Final = frozenset(
+    word
+    for language in LANGUAGES
+    for word in language.selves | language.possessives | language.articles | frozenset(w for p in language.leads for w in p)
+) | words("the|el|la|los|las|there|trabajo|vivo|pago|tomo|voy|uso|soy|estoy")
 _OBJECTS: Final = words("me|us|him|her|them|le|les|nos|לי|לנו|לו|לה|להם")
+_TYPED_LETTERS: Final = 4
 _LONGEST_ENDED: Final = 6
 
 
@@ -44,10 +53,18 @@ def ends(new: str, old: str) -> bool:
         gone = canonical(over) - _EMPTY
         held = _telling(old)
         if gone and _held(gone, held):
+            if held & _PEOPLE - told or _first_name(old) - told - gone:
+                return False
             left = {word for word in names(old) | set(marks(old)) if not _held({word}, gone | told)}
             beside = _beside(old, gone)
             return left <= beside
     return False
+
+
+def _first_name(text: str) -> set[str]:
+    """The word that a text begins with, which may be somebody's name."""
+    first = text.split()[:1]
+    return {word for word in map(plain, first) if word.isalpha() and word not in _EMPTY | _STARTING}
 
 
 def ended(text: str) -> list[str]:
@@ -95,16 +112,24 @@ def _last_number_alone(new: str, old: str) -> bool:
 
 
 def _held(ours: set[str] | frozenset[str], theirs: set[str] | frozenset[str]) -> bool:
-    return all(any(forms_of_one(word, held) for held in theirs) for word in ours)
+    return all(any(_one_word(word, held) for held in theirs) for word in ours)
+
+
+def _one_word(one: str, other: str) -> bool:
+    """The same word, of one or of several, or with a Hebrew letter written onto it."""
+    short, long = sorted((one, other), key=len)
+    if one == other or (len(short) >= _TYPED_LETTERS and long in (f"{short}{ending}" for ending in ("s", "es", "ing", "ed"))):
+        return True
+    return len(short) >= _TYPED_LETTERS - 1 and "\u05d0" <= long[0] <= "\u05ea" and long[0] in "הבוש" and long[1:] == short
 
 
 def _beside(text: str, words: frozenset[str]) -> set[str]:
-    """The names that stand right beside the words: "Ford" of "Ford Transit"."""
+    """What stands right before the words: "Ford" of "Ford Transit", but not "North" of "Acme North"."""
     said = list(in_one_form(text))
     found = set()
     for at, word in enumerate(said):
-        if any(forms_of_one(word, each) for each in words):
-            found |= {*said[max(at - 1, 0) : at], *said[at + 1 : at + 2]}
+        if any(_one_word(word, each) for each in words):
+            found |= {*said[max(at - 1, 0) : at]}
     return found
 
 

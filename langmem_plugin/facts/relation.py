@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.changes import ends, moves, says_the_same
+from langmem_plugin.facts.changes import ended, ends, moves, says_the_same
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
 from langmem_plugin.facts.subjects import SELF
@@ -36,6 +36,7 @@ _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
 _NOTHING: Final = words("paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
+_NAMED: Final = words("employer|school|gym|customer|supplier|university|colleague")  # "Acme" is not "Acme North"
 _WHO_HELPS: Final = words("dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|boss|manager")
 _SECRETS: Final = words(
     "password|passcode|passphrase|pin|code|key|username|login|wifi|contrasena|clave|codigo|usuario|סיסמה|הסיסמה|קוד|הקוד|סיסמת|מפתח"
@@ -86,11 +87,19 @@ def _by_words(new: Statement, old: Statement) -> Relation | None:
         return None
     if says_the_same(new.text, old.text) and _denies(new.text) == _denies(old.text) and _gone(new) == _gone(old):
         return Relation("duplicate", "says the same in other words")
-    if not _gone(old) and _attribute_of(old) not in _NEVER_ENDED and ends(new.text, old.text):
+    if not _gone(old) and _attribute_of(old) not in _NEVER_ENDED and _ended(new, old):
         return Relation("supersedes", "says that it is over")
     if _gone(new) == _gone(old) and moves(new.text, old.text):
         return Relation("supersedes", "says what it has changed to")
     return None
+
+
+def _ended(new: Statement, old: Statement) -> bool:
+    """By the words of both, where what is over is of the old value, and the old one is about nobody unsaid in the new."""
+    if old.value is not None and not any(within(over, old.value) or within(old.value, over) for over in ended(new.text)):
+        return False
+    who = _parts(old.slot.who)[1] if old.slot is not None and old.slot.who != SELF else frozenset()
+    return who <= canonical(new.text) and ends(new.text, old.text)
 
 
 def _attribute_of(statement: Statement) -> str:
@@ -144,7 +153,8 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
             return Relation("duplicate", "says the same value in other words")
         return Relation("supersedes", "says that it is no more so" if gone else "says that it is so after all")
     if gone and not was_gone:
-        if within(ours, theirs) or not canonical(ours) - _NOTHING:
+        named = new.slot is not None and new.slot.attribute in _NAMED and not _less(ours, theirs)
+        if (within(ours, theirs) and not named) or not canonical(ours) - _NOTHING:
             return Relation("supersedes", "says that it is no more so")
         return Relation("keeps_both", "ends something else")
     if gone or was_gone:
