@@ -140,7 +140,9 @@ def changes(name: str, rows: list[dict], *, show: bool) -> None:
         count = sum(number for (each, _), number in told.items() if each == expected)
         print(f"  {expected:32} {right[expected] / count:9.1%}   ({right[expected]} of {count})")
     both = sum(number for (each, _), number in told.items() if each in ("keep_both", "stored"))
-    lost = sum(number for (each, got), number in told.items() if each in ("keep_both", "stored") and got == "superseded")
+    lost = sum(
+        number for (each, got), number in told.items() if each in ("keep_both", "stored") and got == "superseded"
+    )
     print(f"  {'all':32} {sum(right.values()) / max(told.total(), 1):9.1%}   ({sum(right.values())} of {told.total()})")
     print(f"  {'keep-both taken for superseded':32} {lost / max(both, 1):9.1%}   ({lost} of {both})")
 

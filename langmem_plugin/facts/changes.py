@@ -15,17 +15,35 @@ from langmem_plugin.facts.words.language_table import words
 
 _WORD = re.compile(r"[^\W_]++(?:['\"-][^\W_]++)*+|[^\w\s]")
 _EMPTY: Final = frozenset(word for language in LANGUAGES for word in language.empty)
-_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding) - {"from", "by", "con", "עם", "of"}
+_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding) - {
+    "from",
+    "by",
+    "con",
+    "עם",
+    "of",
+}
 _PLACING: Final = words("at|in|on|en|ב")
-_MONEY: Final = frozenset(form for language in LANGUAGES for each in language.currencies for form in (each, each.removesuffix("s")))
+_MONEY: Final = frozenset(
+    form for language in LANGUAGES for each in language.currencies for form in (each, each.removesuffix("s"))
+)
 _PEOPLE: Final = frozenset(
     each for language in LANGUAGES for phrase in language.people for word in phrase for each in canonical(word)
 )
 _STARTING: Final = frozenset(
     word
     for language in LANGUAGES
-    for word in language.selves | language.possessives | language.articles | frozenset(w for p in language.leads for w in p)
+    for word in language.selves
+    | language.possessives
+    | language.articles
+    | frozenset(w for p in language.leads for w in p)
 ) | words("the|el|la|los|las|there|trabajo|vivo|pago|tomo|voy|uso|soy|estoy")
+_CHANGING: Final = frozenset(
+    each
+    for language in LANGUAGES
+    for phrase in (*language.changed, *language.endings, *language.leads, *language.ended, *language.ended_after)
+    for word in phrase
+    for each in (word, *canonical(word))
+) | frozenset(word for language in LANGUAGES for word in language.fillers | language.weekdays.keys())
 _OBJECTS: Final = words("me|us|him|her|them|le|les|nos|לי|לנו|לו|לה|להם")
 _TYPED_LETTERS: Final = 4
 _LONGEST_ENDED: Final = 6
@@ -34,7 +52,7 @@ _LONGEST_ENDED: Final = 6
 def says_the_same(new: str, old: str) -> bool:
     """Whether each word of both that says anything is in the other, and the names stand in one order."""
     ours, theirs = _telling(new), _telling(old)
-    if len(ours) < 2 or not (_held(ours, theirs) and _held(theirs, ours)):  # noqa: PLR2004
+    if len(ours) < 2 or not (_held(ours, theirs) and _held(theirs, ours)):
         return False
     if any(word in _BINDING | _OBJECTS for text in (new, old) for word in plain(text).split()):
         return False  # who gave, and who was given
@@ -55,6 +73,8 @@ def ends(new: str, old: str) -> bool:
         if gone and _held(gone, held):
             if held & _PEOPLE - told or _first_name(old) - told - gone:
                 return False
+            if told & _PEOPLE - held or _first_name(new) - held - _CHANGING:
+                return False
             left = {word for word in names(old) | set(marks(old)) if not _held({word}, gone | told)}
             beside = _beside(old, gone)
             return left <= beside
@@ -64,7 +84,11 @@ def ends(new: str, old: str) -> bool:
 def _first_name(text: str) -> set[str]:
     """The word that a text begins with, which may be somebody's name."""
     first = text.split()[:1]
-    return {word for word in map(plain, first) if word.isalpha() and word not in _EMPTY | _STARTING}
+    return {
+        word
+        for word in (plain(each).removesuffix("'s").strip(",") for each in first)
+        if word.isalpha() and word not in _EMPTY | _STARTING
+    }
 
 
 def ended(text: str) -> list[str]:
@@ -82,7 +106,9 @@ def ended(text: str) -> list[str]:
                     placed = next((place for place in range(start, end) if tokens[place] in _PLACING), end)
                     if phrase[0] in language.negations or phrase in language.ended:
                         placed = end  # "no longer work at …" does not end all work
-                    found += [" ".join(tokens[start:last]) for last in {placed, end} if start < last <= start + _LONGEST_ENDED]
+                    found += [
+                        " ".join(tokens[start:last]) for last in {placed, end} if start < last <= start + _LONGEST_ENDED
+                    ]
     return found
 
 
@@ -98,6 +124,9 @@ def moves(new: str, old: str) -> bool:
     if not replaced or ("number" in replaced and not _last_number_alone(new, old)):
         return False
     topic = {word for word in _telling(old) if not _is_amount(word)}
+    beside = {word for word in _telling(new) if not _is_amount(word) and not _held({word}, topic)}
+    if beside - _CHANGING:
+        return False  # something else than what was said before
     return bool(topic) and _held(topic, _telling(new)) and not names(new) - {plain(w) for w in _WORD.findall(old)}
 
 
@@ -118,9 +147,13 @@ def _held(ours: set[str] | frozenset[str], theirs: set[str] | frozenset[str]) ->
 def _one_word(one: str, other: str) -> bool:
     """The same word, of one or of several, or with a Hebrew letter written onto it."""
     short, long = sorted((one, other), key=len)
-    if one == other or (len(short) >= _TYPED_LETTERS and long in (f"{short}{ending}" for ending in ("s", "es", "ing", "ed"))):
+    if one == other or (
+        len(short) >= _TYPED_LETTERS and long in (f"{short}{ending}" for ending in ("s", "es", "ing", "ed"))
+    ):
         return True
-    return len(short) >= _TYPED_LETTERS - 1 and "\u05d0" <= long[0] <= "\u05ea" and long[0] in "הבוש" and long[1:] == short
+    return (
+        len(short) >= _TYPED_LETTERS - 1 and "\u05d0" <= long[0] <= "\u05ea" and long[0] in "הבוש" and long[1:] == short
+    )
 
 
 def _beside(text: str, words: frozenset[str]) -> set[str]:
@@ -134,7 +167,7 @@ def _beside(text: str, words: frozenset[str]) -> set[str]:
 
 
 def _kind(mark: str) -> str:
-    return "number" if mark[:1].isdigit() else "time" if mark[:1] == "t" and ":" in mark else mark.split()[0]
+    return "number" if mark[:1].isdigit() else "time" if mark[:1] == "t" and ":" in mark else mark.split(maxsplit=1)[0]
 
 
 def _is_amount(word: str) -> bool:

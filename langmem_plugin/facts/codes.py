@@ -19,7 +19,11 @@ def codes(text: str) -> Iterator[tuple[int, int, str]]:
     for found in _TOKEN.finditer(text):
         word = found.group().rstrip(".:'")
         if _is_code(word):
-            yield found.start(), found.start() + len(word), word.casefold() if "@" in word or _COUNTED.fullmatch(word) else word
+            yield (
+                found.start(),
+                found.start() + len(word),
+                word.casefold() if "@" in word or _COUNTED.fullmatch(word) else word,
+            )
 
 
 def _is_code(word: str) -> bool:

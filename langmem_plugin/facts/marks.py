@@ -10,7 +10,9 @@ from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.facts.words import LANGUAGES
 
-_ACCENTS_LEFT_OUT: Final = frozenset("esta ano anos cumpleanos manana espana espanol tambien ingles".split())
+_ACCENTS_LEFT_OUT: Final = frozenset(
+    ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
+)
 _NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
 _SENTENCE_END: Final = frozenset(".!?;:\n")
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
@@ -25,7 +27,7 @@ def adds(new: str, old: str) -> bool:
         return True
     if (told ^ held) & _NARROWING:
         return True
-    known = {word for word in re.findall(r"[^\W_]++", plain(old))}
+    known = set(re.findall(r"[^\W_]++", plain(old)))
     return any(word not in known for word in names(new))
 
 
@@ -77,10 +79,10 @@ def marks(text: str) -> Iterator[str]:
 def _forms(word: str, language: str) -> set[str]:
     """A word, also without the ending or, in Hebrew, the letters that are written onto it."""
     if language != "he":
-        return {word, word.removesuffix("s")} if len(word) > 4 else {word}  # noqa: PLR2004
+        return {word, word.removesuffix("s")} if len(word) > 4 else {word}
     found = {word}
     for _ in range(2):
-        found |= {each[1:] for each in found if each[:1] in "ובלמהש" and len(each) > 3}  # noqa: PLR2004
+        found |= {each[1:] for each in found if each[:1] in "ובלמהש" and len(each) > 3}
     return found
 
 
@@ -113,7 +115,9 @@ def _one_time(told: str, held: str) -> bool:
     """Whether a time says no more than another: "6:30" is "6:30 am" or what "18:30" says again in short."""
     if not (_is_clock(told) and _is_clock(held)) or _of_twelve(told) != _of_twelve(held):
         return False
-    return told.endswith("?") or (held.endswith("?") and told[1:].split(":")[0] == held[1:].split(":")[0])
+    return told.endswith("?") or (
+        held.endswith("?") and told[1:].split(":", maxsplit=1)[0] == held[1:].split(":", maxsplit=1)[0]
+    )
 
 
 def _of_twelve(clock: str) -> tuple[int, str]:
@@ -126,5 +130,8 @@ _COMMON: Final = frozenset(
     for language in LANGUAGES
     for word in language.weekdays.keys()
     | language.months.keys()
-    | language.selves | language.possessives | language.others | frozenset({"ok", "tv", "wifi", "pin"})
+    | language.selves
+    | language.possessives
+    | language.others
+    | frozenset({"ok", "tv", "wifi", "pin"})
 )

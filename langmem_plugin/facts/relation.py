@@ -33,7 +33,9 @@ _ALIKE: Final = (
 _NEVER_ENDED: Final = words("like|dislike|preference|birthplace|origin|birthday|debt")
 _MEATLESS: Final = canonical("vegetarian vegan pescatarian pescetarian carnivore")
 _MEAT: Final = frozenset({"meat", "carne", "בשר", "שר"})
-_NOTHING: Final = words("paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר")
+_NOTHING: Final = words(
+    "paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר"
+)
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
 _NAMED: Final = words("employer|school|gym|customer|supplier|university|colleague")  # "Acme" is not "Acme North"
@@ -96,7 +98,9 @@ def _by_words(new: Statement, old: Statement) -> Relation | None:
 
 def _ended(new: Statement, old: Statement) -> bool:
     """By the words of both, where what is over is of the old value, and the old one is about nobody unsaid in the new."""
-    if old.value is not None and not any(within(over, old.value) or within(old.value, over) for over in ended(new.text)):
+    if old.value is not None and not any(
+        within(over, old.value) or within(old.value, over) for over in ended(new.text)
+    ):
         return False
     who = _parts(old.slot.who)[1] if old.slot is not None and old.slot.who != SELF else frozenset()
     return who <= canonical(new.text) and ends(new.text, old.text)
@@ -116,12 +120,16 @@ def _may_concern(new: Statement, old: Statement) -> bool:
     roles = [_parts(who)[0] for who in (ours, theirs)]
     if roles[0] == roles[1]:
         return True
-    return not all(roles) and all(not role or _names_role(each.text, role) for role, each in zip(roles, (old, new), strict=True))
+    return not all(roles) and all(
+        not role or _names_role(each.text, role) for role, each in zip(roles, (old, new), strict=True)
+    )
 
 
 def _names_role(text: str, role: str) -> bool:
     said = set(plain(text).split())
-    return any(meant == role and said >= set(phrase) for language in LANGUAGES for phrase, meant in language.people.items())
+    return any(
+        meant == role and said >= set(phrase) for language in LANGUAGES for phrase, meant in language.people.items()
+    )
 
 
 def _of_one(new: Statement, old: Statement) -> Relation:
@@ -245,7 +253,9 @@ def _inflects(statement: Statement) -> bool:
     if statement.slot is None or names(f"- {statement.value}"):
         return False
     kind = attribute_of(statement.slot.attribute)
-    return kind.category in ("taste", "health", "life", "work") and not kind.single or statement.slot.attribute == "job"
+    return (
+        kind.category in ("taste", "health", "life", "work") and not kind.single
+    ) or statement.slot.attribute == "job"
 
 
 def _is_secret(statement: Statement) -> bool:

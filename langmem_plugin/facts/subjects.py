@@ -74,7 +74,7 @@ def subject_at(
 def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
     """As in "Mia, my daughter, is …": a name, and between commas who that is."""
     name, rest = tokens[at : at + 1], tokens[at + 1 : at + 3]
-    if len(rest) < 2 or rest[0].plain != "," or not _nameable(name[0], language):  # noqa: PLR2004
+    if len(rest) < 2 or rest[0].plain != "," or not _nameable(name[0], language):
         return None
     possessed = rest[1].plain in language.possessives
     person, used = _person(tokens, at + 2 + possessed, language)

@@ -194,7 +194,7 @@ class MemoryRepository:
     def ids_of_slots(
         self, connection: Connection, owner: str, slots: Iterable[str], statuses: Sequence[Status], *, now: datetime
     ) -> set[str]:
-        """The memories in these states that are a value of one of the slots, of whomever: "mia" may be "daughter mia"."""
+        """The memories in these states that are a value of one of the slots: "mia" may be "daughter mia"."""
         attributes = sorted({slot.partition("/")[2] for slot in slots})
         found: set[str] = set()
         for attribute in attributes:

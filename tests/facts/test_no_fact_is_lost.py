@@ -240,6 +240,11 @@ Dan moved to Haifa | I live in Lod
 I got rid of the red chair | I have a blue chair
 I paid Acme back | Acme owes me 300
 My sister quit Acme | I work at Acme
+Dan quit Acme | I work at Acme
+dan quit acme | I work at Acme
+Dan's lesson is now on Monday | My lesson is on Tuesday
+mia's class moved to monday | my class is on tuesday
+The swimming class moved to Monday | The class is on Tuesday
 עזבתי את גלים | דן עובד בגלים
 מכרנו את המאזדה | לאח שלי דן יש מאזדה
 אימון הנוער עבר ליום שלישי | אימון הבוגרים ביום שני

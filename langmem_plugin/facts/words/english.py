@@ -421,11 +421,15 @@ ENGLISH = Language(
     endings=phrases(
         "dropped|we dropped|left|quit|sold|cancelled|canceled|gave up|gave up on|stopped|stopped using|got rid of|done with|no more|swapped|switched from|switched away from|replaced|moved on from|moved away from|instead of|traded in|traded|scrapped|ditched|finished with|changed from|went from|no longer|stopped going to|stopped seeing|fired|let go of|closed|parted ways with|broke up with|outgrew|grew out of|finished|completed|rehomed|gave away|paid off|came off|went off|i'm off|am off|no longer taking|no longer on|no longer using|no longer have|no longer seeing|no longer going to|stopped taking|stopped paying for|retired from|moved out of|unsubscribed from|withdrew from|dropped out of"
     ),
-    ends_at=words("for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"),
+    ends_at=words(
+        "for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"
+    ),
     changed=phrases(
         "now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
     ),
-    empty=words("get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"),
+    empty=words(
+        "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"
+    ),
     times={
         "day": phrases("day|days"),
         "week": phrases("week|weeks"),

@@ -360,7 +360,9 @@ SPANISH = Language(
     changed=phrases(
         "ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
     ),
-    empty=words("tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"),
+    empty=words(
+        "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"
+    ),
     times={
         "day": phrases("dia|dias"),
         "week": phrases("semana|semanas"),
