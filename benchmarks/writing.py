@@ -19,11 +19,12 @@ from collections import Counter
 from datetime import datetime
 from pathlib import Path
 
-from langmem_plugin.facts import Statement, classify, relation, statement_of, statements
+from langmem_plugin.facts import Statement, classify, statements
 from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.memory import MemoryService
 
 _HERE = Path(__file__).parent
 _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
@@ -115,31 +116,35 @@ def extraction(name: str, rows: list[dict], *, show: bool) -> None:
 def changes(name: str, rows: list[dict], *, show: bool) -> None:
     """Each story is told step by step; what the relation of each fact to those held says is compared with the expected.
 
-    By `statement_of` and `relation` alone, each step against the facts that hold: what repeats one of them is a
-    duplicate, what takes the place of one said earlier supersedes it, all else is stored beside them.
+    Through a memory service, as an application tells them: each step is remembered as said when it was said. What was
+    said before what holds now is told "late", and has to be history at once.
     """
-    outcomes: Counter[tuple[str, bool]] = Counter()
-    for story in rows:
-        held: list[tuple[int, datetime, Statement]] = []
-        for number, step in enumerate(story["steps"]):
-            said_at = datetime.fromisoformat(step["said_at"])
-            new = statement_of(step["text"], said_at)
-            found = [(index, at, relation(new, old).kind) for index, at, old in held]
-            repeated = {index for index, _, kind in found if kind == "duplicate"}
-            replaced = {index for index, at, kind in found if kind == "supersedes" and at <= said_at}
-            got = "duplicate" if repeated else "superseded" if replaced else "stored"
-            expected = "stored" if step["expect"] == "keep_both" else step["expect"]
-            right = got == expected and set(step.get("concerns", ())) <= (repeated or replaced)
-            outcomes[step["expect"], right] += 1
-            if show and not right:
-                print("   wrong ", story["id"], step["text"], "| expected", step["expect"], "got", got)
-            if not repeated:
-                held = [each for each in held if each[0] not in replaced]
-                held.append((number, said_at, new))
+    told: Counter[tuple[str, str]] = Counter()
+    right: Counter[str] = Counter()
+    with MemoryService("sqlite://") as memory:
+        for story in rows:
+            ids: list[str] = []
+            for step in story["steps"]:
+                made = memory.remember(story["id"], step["text"], said_at=datetime.fromisoformat(step["said_at"]))
+                ids.append(made.id)
+                expected = "late" if step.get("late") else step["expect"]
+                got = "late" if made.outcome == "stored" and made.status == "superseded" else made.outcome
+                concerned = {ids[index] for index in step.get("concerns", ())} if expected == "superseded" else set()
+                well = got == ("stored" if expected == "keep_both" else expected) and concerned <= set(made.concerned)
+                told[expected, got] += 1
+                right[expected] += well
+                if show and not well:
+                    print("   wrong ", story["id"], step["text"], "| expected", expected, "got", got)
     print(f"{name:34} {'right':>9}")
-    for expected in sorted({expected for expected, _ in outcomes}):
-        right, wrong = outcomes[expected, True], outcomes[expected, False]
-        print(f"  {expected:32} {right / (right + wrong):9.1%}   ({right} right, {wrong} wrong)")
+    for expected in sorted({expected for expected, _ in told}):
+        count = sum(number for (each, _), number in told.items() if each == expected)
+        print(f"  {expected:32} {right[expected] / count:9.1%}   ({right[expected]} of {count})")
+    both = sum(number for (each, _), number in told.items() if each in ("keep_both", "stored"))
+    lost = sum(
+        number for (each, got), number in told.items() if each in ("keep_both", "stored") and got == "superseded"
+    )
+    print(f"  {'all':32} {sum(right.values()) / max(told.total(), 1):9.1%}   ({sum(right.values())} of {told.total()})")
+    print(f"  {'keep-both taken for superseded':32} {lost / max(both, 1):9.1%}   ({lost} of {both})")
 
 
 def is_right(statement: Statement, fact: dict) -> bool:

@@ -3,7 +3,7 @@
 from langmem_plugin.facts.classification import Classification, classify
 from langmem_plugin.facts.dependence import rests_on
 from langmem_plugin.facts.extraction import statement_of, statements
-from langmem_plugin.facts.relation import Relation, relation
+from langmem_plugin.facts.relation import Relation, alike_slots, relation
 from langmem_plugin.facts.statement import FactType, Slot, Statement
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Relation",
     "Slot",
     "Statement",
+    "alike_slots",
     "classify",
     "relation",
     "rests_on",

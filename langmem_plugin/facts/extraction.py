@@ -29,7 +29,9 @@ def statement_of(text: str, said_at: datetime | None = None) -> Statement:
         return Statement(whole, whole, sensitive=is_sensitive(text))
     holding = [each for each in found if not (each.negated or each.over)]
     slotted = [each for each in holding or found if each.slot is not None]
-    return replace((slotted or found)[-1], text=whole, quote=whole)
+    told = (slotted or found)[-1]
+    also = tuple(replace(each, text=whole, quote=whole) for each in found if each is not told)
+    return replace(told, text=whole, quote=whole, also=also)
 
 
 def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator[Statement]:

@@ -46,7 +46,8 @@ def changed(reader: Reading, at: int) -> Finding | None:
         return None
     place = after_leads(reader.tokens, start + used + length, reader.language)
     said = begins(reader.tokens, place, reader.language.it_is)
-    if not said or place + said >= len(reader.tokens):
+    named = reader.tokens[place - 1].plain in (",", ":") and reader.tokens[place : place + 1] != ()
+    if place + said >= len(reader.tokens) or not (said or (named and reader.tokens[place].capital)):
         return None
     last = reader.value_end(place + said, named=True)
     subject = Subject(SELF, at, place + said, noun=noun)
@@ -135,11 +136,14 @@ def turned_round(reader: Reading, subject: Subject) -> Finding | None:
         noun, length = owned.role, owned.end - place - 1
     if not noun:
         return None
+    value = subject.name
+    if noun in ("dog", "cat", "pet"):
+        noun, value = "pet", (*value, *reader.tokens[place + 1 : place + 1 + length])
     return reader.checked(
         Finding(
             replace(SPEAKER, first=subject.first, end=subject.first),
             noun,
-            subject.name,
+            value,
             subject.first,
             place + 1 + length,
         )
@@ -149,7 +153,11 @@ def turned_round(reader: Reading, subject: Subject) -> Finding | None:
 def noted(reader: Reading, at: int) -> Finding | None:
     """What only notes say: "Choir practice: Mondays", "The billing project uses Postgres as its database"."""
     the = at + (reader.tokens[at].plain in reader.language.articles)
+    while the + 1 < len(reader.tokens) and reader.tokens[the].plain in ("new", "nuevo", "nueva"):
+        the += 1
     for end in range(the + 1, min(the + 4, len(reader.tokens))):
+        if not reader.tokens[end - 1].word:
+            return None
         who = " ".join(token.plain for token in reader.tokens[the:end])
         thing = Subject(who, at, end, shown=reader.tokens[the:end])
         if reader.tokens[end].plain in ("uses", "usa", "utiliza"):
@@ -162,6 +170,10 @@ def noted(reader: Reading, at: int) -> Finding | None:
                 if token.plain not in reader.language.articles | {"its", "their", "su"}
             )
             return reader.checked(Finding(thing, noun or "use", value[:turn], at, last))
+        if end == the + 1:
+            said = reader.predicate(replace(thing, name=reader.tokens[the:end], loose=True))
+            if said is not None and said.attribute == "age":
+                return said
         if begins(reader.tokens, end, reader.language.copulas) or reader.tokens[end].plain == ":":
             monthly = any(token.plain in ("month", "mes", "לחודש") for token in reader.tokens[end:])
             if monthly and reader.tokens[end].plain == ":":

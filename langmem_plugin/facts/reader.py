@@ -46,6 +46,7 @@ _PLACED: Final = words(
     "home|address|work address|gym|school|employer|bank|birthday|anniversary|wedding date|deadline|due date|launch date|university|office|day"
 )
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
+_AS: Final = words("as|como|בתור|כ")
 _NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
 )
@@ -167,6 +168,9 @@ class Reader:
             if not match.value:
                 return None
             rest, last = (), match.end
+        if attribute in ("employer", "school"):
+            last = next((at for at in range(match.end + 1, last) if self.tokens[at].plain in _AS), last)
+            rest = rest[: last - match.end]
         while last > match.end and not self.tokens[last - 1].word:
             last -= 1
         value = match.value if _is_whole(match) else (*match.value, *rest)
@@ -308,7 +312,10 @@ class Reader:
                 return None
             subject = replace(subject, who=SELF)
         if attribute in _PETS:
-            attribute, value = "pet", (*subject.shown[:1], *value)
+            kind = subject.shown[:1]
+            if self.language.name == "he" and kind and kind[0].plain[:1] == "ה":
+                kind = (bare(kind[0], 1),)
+            attribute, value = "pet", (*kind, *value)
         said = Finding(subject, attribute, value, subject.first, last, negated=negated)
         correction = self.tokens[last : last + 2]
         if value and [token.plain for token in correction][:1] in (["not"], ["no"], ["לא"]):

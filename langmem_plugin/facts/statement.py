@@ -33,7 +33,7 @@ class Statement:
 
     `negated`: that it is not so. `over`: that it was so and is no more. `confidence` in [0, 1] is how surely it was
     stated; it holds from `valid_from` until before `valid_to`, where that was said. `instead_of` is the value that it
-    corrects, where that was said too ("Dana, not Dina").
+    corrects, where that was said too ("Dana, not Dina"). `also` are the other facts of a text of several.
     """
 
     text: str
@@ -50,3 +50,4 @@ class Statement:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     instead_of: str | None = None
+    also: "tuple[Statement, ...]" = ()

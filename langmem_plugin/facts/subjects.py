@@ -15,6 +15,7 @@ _PETS: Final = frozenset({"dog", "cat", "pet"})
 _GROWTH: Final = words(
     "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
+_OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
 _HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 
 
@@ -53,6 +54,9 @@ def subject_at(
         return Subject(SELF, at, at + 1, third=False)
     if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
+    beside = _apposed(tokens, at, language)
+    if beside is not None:
+        return beside
     if language.possessive_after:
         return _hebrew(tokens, at, language, noted=noted) or _named(tokens, at, language)
     if word in language.possessives:
@@ -65,6 +69,22 @@ def subject_at(
     if word in language.bare_people or (noted and _person(tokens, at, language)[0]):
         return _possessed(tokens, at, at, language)
     return _named(tokens, at, language)
+
+
+def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """As in "Mia, my daughter, is …": a name, and between commas who that is."""
+    name, rest = tokens[at : at + 1], tokens[at + 1 : at + 3]
+    if len(rest) < 2 or rest[0].plain != "," or not _nameable(name[0], language):
+        return None
+    possessed = rest[1].plain in language.possessives
+    person, used = _person(tokens, at + 2 + possessed, language)
+    end = at + 2 + possessed + used
+    after = tokens[end : end + 1]
+    if language.possessive_after and after and after[0].plain in language.possessives:
+        possessed, end = True, end + 1
+    if not (person and possessed and end < len(tokens) and tokens[end].plain == ","):
+        return None
+    return Subject(_who(person, tuple(name)), at, end + 1, role=person, name=tuple(name), shown=tuple(name))
 
 
 def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
@@ -96,6 +116,9 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
+    name = name_at(tokens, at, language) if tokens[at - 1].plain in _GROWTH else ()
+    if name and name[0].capital:  # "my eldest Declan"
+        return Subject(_who("child", name), first, at + len(name), role="child", name=name, shown=name)
     return _other_thing(tokens, first, at, language)
 
 
@@ -164,7 +187,7 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
 
 def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
     """The attribute of "my wife's name", also where the apostrophe was left out ("my wifes name")."""
-    marked = at < len(tokens) and tokens[at].plain == "'s"
+    marked = _possessive(tokens, at)
     start = at + marked
     noun, length = _noun(tokens, start, language)
     if noun and (marked or used_s.endswith("s") or begins(tokens, start + length, language.copulas)):
@@ -271,7 +294,7 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
 
 
 def _possessive(tokens: Sequence[Token], at: int) -> bool:
-    return at < len(tokens) and tokens[at].plain == "'s"
+    return at < len(tokens) and tokens[at].plain in _OWNING
 
 
 def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:

@@ -11,6 +11,7 @@ from langmem_plugin.facts.words.language_table import words
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
+_SIGNED = re.compile(r"[^\W_]++[+#*]{1,2}|[A-Z]{1,2}-")  # "C++", "A-"
 _TERMINAL = frozenset(".!?;…¡¿")
 _ABBREVIATIONS = words("dr|mr|mrs|ms|prof|st|sr|sra|dra|jr|no|ltd|inc|vs|approx|ave|rd|apt")
 _WORN = str.maketrans({"’": "'", "`": "'", "´": "'", "׳": "'", "״": '"', "–": "-", "—": "-", "־": "-"})
@@ -88,6 +89,8 @@ def _tokens(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[
 def _is_code(said: str) -> bool:
     """Something like a password or a model number: letters with digits in one piece."""
     body = said.rstrip(".,;:!?")
+    if _SIGNED.fullmatch(body):
+        return True
     if len(body) < 4 or not _NUMBERED_NAME.fullmatch(body):
         return False
     kinds = [kind for kind, _ in groupby(body, key=lambda c: "1" if c.isdigit() else "a" if c.isalpha() else "-")]

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from langmem_plugin.facts.codes import codes
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import words
@@ -13,7 +14,7 @@ _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
 _ARTICLES: Final = words(
-    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
+    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|city|ciudad|עיר|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
 )
 _SAME: Final = {
     word: group.split()[0]
@@ -55,6 +56,8 @@ _PARTS_OF_DAY: Final = tuple(
     for said in cell.split("|")
 )
 _TYPED_LETTERS: Final = 4
+_ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
+_CODE: Final = "="  # before a word in which every letter counts
 
 
 def canonical(value: str) -> frozenset[str]:
@@ -64,26 +67,41 @@ def canonical(value: str) -> frozenset[str]:
 
 def in_one_form(value: str) -> tuple[str, ...]:
     """The same words in their order, by which "Dana owes Ron" differs from "Ron owes Dana"."""
-    found = [word.strip("'\"") for word in _WORD.findall(plain(value).replace("n't", " not"))]
-    read = list(_read(found))
-    kept = [word for word in read if word[:1].isalnum() and word not in _ARTICLES]
-    return tuple(_stem(_SAME.get(word, word)) for word in (kept or [word for word in read if word[:1].isalnum()]))
+    found: list[str] = []
+    at = 0
+    for start, end, code in codes(value):
+        found += [*_words(value[at:start]), f"{_CODE}{code}"]
+        at = end
+    said = [word for word in _read([*found, *_words(value[at:])]) if word[:1].isalnum() or word[:1] == _CODE]
+    kept = [word for word in said if word not in _ARTICLES]
+    return tuple(_stem(_SAME.get(word, word)) for word in (kept or said))
 
 
-def same(one: str, other: str) -> bool:
-    """Whether two values are the same, however they are written; an hour without am or pm fits either."""
+def _words(text: str) -> list[str]:
+    return [word.strip("'\"") for word in _WORD.findall(plain(text).replace("n't", " not"))]
+
+
+def same(one: str, other: str, *, exactly: bool = False) -> bool:
+    """Whether two values are the same, however they are written; an hour without am or pm fits either.
+
+    `exactly`: names and the like, where "Daniel" is not "Daniela". What binds words has its order: "tea more than
+    coffee" is not "coffee more than tea".
+    """
+    said, heard = _in_order(one), _in_order(other)
+    if said != heard and sorted(said) == sorted(heard):
+        return False
     ours, theirs = canonical(one), canonical(other)
     if not ours or not theirs:
         return plain(one).strip() == plain(other).strip()
     if ours == theirs or _digits(one) == _digits(other) != "":
         return True
-    return _names_alike(ours, theirs) or _clocks_alike(ours, theirs)
+    return (not exactly and _forms_alike(ours, theirs)) or _clocks_alike(ours, theirs)
 
 
 def within(one: str, other: str) -> bool:
     """Whether all of `one` is said in `other` too: "Yaris" in "red Toyota Yaris"."""
     ours, theirs = canonical(one), canonical(other)
-    return bool(ours) and all(any(_alike(word, held) for held in theirs) for word in ours)
+    return bool(ours) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
 
 def number(words: Sequence[str]) -> tuple[float, int] | None:
@@ -219,6 +237,8 @@ def _part_of_day(words: Sequence[str]) -> tuple[str, int]:
 
 
 def _stem(word: str) -> str:
+    if word[:1] == _CODE:
+        return word
     if len(word) > _TYPED_LETTERS and word[-1] == "s" and word[-2] not in "su":
         word = word[:-1]
     if "\u05d0" <= word[:1] <= "\u05ea" and len(word) > _TYPED_LETTERS and word[0] in "הבל":
@@ -231,17 +251,30 @@ def _digits(value: str) -> str:
     return kept if len(kept) > 6 and not any(c.isalpha() for c in value) else ""
 
 
-def _alike(one: str, other: str) -> bool:
-    return one == other or (len(one) > _TYPED_LETTERS and len(other) > _TYPED_LETTERS and one[:-1] == other[:-1])
+def _in_order(value: str) -> tuple[str, ...]:
+    """The words of a value in their order where it matters: between two numbers, or around a word that binds them."""
+    said = plain(value).split()
+    read = tuple(word for word in in_one_form(value) if not (word[:1] == "m" and word[1:].isdigit()))
+    counted = sum(word[:1].isdigit() for word in read) > 1
+    bound = any(word in language.binding for language in LANGUAGES for word in said[1:])
+    return read if (counted and len(read) > 1) or (bound and len(read) > 1) else ()
 
 
-def _names_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
+def _forms_alike(ours: frozenset[str], theirs: frozenset[str]) -> bool:
     """The same but for the ending of a word: "oats" and "oat", "vegetariana" and "vegetariano"."""
-    return len(ours) == len(theirs) and all(any(_inflected(word, held) for held in theirs) for word in ours)
+    return len(ours) == len(theirs) and all(any(forms_of_one(word, held) for held in theirs) for word in ours)
 
 
-def _inflected(one: str, other: str) -> bool:
+def forms_of_one(one: str, other: str) -> bool:
+    """Whether two words are one but for their ending; for words that are no names."""
     if one == other:
+        return True
+    if _CODE in (one[:1], other[:1]):
+        return False
+    if "\u05d0" <= one[:1] <= "\u05ea" and (one[1:] == other or other[1:] == one) and (one + other)[0] in "הבוש":
+        return min(len(one), len(other)) >= _TYPED_LETTERS - 1
+    short, long = sorted((one, other), key=len)
+    if len(short) >= _TYPED_LETTERS and long.startswith(short) and long[len(short) :] in _ENDINGS:
         return True
     stem = min(len(one), len(other)) - 1
     return (

@@ -12,13 +12,13 @@ from sqlalchemy import Connection, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
-from langmem_plugin.facts import Slot, Statement, rests_on, statement_of
+from langmem_plugin.facts import Slot, Statement, alike_slots, rests_on, statement_of
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.reconciliation import Decision, Stated, contradict, decided, related
-from langmem_plugin.memory.repository import MemoryRepository, NewMemory
+from langmem_plugin.memory.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 
@@ -203,7 +203,7 @@ class Reconciler:
         memory_ids |= self._repository.ids_of_messages(
             connection, owner, {(each.memory.session_id, each.memory.source_id) for each in drafts}
         )
-        slots = {each.memory.slot for each in drafts if each.memory.slot is not None}
+        slots = {slot for each in drafts for slot in _slots(each)}
         memory_ids |= self._repository.ids_of_slots(connection, owner, slots, WEIGHED, now=now)
         found = self._repository.by_ids(connection, owner, list(memory_ids))
         return _Held([stated(each) for each in found if each.status in WEIGHED])
@@ -282,7 +282,8 @@ class _Held:
 
     def concerning(self, draft: Stated, hints: Sequence[str]) -> list[Stated]:
         names = [*_names(draft), *(("id", each) for each in hints)]
-        return list({id(each): each for name in names for each in self._of.get(name, ())}.values())
+        found = (each for name in names for each in self._of.get(name, ())[-MOST_OF_A_SLOT:])
+        return list({id(each): each for each in found}.values())
 
 
 def _names(fact: Stated) -> list[tuple[str, str]]:
@@ -290,7 +291,17 @@ def _names(fact: Stated) -> list[tuple[str, str]]:
     names = [("id", memory.id), ("text", f"{memory.key or ''}\n{bare(memory.text)}")]
     if memory.source_id is not None:
         names.append(("message", memory.source_id))
-    return names if memory.slot is None else [*names, ("slot", memory.slot)]
+    slots = _slots(fact)
+    names += (("slot", slot) for slot in slots)
+    return [*names, *(("attribute", each) for each in {slot.partition("/")[2] for slot in slots})]
+
+
+def _slots(fact: Stated) -> set[str]:
+    """The slot that a memory has, those of all that its text states, and those that can say the same thing."""
+    statement = fact.statement
+    told = {each.slot.key for each in (statement, *statement.also) if each.slot is not None}
+    held = told if fact.memory.slot is None else {*told, fact.memory.slot}
+    return {other for slot in held for other in alike_slots(slot)}
 
 
 def stated(memory: Memory) -> Stated:

@@ -27,6 +27,7 @@ from langmem_plugin.memory.stored_vectors import StoredVectors
 
 _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
+MOST_OF_A_SLOT = 100  # that a new fact is weighed against
 _MOST_FORGOTTEN = 100  # that are looked at to take the last one back
 
 
@@ -204,11 +205,22 @@ class MemoryRepository:
     def ids_of_slots(
         self, connection: Connection, owner: str, slots: Iterable[str], statuses: Sequence[Status], *, now: datetime
     ) -> set[str]:
-        """The memories in these states that are a value of one of the slots."""
+        """The memories in these states that are a value of one of the slots, or of its attribute in somebody else:
+        "mia" may be "daughter mia". Of very many the newest.
+        """
+        wanted = list(slots)
+        attributes = sorted({slot.partition("/")[2] for slot in wanted})
+        asked: list[tuple[ColumnElement[bool], int]] = [
+            *((memory.c.slot.in_(part), len(part)) for part in in_parts(wanted)),
+            *((memory.c.slot.endswith(f"/{attribute}", autoescape=True), 1) for attribute in attributes),
+        ]
         found: set[str] = set()
-        for part in in_parts(list(slots)):
-            of_slots = select(memory.c.memory_id).where(
-                memory.c.owner == owner, memory.c.slot.in_(part), memory.c.status.in_(statuses), valid(now)
+        for like, many in asked:
+            of_slots = (
+                select(memory.c.memory_id)
+                .where(memory.c.owner == owner, like, memory.c.status.in_(statuses), valid(now))
+                .order_by(memory.c.change.desc())
+                .limit(many * MOST_OF_A_SLOT)
             )
             found.update(connection.execute(of_slots).scalars())
         return found

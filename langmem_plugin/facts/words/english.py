@@ -1,6 +1,6 @@
 """How English states facts."""
 
-from langmem_plugin.facts.words.language_table import Language, named, numbered, phrases, words
+from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 ENGLISH = Language(
     name="en",
@@ -142,9 +142,9 @@ ENGLISH = Language(
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
         "household": "~live|living/lives|live with V",
-        "health": "had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "health": "got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
-        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
+        "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were|got diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
         "; ~am|are/is|are =colour|color|legally|partially|hard|left =blind|deaf|sighted|of|handed (hearing); wear/wears =glasses|contacts|lenses|braces|hearing (aids|aid); =use|uses/uses|use (a|an) =wheelchair|walker|cane|stick|hearing|crutches (aid|aids); ~am|are/is|are in a =wheelchair",
         "fear": "~am|are/is|are scared|afraid|terrified|frightened|petrified of V; have/has a fear|phobia of V",
@@ -156,14 +156,14 @@ ENGLISH = Language(
         "smoking": "=smoke/smokes|smoke (V)",
         "smoking-": "quit|stopped =smoking|vaping; gave up =smoking|vaping",
         "name": "~am called V; go/goes by V; call me V; everyone|everybody|people|friends call|calls me V",
-        "age": "~am|are|be/is|are N (years|yrs|yo|y/o) (old); turned|turn|turning/turned|turns N; turning N",
+        "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
         "birthday": "was|were born on V",
         "birthplace": "was|were born in V",
         "birth year": "was|were born in N",
         "home": "~live|living|lived/lives|live|living|lived in|at V; ~am|are/is|are based|living|located in|at V; where (i|we) live is V; moved (back|house|over) to|into V; relocated to V; reside/resides in|at V; moved from X to V",
         "home+": "am|are moving (house) to V; moving to V",
         "origin": "~am|are/is|are (originally) from V; come/comes from V; grew up in V",
-        "employer": "~work|worked|working/works|work|worked|working (as) (full-time|part-time) at|for V; ~am|are/is|are employed|hired by V; started (a|my|the|his|her) (new) job|position|role at|with V; started|start working|work at|for V; joined V; got (a|the) (new) job at|with V; ~work/works in the V; start/starts at V",
+        "employer": "~work|worked|working/works|work|worked|working (as) (full-time|part-time) at|for V; ~am|are/is|are employed|hired by V; moved (on) to a (new) role|job|position at|with V; ~am|are/is|are (now) working at|for V; started (a|my|the|his|her) (new) job|position|role at|with V; started|start working|work at|for V; joined V; got (a|the) (new) job at|with V; ~work/works in the V; start/starts at V",
         "employer-": "left V; quit (my|his|her) job at V; resigned from V; got fired|sacked from V; got laid off from V; not at V; stopped working at|for V; was|were fired|sacked from V; was|were laid off from V",
         "job-": "quit|lost (my|her|his|our) =job; got =fired|sacked; got|was laid =off; ~am|are/is|are =unemployed",
         "job": "~work/works as (a|an|the) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; ~am|are/is|are (now) =retired; =retired; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
@@ -173,19 +173,20 @@ ENGLISH = Language(
         "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
         "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
-        "dislike": "hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
+        "dislike": "stopped liking|loving|enjoying V; do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
         "preference": "prefer/prefers|prefer (to|having) V; would rather V; would prefer V",
         "hobby": "=play/plays|play (the) V; =do/does|do =yoga|pilates|karate|ballet|crossfit|judo|boxing|ceramics|pottery (V); =paint|knit|sing|bake|garden|hike|climb|surf/paints|knits|sings|bakes|gardens|hikes|climbs|surfs (V); collect/collects V",
         "car": "drive|drives/drives (a|an|the) V; bought|leased|got (a|an|the) (new|used) =car|suv|truck|van|motorbike (V)",
         "possession": "~have|own/has|own|owns (got|a|an|own) V; bought (a|an|our|my|the) (new|first) =house|apartment|flat|home|boat|cabin (V)",
         "possession-": "sold (the|my|our|his|her) V",
-        "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
+        "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); adopted (a|an) V named|called V; ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
         "children": "~have|got/has|have (got) N =kids|children|daughters|sons|boys|girls (V)",
         "family": "~have|got/has|have (got) (a|an|one) (older|younger|little|big|baby|twin|new) =brother|sister|son|daughter|wife|husband|girlfriend|boyfriend (named|called) V",
         "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); ~am|are/is|are getting =married|divorced (V)",
         "partner-": "broke up with V; separated from V",
         "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
+        "debt-": "=paid me|us (it) back; =paid (me|us) everything|off; =settled|cleared|paid (up) (off) (the|their|his|her|all|its) debt|debts|invoice|bill|account|balance",
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
         "rent": "pay|pays/pays N V rent; pay/pays N (V) rent",
@@ -205,7 +206,7 @@ ENGLISH = Language(
         "is|are|'s|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
-        "also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
+        "ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
     ),
     leads=phrases(
         "btw|by the way|fyi|hey|hi|hello|ok|okay|well|so|and|but|because|bc|cause|cuz|since|as|oh|just so you know|for the record|for your information|also|actually|no|yes|yeah|yep|please|pls|listen|look|look|big news|good news|news|plus|anyway|remember|that|sorry|correction|thanks|thank you|just so u know|update|note|note to self|or|guess what|when it comes to food|in general|in fact|to be clear|ps|though|cos|then|w|with|i got it wrong|from now on|on weekdays|on weekends|after all|this year|now|unfortunately|sadly|finally|-|,|:"
@@ -218,7 +219,7 @@ ENGLISH = Language(
     ended_after=phrases("anymore|any more|any longer|no more"),
     joins=words("and|but|so|because|bc|since|cause|cuz|plus|though|while|whereas|as|or|cos|then|although"),
     cuts=words(
-        "especially|particularly|alot|however|quite|lately|mainly|so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
+        "fluently|especially|particularly|alot|however|quite|lately|mainly|so|but|because|bc|btw|please|pls|plz|since|cause|cuz|though|which|who|lol|lmao|haha|thats|where|while|when|whereas|although|cos|thanks|thx|after|if|obviously|tbh|imo|rn|again|too|anymore|either|these|instead|though|anyway|unless"
     ),
     articles=words("on|a|an|the|any|some|my|our|your|of|all|really|just|about|around|to|at|in|that|is|as"),
     questions=words(
@@ -353,6 +354,82 @@ ENGLISH = Language(
         "million": 1_000_000,
         "grand": 1000,
     },
+    telling=meanings(
+        left="left|left-hand",
+        right="right|right-hand",
+        north="north|northern",
+        south="south|southern",
+        east="east|eastern",
+        west="west|western",
+        first="first",
+        second="second",
+        third="third",
+        fourth="fourth|4th",
+        last="last",
+        next="next",
+        upper="upper|top|upstairs",
+        lower="lower|bottom|downstairs",
+        front="front",
+        back="back|rear",
+        inside="inside|indoor|indoors",
+        outside="outside|outdoor|outdoors",
+        before="before",
+        after="after",
+        more="more",
+        less="less|fewer",
+        only="only",
+        almost="almost|nearly",
+        until="until|till",
+        since="since",
+        minimum="minimum|least",
+        maximum="maximum|most",
+        morning="morning|mornings",
+        night="night|nights",
+        weekend="weekend|weekends",
+        weekday="weekday|weekdays",
+        older="older|elder|big|eldest|oldest",
+        younger="younger|little|youngest",
+        half="half",
+        double="double|twice",
+        every_other="other|alternate|fortnightly",
+        without="without|except|excluding",
+        old="former|previous|ex",
+        iced="iced|cold",
+        hot="hot",
+        million="million|millions",
+        negative="negative|minus",
+        positive="positive|plus",
+        open_="open|opens",
+        close_="close|closes|closed",
+    ),
+    currencies=meanings(
+        usd="$|usd|dollar|dollars|bucks",
+        eur="€|eur|euro|euros",
+        gbp="£|gbp|pound|pounds|quid",
+        ils="₪|ils|nis|shekel|shekels",
+    ),
+    periods_said=meanings(
+        hour="hour|hourly",
+        day="day|daily",
+        week="week|weekly",
+        month="month|monthly",
+        year="year|yearly|annual|annually",
+    ),
+    binding=words(
+        "than|to|from|before|after|over|into|for|against|by|with|without|not|but|between|under|above|owes|owe|above|below|via|then"
+    ),
+    endings=phrases(
+        "dropped|we dropped|left|quit|sold|cancelled|canceled|gave up|gave up on|stopped|stopped using|got rid of|done with|no more|swapped|switched from|switched away from|replaced|moved on from|moved away from|instead of|traded in|traded|scrapped|ditched|finished with|changed from|went from|no longer|stopped going to|stopped seeing|fired|let go of|closed|parted ways with|broke up with|outgrew|grew out of|finished|completed|rehomed|gave away|paid off|came off|went off|i'm off|am off|no longer taking|no longer on|no longer using|no longer have|no longer seeing|no longer going to|stopped taking|stopped paying for|retired from|moved out of|unsubscribed from|withdrew from|dropped out of"
+    ),
+    ends_at=words(
+        "for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"
+    ),
+    changed=phrases(
+        "now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
+    ),
+    empty=words(
+        "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"
+    ),
     times={
         "day": phrases("day|days"),
         "week": phrases("week|weeks"),

@@ -23,6 +23,11 @@ def numbered(*cells: str, start: int = 0) -> dict[str, int]:
     return {form: number for number, cell in enumerate(cells, start) for form in cell.split("|")}
 
 
+def meanings(**cells: str) -> dict[str, str]:
+    """From each word to what it means: the words of a meaning stand in its cell."""
+    return {word: meant for meant, cell in cells.items() for word in words(cell)}
+
+
 @dataclass(frozen=True, eq=False)
 class Language:
     """One language. Every word is plain: lower case, no accents or vowel points, contractions written out.
@@ -38,6 +43,10 @@ class Language:
 
     `cuts` end a value. `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something
     that will not hold for long, unless one of `events` is told of it. `articles` begin a value without being of it.
+    `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
+    an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
+    After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
+    words say nothing that tells one fact from another.
     """
 
     name: str
@@ -91,6 +100,14 @@ class Language:
     weekdays: Mapping[str, int]
     numbers: Mapping[str, int]
     times: Mapping[str, tuple[tuple[str, ...], ...]]
+    telling: Mapping[str, str]
+    currencies: Mapping[str, str]
+    periods_said: Mapping[str, str]
+    binding: frozenset[str]
+    endings: tuple[tuple[str, ...], ...]
+    ends_at: frozenset[str]
+    changed: tuple[tuple[str, ...], ...]
+    empty: frozenset[str]
     possessive_after: bool = False
     drops_subject: bool = False
     contractions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """How Spanish states facts."""
 
-from langmem_plugin.facts.words.language_table import Language, named, numbered, phrases, words
+from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 SPANISH = Language(
     name="es",
@@ -310,6 +310,59 @@ SPANISH = Language(
         "millon": 1_000_000,
         "millones": 1_000_000,
     },
+    telling=meanings(
+        left="izquierda|izquierdo",
+        right="derecha|derecho",
+        north="norte",
+        south="sur",
+        west="oeste",
+        first="primero|primera|primer",
+        second="segundo|segunda",
+        third="tercero|tercera|tercer",
+        last="ultimo|ultima",
+        upper="arriba|superior",
+        lower="abajo|inferior",
+        front="delante|delantero|delantera",
+        back="detras|trasero|trasera",
+        before="antes",
+        after="despues",
+        more="mas",
+        less="menos",
+        only="solo|solamente",
+        almost="casi",
+        until="hasta",
+        since="desde",
+        morning="manana|mananas",
+        night="noche|noches",
+        weekend="finde|fin",
+        older="mayor|mayores",
+        younger="menor|menores",
+        half="medio|media|mitad",
+        without="sin|salvo|excepto",
+        old="viejo|vieja|antiguo|antigua|ex",
+        double="doble",
+    ),
+    currencies=meanings(
+        usd="dolar|dolares", eur="euro|euros|€", gbp="libra|libras", ils="shekel|shekels|shequels", mxn="peso|pesos"
+    ),
+    periods_said=meanings(
+        hour="hora|horas",
+        day="dia|diario|diaria",
+        week="semana|semanal|semanales",
+        month="mes|mensual|mensuales",
+        year="ano|anual|anuales",
+    ),
+    binding=words("que|a|desde|hasta|antes|despues|sobre|contra|con|sin|por|para|no|sino|entre"),
+    endings=phrases(
+        "deje|dejamos|deje de|dejamos de|deje el|deje la|vendi|vendimos|cancele|cancelamos|cambie|cambiamos|ya no|en vez de|en lugar de|pase de|pasamos de|sustitui|reemplace|renuncie a|se acabo|se acabaron|adios a|no mas"
+    ),
+    ends_at=words("por|a|para|ahora|y|pero|porque|desde|ayer|hoy|este|esta|con"),
+    changed=phrases(
+        "ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
+    ),
+    empty=words(
+        "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"
+    ),
     times={
         "day": phrases("dia|dias"),
         "week": phrases("semana|semanas"),

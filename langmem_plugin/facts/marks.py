@@ -1,0 +1,137 @@
+"""What tells a fact from those that look like it: numbers, days, names, currencies, periods, codes, sides."""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.facts.words import LANGUAGES
+
+_ACCENTS_LEFT_OUT: Final = frozenset(
+    ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
+)
+_NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
+_SENTENCE_END: Final = frozenset(".!?;:\n")
+_TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
+
+
+def adds(new: str, old: str) -> bool:
+    """Whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
+    if _other_of_a_kind(new, old):
+        return True
+    told, held = set(marks(new)), set(marks(old))
+    if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
+        return True
+    if (told ^ held) & _NARROWING:
+        return True
+    known = set(re.findall(r"[^\W_]++", plain(old)))
+    return any(word not in known for word in names(new))
+
+
+def names(text: str) -> set[str]:
+    """The words written with a capital letter other than at the beginning of a sentence, in plain form.
+
+    Where every word begins with one, as in a title, none of them is told from the others.
+    """
+    found = re.findall(r"[^\W\d_]++|[^\w\s]|\n|\d++", text)
+    return {
+        plain(word)
+        for before, word in pairwise(found)
+        if word[:1].isupper() and before not in _SENTENCE_END and plain(word) not in _COMMON
+    }
+
+
+def accents_differ(one: str, other: str) -> bool:
+    """Whether two words differ by what makes them others in Spanish: "trabajó" and "trabajo", "sí" and "si", "caña"."""
+    ours, theirs = ({plain(word): word for word in _stressed(text)} for text in (one, other))
+    return any(ours[word] != theirs[word] for word in ours.keys() & theirs.keys())
+
+
+def _stressed(text: str) -> list[str]:
+    """The words, without those accents that many leave out and that tell no words apart."""
+    found = re.findall(r"[^\W\d_]++", unicodedata.normalize("NFC", text).casefold())
+    return [
+        "".join(c if c == "ñ" else plain(c) for c in word[:-1]) + word[-1]
+        for word in found
+        if plain(word) not in _ACCENTS_LEFT_OUT
+    ]
+
+
+def marks(text: str) -> Iterator[str]:
+    """The numbers, times, months, codes, weekdays and sides that a text says, each in one form."""
+    timed = False  # "six in the morning" is read as one time
+    for word in in_one_form(text):
+        timed = timed or _is_clock(word)
+        if word[:1].isdigit() or word[:1] == "=" or _is_clock(word) or (word[:1] == "m" and word[1:].isdigit()):
+            yield word
+    for word in _TOKEN.findall(plain(text)):
+        for language in LANGUAGES:
+            for form in _forms(word.strip(".:'-"), language.name):
+                if form in language.weekdays:
+                    yield f"weekday {language.weekdays[form]}"
+                if form in language.telling and not (timed and language.telling[form] in ("morning", "night", "half")):
+                    yield f"telling {language.telling[form]}"
+
+
+def _forms(word: str, language: str) -> set[str]:
+    """A word, also without the ending or, in Hebrew, the letters that are written onto it."""
+    if language != "he":
+        return {word, word.removesuffix("s")} if len(word) > 4 else {word}
+    found = {word}
+    for _ in range(2):
+        found |= {each[1:] for each in found if each[:1] in "ובלמהש" and len(each) > 3}
+    return found
+
+
+def _other_of_a_kind(new: str, old: str) -> bool:
+    """Whether both say a currency or a period, and not the same: "5000 dollars" and "5000 euros"."""
+    for table in ("currencies", "periods_said"):
+        ours, theirs = _said_of(new, table), _said_of(old, table)
+        if ours and theirs and ours != theirs:
+            return True
+    return False
+
+
+def _said_of(text: str, table: str) -> set[str]:
+    said = plain(text)
+    found = re.findall(r"[$€£₪]|[^\W\d_]++(?:\"[^\W\d_]++)?+", said)
+    return {
+        meant
+        for language in LANGUAGES
+        for word in found
+        for form in _forms(word, language.name)
+        if (meant := getattr(language, table).get(form)) is not None
+    }
+
+
+def _is_clock(word: str) -> bool:
+    return word[:1] == "t" and ":" in word
+
+
+def _one_time(told: str, held: str) -> bool:
+    """Whether a time says no more than another: "6:30" is "6:30 am" or what "18:30" says again in short."""
+    if not (_is_clock(told) and _is_clock(held)) or _of_twelve(told) != _of_twelve(held):
+        return False
+    return told.endswith("?") or (
+        held.endswith("?") and told[1:].split(":", maxsplit=1)[0] == held[1:].split(":", maxsplit=1)[0]
+    )
+
+
+def _of_twelve(clock: str) -> tuple[int, str]:
+    hour, minute = clock[1:].rstrip("?").split(":")
+    return int(hour) % 12, minute
+
+
+_COMMON: Final = frozenset(
+    word
+    for language in LANGUAGES
+    for word in language.weekdays.keys()
+    | language.months.keys()
+    | language.selves
+    | language.possessives
+    | language.others
+    | frozenset({"ok", "tv", "wifi", "pin"})
+)
