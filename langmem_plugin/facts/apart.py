@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.subjects import SELF
 from langmem_plugin.facts.tokens import plain
@@ -28,8 +29,9 @@ _FORMER: Final = words(
     "|לשעבר|הקודם|הקודמת|הישן|הישנה|האקס|האקסית"
 )
 _TOO: Final = phrases("too|also|as well|additionally|another|tambien|ademas|גם|וגם|בנוסף")
+_CLAUSES: Final = words("when|whenever|if|cuando|כשאני|אם|another|also|גם|וגם|tambien|ademas|additionally")
 _WHEN: Final = phrases(
-    "weekends|weekend|weekdays|evenings|mornings|nights|afternoons|in summer|in winter|in spring|in autumn|in the summer"
+    "when|whenever|if|cuando|כשאני|אם|weekends|weekend|weekdays|evenings|mornings|nights|afternoons|in summer|in winter|in spring|in autumn|in the summer"
     "|in the winter|in the spring|in the autumn|in the fall|summers|winters|at night|in the evening|in the evenings|part time"
     "|part-time|on the side|during the week|on holidays|on vacation|holidays|sometimes|occasionally"
     "|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays"
@@ -38,6 +40,8 @@ _WHEN: Final = phrases(
     "|בסופי שבוע|בסופי השבוע|בסוף שבוע|בסוף השבוע|בסופש|בקיץ|בחורף|באביב|בסתיו|בלילה|בלילות|בערב|בערבים|בחגים|בחופש|באמצע השבוע"
     "|בימי חול|בימי ראשון|בימי שני|בימי שלישי|בימי רביעי|בימי חמישי|בימי שישי|בשבתות|לפעמים|במשרה חלקית"
 )
+NARROWING: Final = tuple(phrase for phrase in (*_WHEN, *_TOO) if phrase[0] not in _CLAUSES)
+_FOR: Final = words("for|para|por|עבור|בשביל")
 _TIME_BEFORE: Final = words("at|by|from|around|a|las|la|pm|am|ב")
 _ONE_OF_A_KIND: Final = frozenset(
     ["wife", "husband", "partner", "mother", "father", "parents", "boss", "manager", "landlord", "ex"]
@@ -51,6 +55,8 @@ def apart(new: Statement, old: Statement) -> str | None:
         return None
     if new.slot.attribute == "debt" and _party(new) != _party(old):
         return "is another debt"
+    if attribute_of(new.slot.attribute).category == "money" and _purpose(new) != _purpose(old):
+        return "is for something else"
     ours, theirs = _said(new), _said(old)
     if _among(ours, _TOO) != _among(theirs, _TOO):
         return "is so as well"
@@ -77,9 +83,14 @@ def denied(value: str, text: str) -> bool:
     )
 
 
+def _whole(statement: Statement) -> str:
+    """Its own words where it is worded anew of them, since "too" and "my other" may be left out of what is remembered."""
+    return statement.quote if len(statement.quote) > len(statement.text) else statement.text
+
+
 def _said(statement: Statement) -> list[str]:
     """The words of a fact, without a word before a comma that only leads to it ("Also, …")."""
-    found = _WORD.findall(plain(statement.text))
+    found = _WORD.findall(plain(_whole(statement)))
     led = found[1:2] == [","]
     return [word for word in found[2 * led :] if word != ","]
 
@@ -98,6 +109,13 @@ def _party(statement: Statement) -> frozenset[str]:
     )
 
 
+def _purpose(statement: Statement) -> list[str]:
+    """What an amount is for: "the shop" of "900 for the shop"."""
+    said = _WORD.findall(plain(statement.value or ""))
+    at = next((at for at, word in enumerate(said) if word in _FOR), len(said))
+    return [word for word in said[at + 1 :] if word not in _IDLE]
+
+
 def _about(statement: Statement, said: Sequence[str]) -> set[str]:
     """What is said beside the value: "my eldest daughter is" of "My eldest daughter is 12"."""
     return set(said) - set(_WORD.findall(plain(statement.value or "")))
@@ -105,7 +123,7 @@ def _about(statement: Statement, said: Sequence[str]) -> set[str]:
 
 def _times(statement: Statement) -> set[tuple[str, ...]]:
     """When alone it is so, where that is not the value itself: "on weekends", but not of "wakes up at 9 at night"."""
-    said = [word for word in _WORD.findall(plain(statement.text)) if word != ","]
+    said = [word for word in _WORD.findall(plain(_whole(statement))) if word != ","]
     value = _WORD.findall(plain(statement.value or ""))
     found = set()
     for phrase in _WHEN:

@@ -50,7 +50,7 @@ ATTRIBUTES: Final = {
         "relationship",
         "people",
         "",
-        "son|daughter|brother|sister|friend|neighbor|pet|dog|cat|cousin|uncle|aunt|child|family",
+        "son|daughter|brother|sister|friend|neighbor|roommate|flatmate|housemate|coworker|classmate|student|pet|dog|cat|cousin|uncle|aunt|child|family",
     ),
     **_rows(
         "preference",
