@@ -45,7 +45,8 @@ class Wording:
         kind = attribute_of(said.attribute)
         timed = [] if kind.category == "identity" or said.attribute in UNTIMED else self._timed(said)
         last = self._narrowed(max([said.last, *(said.first + moment.last for moment in timed)]))
-        start = self.tokens[said.first].start
+        led = self._led(said.first)
+        start = self.tokens[led].start
         quote = self.text[min(start, said.avoided[0].start) if said.avoided else start : self.tokens[last - 1].end]
         value = _written(self.text, said.value)
         valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
@@ -54,6 +55,9 @@ class Wording:
             valid_from, valid_to = None, valid_from
         subject = said.subject
         wording = self._wording(said, timed, last)
+        if led < said.first:
+            ends = self.tokens[said.first - 1 - (self.tokens[said.first - 1].plain == ",")].end
+            wording += f" {self.text[start:ends][:1].lower()}{self.text[start:ends][1:]}"
         if said.avoided:
             wording += {"en": " to ", "es": " a ", "he": " ל"}[self.language.name] + value
         theirs = subject.who != SELF and kind.fact_type == "personal" and subject.role is not None
@@ -82,6 +86,15 @@ class Wording:
                 if tuple(token.plain for token in self.tokens[start : start + len(phrase)]) == phrase:
                     return start + len(phrase)
         return last
+
+    def _led(self, first: int) -> int:
+        """Where a fact begins that is led by when alone it is so: "On weekends I …"."""
+        end = first - (first > 0 and self.tokens[first - 1].plain == ",")
+        for start in range(max(end - _LONGEST_TIME, 0), end):
+            led = tuple(token.plain for token in self.tokens[start:end])
+            if led in NARROWING or (led[0] in _ON and led[1:] in NARROWING):
+                return start
+        return first
 
     def _timed(self, said: Finding) -> list[Moment]:
         """The times said within the fact or right after it."""

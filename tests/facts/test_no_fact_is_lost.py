@@ -109,9 +109,6 @@ Mi talla es 38 | Mi talla es 39
 
 BOTH_CAN_BE_SO = """
 Dana's wife is Ruth | My wife is Dana
-On weekends I live in Haifa | I live in Lod
-During the week I live in Lod | I live in Haifa
-In the summer I wake up at 8 | I wake up at 6
 I like C | I like C++
 I like C# | I like C
 I like tea more than coffee | I like coffee more than tea
@@ -216,6 +213,9 @@ Como pescado | Solo como pescado
 """
 
 OF_ANOTHER_PERSON_DEBT_OR_TIME = """
+On weekends I live in Haifa | I live in Lod
+During the week I live in Lod | I live in Haifa
+In the summer I wake up at 8 | I wake up at 6
 I owe Avi 300 | I owe Dana 200
 I owe Dana 150 shekels for the taxi | I owe Dana 200 shekels
 Le debo 100 a Ana por el taxi | Le debo 200 a Ana
