@@ -44,10 +44,13 @@ ATTRIBUTES: Final = {
     **_rows(
         "relationship",
         "people",
-        "landlord|lawyer|accountant|assistant|nanny|teacher|plumber|electrician|cleaner|neighbor",
+        "landlord|lawyer|accountant|assistant|nanny|teacher|plumber|electrician|cleaner",
     ),
     **_rows(
-        "relationship", "people", "", "son|daughter|brother|sister|friend|pet|dog|cat|cousin|uncle|aunt|child|family"
+        "relationship",
+        "people",
+        "",
+        "son|daughter|brother|sister|friend|neighbor|roommate|flatmate|housemate|coworker|classmate|student|pet|dog|cat|cousin|uncle|aunt|child|family",
     ),
     **_rows(
         "preference",

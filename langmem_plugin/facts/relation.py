@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from langmem_plugin.facts.apart import apart, denied
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.changes import ended, ends, moves, says_the_same
 from langmem_plugin.facts.marks import accents_differ, adds, names
@@ -169,6 +170,8 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
         return Relation("keeps_both", "what is not so does not contradict what is")
     if _diet(ours, theirs):
         return Relation("supersedes", "is another diet")
+    if _of_people(new) and denied(theirs, new.text):
+        return Relation("supersedes", "corrects the value")
     if not single:
         return Relation("keeps_both", "there can be several of these")
     if (
@@ -178,6 +181,9 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
         and not (_numbers(ours) or _is_secret(new) or adds(new.text, old.text))
     ):
         return Relation("duplicate", "says less of the same")
+    kept = apart(new, old)
+    if kept is not None:
+        return Relation("keeps_both", kept)
     return Relation("supersedes", f"only one {new.slot.attribute if new.slot else 'value'} holds at a time")
 
 

@@ -13,7 +13,7 @@ from langmem_plugin.facts.words.language_table import words
 SELF: Final = "self"
 _PETS: Final = frozenset({"dog", "cat", "pet"})
 _GROWTH: Final = words(
-    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
+    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
 _OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
 _HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
@@ -113,6 +113,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         theirs = _theirs(tokens, at + length, language, used_s="") if _possessive(tokens, at + length) else None
         if theirs is not None:
             return Subject(noun, first, theirs[1], noun=theirs[0], shown=tuple(tokens[at : theirs[1]]))
+        end = _end_of_theirs(tokens, at + length, language)
+        if end:
+            owned = " ".join(token.plain for token in tokens[at + length + 1 : end])
+            return Subject(noun, first, end, noun=owned, shown=tuple(tokens[at:end]))
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
@@ -197,6 +201,18 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
             if begins(tokens, end, language.copulas):
                 return "favorite " + " ".join(token.plain for token in tokens[start + 1 : end]), end
     return None
+
+
+def _end_of_theirs(tokens: Sequence[Token], at: int, language: Language) -> int:
+    """Where "assistant" of "my dentist's assistant is …" ends; 0 where the "'s" at `at` says who that is."""
+    if not _possessive(tokens, at):
+        return 0
+    for end in range(at + 1, min(at + 4, len(tokens))):
+        if end > at + 1 and tokens[end].plain != "'s" and begins(tokens, end, language.copulas):
+            return end
+        if tokens[end].capital or not tokens[end].word:
+            return 0
+    return 0
 
 
 def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool = False) -> Subject | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from langmem_plugin.facts.apart import NARROWING
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import begins
@@ -19,6 +20,7 @@ from langmem_plugin.facts.words.language_table import words
 _ME: Final = words("me|us|לי|לנו|nos")
 _BE: Final = frozenset(("am", "are", "been", "'m", "'re"))
 _TELLING: Final = frozenset(("do", "does", "did", "only"))
+_ON: Final = words("on|at|in|los|las|el|the")
 _LONGEST_TIME: Final = 6
 _SURE: Final = 0.9
 _LESS_SURE: Final = 0.8
@@ -42,8 +44,9 @@ class Wording:
     def statement(self, said: Finding) -> Statement:
         kind = attribute_of(said.attribute)
         timed = [] if kind.category == "identity" or said.attribute in UNTIMED else self._timed(said)
-        last = max([said.last, *(said.first + moment.last for moment in timed)])
-        start = self.tokens[said.first].start
+        last = self._narrowed(max([said.last, *(said.first + moment.last for moment in timed)]))
+        led = self._led(said.first)
+        start = self.tokens[led].start
         quote = self.text[min(start, said.avoided[0].start) if said.avoided else start : self.tokens[last - 1].end]
         value = _written(self.text, said.value)
         valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
@@ -52,6 +55,9 @@ class Wording:
             valid_from, valid_to = None, valid_from
         subject = said.subject
         wording = self._wording(said, timed, last)
+        if led < said.first:
+            ends = self.tokens[said.first - 1 - (self.tokens[said.first - 1].plain == ",")].end
+            wording += f" {self.text[start:ends][:1].lower()}{self.text[start:ends][1:]}"
         if said.avoided:
             wording += {"en": " to ", "es": " a ", "he": " ל"}[self.language.name] + value
         theirs = subject.who != SELF and kind.fact_type == "personal" and subject.role is not None
@@ -70,6 +76,25 @@ class Wording:
             valid_to=valid_to,
             instead_of=_written(self.text, said.instead_of) if said.instead_of else None,
         )
+
+    def _narrowed(self, last: int) -> int:
+        """Where a fact ends of which it is said right after it that it is so at some times alone, or as well."""
+        for start in (last, last + 1):
+            if start > last and not (last < len(self.tokens) and self.tokens[last].plain in _ON):
+                break
+            for phrase in NARROWING:
+                if tuple(token.plain for token in self.tokens[start : start + len(phrase)]) == phrase:
+                    return start + len(phrase)
+        return last
+
+    def _led(self, first: int) -> int:
+        """Where a fact begins that is led by when alone it is so: "On weekends I …"."""
+        end = first - (first > 0 and self.tokens[first - 1].plain == ",")
+        for start in range(max(end - _LONGEST_TIME, 0), end):
+            led = tuple(token.plain for token in self.tokens[start:end])
+            if led in NARROWING or (led[0] in _ON and led[1:] in NARROWING):
+                return start
+        return first
 
     def _timed(self, said: Finding) -> list[Moment]:
         """The times said within the fact or right after it."""
