@@ -9,23 +9,24 @@ from langmem_plugin.facts.words.language_table import words
 
 _LONGEST_LABEL: Final = 48
 _MOST_LABEL_WORDS: Final = 4
+_LONGEST_WRITTEN_SMALL: Final = 2  # words of a name that has no capital letters
 _WORD = re.compile(r"[^\W\d_]++(?:['\"’.-][^\W\d_]++)*+")
 _MARKUP: Final = " \t-*•_~\"'“«\u200e\u200f"
 _STAMP = re.compile(
-    r"[\[(]?+\s*+(?:\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?:,?\s++\d{1,2}:\d{2}(?::\d{2})?+)?+|\d{1,2}:\d{2}(?::\d{2})?+)"
-    r"(?:\s?+[ap]\.?m\b\.?)?+\s*+[\])]?+[\s\u200e\u200f,~–—-]*+",
+    r"[\[(]?+(?:\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4}(?:,?\s\d{1,2}:\d{2}(?::\d{2})?+)?+|\d{1,2}:\d{2}(?::\d{2})?+)"
+    r"(?:\s?+[ap]\.?m\b\.?)?+\s?+[\])]?+[\s\u200e\u200f,~–—-]{0,8}+",
     re.IGNORECASE,
 )
 _SIGNED_ABOVE = re.compile(  # "Dana Levi  10:32 AM", "Dana — today at 10:32"
-    r"[^\W\d_][^\d\n:,.!?]{0,40}\s(?:\[|\()?\d{1,2}:\d{2}(?::\d{2})?+(?:\s?[ap]m)?(?:\]|\))?\s*+", re.IGNORECASE
+    r"[^\W\d_][^\d\n:,.!?]{0,40}\s(?:\[|\()?\d{1,2}:\d{2}(?::\d{2})?+(?:\s?[ap]m)?[\])]?+", re.IGNORECASE
 )
-_NICK = re.compile(r"<[@+]?[\w.-]++>\s")
+_NICK = re.compile(r"<[@+]?[\w.-]{1,40}+>\s")
 _FENCE: Final = "```"
-_TICKED = re.compile(r"`[^`\n]++`")
+_TICKED = re.compile(r"(?<!\w)`[^`\n]++`")
 _CODE_STARTS: Final = ("//", "/*", "*/", "--", "# ", "#!", "<!", "<?", ">", "$ ", ">>>", "{", "}")
-_TAG = re.compile(r"</?+[a-zA-Z][\w-]*+(?:\s[^<>\n]*+)?/?>")
+_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,200}+>")
 _QUERY = re.compile(r"(?:select|insert into|update|delete from|create|alter|drop|values)\b", re.IGNORECASE)
-_CALL = re.compile(r"[A-Za-z_][\w.]*+\(\s*+['\"]|[A-Za-z_]\w*+\s?+:?=\s?+['\"]|=>|[)}\]];?+\s*+$")
+_CALL = re.compile(r"\w\(\s?['\"]|\w\s?:?=\s?['\"]|=>|[)}\]];$")
 _ME: Final = words("me|myself|i|yo|אני|אנחנו")
 _OWN_LABELS: Final = words(
     "note|notes|fyi|update|updates|reminder|info|information|detail|details|about|bio|profile|important|question|answer|context|background|fact|facts|thing|things|ps|p.s|heads|edit|summary|correction|confession|warning|caution|news|attention|disclaimer|btw|also|remember|intro|introduction|restrictions|preferences|preference|requirements|constraints|family|pets|pet|hello|hi|hey|dear|good|p.s|tldr|spoiler|story|truth|long|short|problem|reason|"
@@ -48,6 +49,7 @@ _SINGLE: Final = frozenset(
         if len(phrase) == 1 and meant not in _PEOPLE
     ]
 )
+_PASSING_ON: Final = frozenset(word for each in LANGUAGES for word in each.passing_on)
 _INNER: Final = frozenset(
     word
     for each in LANGUAGES
@@ -99,18 +101,22 @@ def _speaker(line: str) -> bool | None:
             return True if stamp or label[:1] == "+" else None
         if found[0] in _ME and len(found) == 1:
             return False
-        if stamp or not _is_own_label(found):
+        if stamp or not _is_own_label(found, written):
             return True
         rest = said.lstrip(_MARKUP)
     return None
 
 
-def _is_own_label(found: list[str]) -> bool:
+def _is_own_label(found: list[str], written: list[str]) -> bool:
     """Whether it says what is told, not who tells it: "allergies", "my dentist", "one more thing"."""
     if any(form in _OWN_LABELS for word in found for form in _forms(word)):
         return True
     if len(found) == 1:
         return any(form in _SINGLE for form in _forms(found[0]))
+    if found[0] in _PASSING_ON:
+        return False
+    if len(found) > _LONGEST_WRITTEN_SMALL and not all(word[0].isupper() for word in written):
+        return True  # "plan friday dinner:"
     return any(word in _LABELS or word in _INNER for word in found)
 
 

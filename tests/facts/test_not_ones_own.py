@@ -64,6 +64,10 @@ def test_a_line_with_its_speaker_is_that_speakers_words(text):
         ("Ruth: I live in Eilat\n\nI live in Haifa", [("home", "Haifa")]),
         ("I live in Haifa\nRuth: I live in Eilat", [("home", "Haifa")]),
         ("לידיעתך: אני גרה בחיפה", [("home", "חיפה")]),
+        ("תכין תפריט לשישי: אני גרה בחיפה", [("home", "חיפה")]),
+        ("plan friday dinner: I live in Haifa", [("home", "Haifa")]),
+        ("I live in Haifa (don't ask)", [("home", "Haifa")]),
+        ("I`m from Haifa, it`s fine", [("origin", "Haifa")]),
         ("ojo: vivo en Madrid", [("home", "Madrid")]),
     ],
 )
@@ -88,6 +92,7 @@ def test_a_pasted_line_is_not_worth_storing():
         "Tell Dana I'm not allergic to nuts",
         "Please tell my sister that I live in Haifa",
         "can you let Ron know that I live in Haifa",
+        "Tell my brother Ron: I live in Haifa",
         "Text my boss that I live in Haifa",
         "message Ron I live in Haifa",
         "write to Ron that I'm vegan",
