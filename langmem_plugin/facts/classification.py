@@ -8,6 +8,7 @@ from typing import Final
 from langmem_plugin.facts.clauses import after_leads, is_automated, is_joke, unquoted
 from langmem_plugin.facts.extraction import statements
 from langmem_plugin.facts.grammar import begins, language_of
+from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.statement import FactType, Statement
 from langmem_plugin.facts.subjects import SELF
 from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
@@ -40,7 +41,7 @@ def classify(text: str, *, asked: str | None = None) -> Classification:
     language = language_of(said, text)
     if is_automated(said):
         return Classification(False, "Automated or forwarded text detected")
-    found = list(unquoted(list(sentences(text, language.contractions))))
+    found = list(unquoted(list(sentences(own_words(text), language.contractions))))
     if not any(token.word for sentence in found for token in sentence.tokens):
         return Classification(False, "No words detected")
     if stated := statements(text, said_at=_NO_DAY):

@@ -1,5 +1,6 @@
 """Where in a sentence a fact may stand: not in a question, an idea, another's words or a quotation."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -41,13 +42,23 @@ _AUTOMATED: Final = (
     "[bot]",
     "terms and conditions",
 )
+_COMMANDED = re.compile(
+    r"\b(?:ignore|disregard|forget|override) (?:(?:all|any|the|your|of|every) ){0,3}(?:previous|prior|above|earlier|preceding|system) "
+    r"|\b(?:ignora|olvida|descarta) (?:(?:todas|las|tus|todo) ){0,3}(?:instrucciones|reglas|ordenes)"
+    r"|(?:התעלם|התעלמי|תתעלם|תתעלמי|תשכח|תשכחי) (?:מכל )?מ?(?:ה?הוראות|ה?הנחיות)"
+)  # words made to be obeyed, not told of oneself
 _FORWARDED: Final = ("fwd:", "fw:", "forwarded", "reenviado", "rv:", ">", "הועבר", "from:", "subject:", "-----")
+_TO_US: Final = words("me|us|you|me|nos|te|לי|לנו|לך|לכם")
 _SARCASM: Final = frozenset("🙄🙃")
 
 
 def is_automated(said: str) -> bool:
     """Something passed on or sent by a machine, not a person's own words. `said` is plain."""
-    return said.lstrip().startswith(_FORWARDED) or any(sign in said for sign in _AUTOMATED)
+    return (
+        said.lstrip().startswith(_FORWARDED)
+        or any(sign in said for sign in _AUTOMATED)
+        or bool(_COMMANDED.search(said))
+    )
 
 
 def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:
@@ -77,7 +88,11 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
     tokens = sentence.tokens
     start, end = 0, len(tokens)
     for at, token in enumerate(tokens):
-        if token.plain in language.reported or _is_idea(tokens, at, language):
+        if (
+            token.plain in language.reported
+            or _is_idea(tokens, at, language)
+            or (not noted and _is_message(tokens, at, language))
+        ):
             end = at
             break
     at = after_leads(tokens, 0, language)
@@ -111,6 +126,18 @@ def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:
     """As in "My name is Bob, he said"."""
     said = at < len(tokens) and at > 1 and tokens[at].plain in language.reported
     return said and tokens[at - 1].plain in language.others and tokens[at - 2].plain == "," and at + 2 >= len(tokens)
+
+
+def _is_message(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """As in "tell Dana I'm not allergic": words to pass on to somebody."""
+    verb, rest = tokens[at].plain, tokens[at + 1 : at + 5]
+    if not rest or rest[0].plain in _TO_US or not (verb in language.passing_on or verb in language.writing_to):
+        return False
+    if language.name == "he":
+        return rest[0].plain == "ש" or (rest[0].plain[:1] == "ל" and len(rest[0].plain) > 2)
+    if verb in language.passing_on:
+        return rest[0].word
+    return any(token.plain in language.selves or token.plain in ("that", "que", ":") for token in rest)
 
 
 def _is_idea(tokens: Sequence[Token], at: int, language: Language) -> bool:

@@ -8,16 +8,21 @@ from typing import Final
 from langmem_plugin.facts.clauses import is_automated, is_joke, unquoted
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.joined_words import taken_apart
+from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.reader import Reader
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.tokens import Sentence, plain, sentences
 
 _LONGEST_SENTENCE: Final = 120
+_MOST: Final = 20  # facts of one message: nobody states more at once, and each is looked up among all that is known
 
 
 def statements(text: str, *, said_at: datetime) -> list[Statement]:
-    """Every fact that is plainly stated in `text`, in its order; none of a question, an idea or another's words."""
+    """Every fact that is plainly stated in `text`, in its order; none of a question, an idea or another's words.
+
+    What is said twice is one fact, told where it was said last. At most 20 facts are read out of one text: the first.
+    """
     return list(_statements(text, said_at, noted=False))
 
 
@@ -40,8 +45,21 @@ def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator
         return
     language = language_of(said, text)
     reader = Reader(text, language, said_at, noted=noted)
-    for sentence in unquoted(list(sentences(text, language.contractions))):
+    own = text if noted else own_words(text)
+    for sentence in unquoted(list(sentences(own, language.contractions))):
         tokens = taken_apart(sentence.tokens, language)[:_LONGEST_SENTENCE]
         if noted or not is_joke(tokens, language):
             reader.read(Sentence(tokens, sentence.asked))
-    yield from reader.found
+        if not noted and len(reader.found) >= _MOST:
+            reader.found = _once(reader.found)
+            if len(reader.found) >= _MOST:
+                break
+    yield from reader.found if noted else _once(reader.found)[:_MOST]
+
+
+def _once(found: list[Statement]) -> list[Statement]:
+    """Equal statements only where they were said last."""
+    told: dict[tuple[object, ...], Statement] = {}
+    for each in reversed(found):
+        told.setdefault((plain(each.text), each.slot, plain(each.value or ""), each.negated, each.over), each)
+    return list(reversed(told.values()))

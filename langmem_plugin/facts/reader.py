@@ -47,6 +47,7 @@ _PLACED: Final = words(
 )
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
 _AS: Final = words("as|como|בתור|כ")
+_CALL_ME: Final = words("call|llamame|dime|diganme|llamenme")
 _NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
 )
@@ -233,6 +234,8 @@ class Reader:
         if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
             return False  # something just shown: "I like the story"
         named = rest[0].capital or language.name == "he"
+        if attribute == "name" and said & _CALL_ME and not named and not self.text.islower():
+            return False  # "call me when you finish"
         if rest[0].plain in _YOURS or (attribute == "language" and rest[0].plain in _NEW_CLAUSE):
             return False
         if attribute == "use" and not self.noted:

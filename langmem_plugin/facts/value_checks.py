@@ -39,11 +39,29 @@ _ORDINALS: Final = words(
 )
 _NO_PLACES: Final = words("step|stage|topic|page|level|times|question|שלב|נושא|שאלה|עמוד|tema|paso|pagina|pregunta")
 _NOT_NAMES: Final = words(
-    "later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
+    "מונית|אמבולנס|משטרה|שוטר|רופא|רופאה|חשמלאי|אינסטלטור|מלצר|מנהל|עזרה|מוסך|גרר|סיפור|טקסט|ספר|שיר|מחדש|שוב|בחזרה|חזרה|בערב|בבוקר|כבר|תור|ambulance|police|doctor|ambulancia|policia|grua|doctor|medico|later|back|tomorrow|asap|maybe|crazy|old|paranoid|stupid|now|soon|anytime|luego|despues|pronto|manana|ahora|cuando|אחר|מחר|עכשיו|מאוחר|כש|כשאתה|כולם|taxi|uber|cab|mad|weird|lazy|again|instead"
 )
 NOT_EATEN: Final = words(
     "lunch|dinner|breakfast|supper|brunch|צהריים|ארוחת|ארוחה|cena|almuerzo|desayuno|algo|at|in|on|with|out|later|before|after|too|so|much|alone|early|late|there|here|here's"
 )
+_NO_HOMES: Final = words(
+    "fear|denial|hope|peace|moment|past|present|future|dream|dreams|dreamland|poverty|luxury|silence|darkness|chaos|harmony|sin|style|comfort|misery|regret|danger|shame|exile|fantasy|hell|bubble|trouble|pain|doubt|isolation|solitude|hiding|debt|terror|dread|constant|grief|sorrow|anger|gratitude|faith|secret|limbo|misery|luxury|agony|stress|interesting|world|shadow|shadows|clouds|head|lie|lies|memory|memories|"
+    "nubes|peligro|pasado|miedo|paz|sueno|suenos|negacion|pobreza|silencio|sombra|sombras|luna|mentira|futuro|presente|mundo|burbuja|caos|soledad|infierno|recuerdo|"
+    "סרט|סרטים|פחד|הכחשה|עבר|הווה|עתיד|שלום|בועה|חלום|חלומות|סכנה|צל|עוני|לחץ|שקט|תקווה|שקר|עננים|גיהנום|בדידות|כאוס|פנטזיה|מתח|חרדה"
+)
+_NO_EMPLOYERS: Final = words(
+    "night|nights|evening|evenings|morning|mornings|afternoon|afternoons|dawn|midnight|noon|weekends|free|peanuts|fun|myself|ourselves|it|living|money|food|silence|peace|pairs|shifts|bed|pajamas|weekdays|"
+    "noche|noches|tarde|tardes|madrugada|mediodia|gratis|silencio|equipo|turnos|pijama|dinero|"
+    "לילה|לילות|בוקר|בקרים|ערב|ערבים|צהריים|שקט|לחץ|חינם|כיף|משמרות|פיג'מה|זוגות|חושך"
+)
+_NO_ALLERGENS: Final = words(
+    "people|person|persons|men|women|guys|humans|idiots|idiot|morning|mornings|work|working|drama|bullshit|stupidity|lies|liars|nonsense|boredom|exercise|sports|homework|politics|politicians|responsibility|commitment|love|meetings|boss|bosses|math|maths|rules|bureaucracy|winter|adults|romance|him|you|hypocrisy|hypocrites|failure|injustice|waking|mediocrity|small-talk|cliches|advice|excel|"
+    "gente|persona|personas|tontos|idiotas|trabajo|trabajar|madrugar|mananas|mentiras|mentirosos|drama|amor|reuniones|compromiso|politica|politicos|hombres|mujeres|estupidez|burocracia|"
+    "אנשים|טיפשים|טיפש|אידיוטים|עבודה|לעבוד|שטויות|בוקר|בקרים|קימה|לקום|דרמה|דרמות|שקרים|שקרנים|גברים|נשים|אהבה|פגישות|ישיבות|טיפשות|פוליטיקה|בירוקרטיה|מחויבות|ימי"
+)
+_NO_GERUND_MEANT: Final = _OF_PLANS | {"hobby", "job", "routine", "fear", "diet", "day", "like", "dislike", "name"}
+_NO_GERUNDS: Final = words("beijing|reading|fernando|orlando|inverness|nanjing|chongqing|boeing")
+_DIALLED: Final = 5  # digits of the shortest number that somebody is called by
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
@@ -69,6 +87,8 @@ def is_value(
     second = value[1].plain if len(value) > 1 else ""
     if attribute in ("like", "dislike", "preference") and first in _ORDINALS:
         return False
+    if attribute == "routine" and "allergic" in (first, second):
+        return False
     if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
         return False
     if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
@@ -83,7 +103,17 @@ def is_value(
         return False
     if attribute == "name":
         idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
-        return len(value) <= _MOST_NAME_WORDS and first not in idle and not negated
+        return len(value) <= _MOST_NAME_WORDS and first not in idle and not first.startswith("כש") and not negated
+    if (
+        attribute in ("home", "employer", "allergy", "intolerance")
+        and not noted
+        and _is_figurative(value, attribute, language)
+    ):
+        return False
+    if attribute == "phone" and not noted and _digits(value) < _DIALLED:
+        return False
+    if subject.noun == attribute and attribute not in _NO_GERUND_MEANT and not noted and _is_gerund(value[0]):
+        return False
     if attribute in ("diet", "drinking") and first in NOT_EATEN:
         return False
     if attribute == "possession" and not negated:
@@ -113,6 +143,32 @@ def is_value(
     if attribute == "employer":
         return len(value) <= 5 and first not in language.moods
     return True
+
+
+def _is_figurative(value: Sequence[Token], attribute: str, language: Language) -> bool:
+    """As in "live in fear", "work at night", "allergic to Mondays"."""
+    forms = [{token.plain, token.plain.removeprefix("ה")} for token in value]
+    if attribute in ("allergy", "intolerance"):
+        days = language.weekdays.keys()
+        return any(
+            form in _NO_ALLERGENS or form in days or form.removesuffix("s") in days for each in forms for form in each
+        )
+    if value[0].capital:
+        return False
+    return bool(forms[0] & (_NO_HOMES if attribute == "home" else _NO_EMPLOYERS)) or _is_gerund(value[0])
+
+
+def _is_gerund(token: Token) -> bool:
+    if token.capital or len(token.plain) < 6 or token.plain in _NO_GERUNDS:
+        return False
+    return token.plain.endswith(("ing", "iendo", "ando", "ness"))
+
+
+def _digits(value: Sequence[Token]) -> int:
+    """How many digits it says, in figures or one by one in words."""
+    return sum(
+        sum(letter.isdigit() for letter in token.plain) or (number([token.plain]) is not None) for token in value
+    )
 
 
 def _is_year(word: str) -> bool:

@@ -241,7 +241,7 @@ ENGLISH = Language(
         "today|tonight|rn|right now|at the moment|this morning|this evening|this afternoon|for now|tomorrow|in a minute|in a sec|this week|this month|atm|currently|this time"
     ),
     moods=words(
-        "tired|happy|sad|bored|hungry|exhausted|angry|stressed|excited|annoyed|sick|upset|mad|fine|ok|okay|good|great|lost|stuck|late|busy|ready|back|home|here|sorry|sure|done|nervous|worried|confused|glad|proud|thirsty|sleepy|starving|lonely|anxious|overwhelmed|low|freezing|cold|hot|broke|dead|dying|killing|driving|acting|broken|wrong|right|gone|cute|funny|amazing|awesome|terrible|awful|horrible|perfect|crazy|slow|down|running|flat|low|full|empty|better|worse|best|worst|nice|so|too|going|getting|being|making|coming|due|hurting|a|an|not|there|outside|waiting|looking|thinking|almost|about|possessed|asleep|out|off|on|over|at|up|such|like|just|because|that|what|to|really|fun|pretty|kind|sort|beyond|unreal|everything|nothing|my|yours|mine|it|this"
+        "dirty|filthy|clean|dead|charging|ringing|buzzing|charged|locked|parked|stolen|dusty|muddy|noisy|loud|totaled|totalled|wrecked|tired|happy|sad|bored|hungry|exhausted|angry|stressed|excited|annoyed|sick|upset|mad|fine|ok|okay|good|great|lost|stuck|late|busy|ready|back|home|here|sorry|sure|done|nervous|worried|confused|glad|proud|thirsty|sleepy|starving|lonely|anxious|overwhelmed|low|freezing|cold|hot|broke|dead|dying|killing|driving|acting|broken|wrong|right|gone|cute|funny|amazing|awesome|terrible|awful|horrible|perfect|crazy|slow|down|running|flat|low|full|empty|better|worse|best|worst|nice|so|too|going|getting|being|making|coming|due|hurting|a|an|not|there|outside|waiting|looking|thinking|almost|about|possessed|asleep|out|off|on|over|at|up|such|like|just|because|that|what|to|really|fun|pretty|kind|sort|beyond|unreal|everything|nothing|my|yours|mine|it|this"
     ),
     jokes=words("jk|kidding|sarcasm"),
     sarcasm=phrases("yeah right|sure bc|sure because|oh sure"),
@@ -285,6 +285,8 @@ ENGLISH = Language(
     composing=words(
         "translate|write|draft|compose|rewrite|rephrase|summarize|paraphrase|say|proofread|pretend|act|roleplay"
     ),
+    passing_on=words("tell|inform|notify|let|remind"),
+    writing_to=words("text|message|email|whatsapp|write|send|reply|answer|respond|dm|say|ask"),
     courtesies=words(
         "thanks|thank|thx|ty|cheers|great|good|perfect|sounds|sound|looks|look|nice|lovely|awesome|wonderful|amazing|fantastic|excellent|brilliant|cool|super|fab|bye|goodbye|hi|hello|hey|morning|evening|afternoon|day|night|yes|yeah|yep|no|nope|ok|okay|sure|alright|welcome|help|helpful|helping|please|again|suggestion|recommendation|recommendations|recommend|recommended|idea|ideas|enjoy|try|give|will|wow|oh|ah|correct|exactly|right|definitely|happy|glad|appreciate|love|like|much|very|really|that|this|it|have|has|is|was|you|your|for|be|well|back|soon|later|wait|going|think|interesting|delicious|tasty|fine|best|look|forward|seen|heard|check|watching|reading|make|making|do|done|need|want|tell|more|another|other|one|else|all|just|what|am|are|the|to|a|so|of|and|i|my|me|in|on|with|at|as|too|if|can|would|could|there|been|get|got|know|see|let|some|any|something|not|up|it's|choice|great|amazing|link|wonderful|easy|simple|beautiful|absolutely|today|how|about|did|does|than|then|them|will|shall|bit|by|an|or"
     ),

@@ -46,7 +46,8 @@ class Language:
     `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
     an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
     After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
-    words say nothing that tells one fact from another.
+    words say nothing that tells one fact from another. `passing_on` is what begins a message to somebody else ("tell"),
+    `writing_to` only where it goes on with "that" or with the speaker ("text Dana I'm late").
     """
 
     name: str
@@ -93,6 +94,8 @@ class Language:
     corrections: tuple[tuple[str, ...], ...]
     periods: frozenset[str]
     composing: frozenset[str]
+    passing_on: frozenset[str]
+    writing_to: frozenset[str]
     courtesies: frozenset[str]
     declined: tuple[tuple[str, ...], ...]
     manners: frozenset[str]

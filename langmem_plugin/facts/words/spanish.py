@@ -206,7 +206,7 @@ SPANISH = Language(
         "hoy|esta noche|ahora mismo|manana|esta tarde|de momento|esta semana|por ahora|ahorita|esta manana"
     ),
     moods=words(
-        "cansado|cansada|triste|feliz|harto|harta|enfermo|enferma|aburrido|aburrida|listo|lista|ocupado|ocupada|bien|mal|muy|tan|muerto|muerta|roto|rota|lento|lenta|aqui|ahi|alli|un|una|genial|horrible|bonito|bonita|bueno|buena|malo|mala|mejor|peor|lo|que|en|tarde|frio|caliente|lejos|cerca"
+        "sucio|sucia|limpio|limpia|apagado|apagada|descargado|descargada|perdido|perdida|averiado|averiada|estropeado|estropeada|aparcado|cansado|cansada|triste|feliz|harto|harta|enfermo|enferma|aburrido|aburrida|listo|lista|ocupado|ocupada|bien|mal|muy|tan|muerto|muerta|roto|rota|lento|lenta|aqui|ahi|alli|un|una|genial|horrible|bonito|bonita|bueno|buena|malo|mala|mejor|peor|lo|que|en|tarde|frio|caliente|lejos|cerca"
     ),
     jokes=words("broma"),
     sarcasm=phrases("si claro|claro y|si seguro"),
@@ -240,6 +240,10 @@ SPANISH = Language(
     corrections=phrases("en realidad|perdon|correccion|quise decir|no|me equivoque"),
     periods=words("manana|noche|tarde|dia|dias|semana|semanas|mes|meses|ano|anos|los|las|verano|noches|mananas|tardes"),
     composing=words("traduce|traduceme|escribe|escribeme|redacta|resume|reescribe"),
+    passing_on=words(
+        "dile|diles|digale|decile|cuentale|cuentales|avisale|avisales|informale|informales|recuerdale|comunicale|hazle|avisa|informa|escribele|escribeles|mandale|enviale|contestale|respondele"
+    ),
+    writing_to=words("di|escribe|manda|envia|contesta|responde|cuenta"),
     courtesies=words(
         "gracias|genial|perfecto|bueno|buena|buenos|buenas|dias|tardes|noches|bien|vale|ok|hola|adios|si|no|claro|suena|parece|excelente|estupendo|increible|ayuda|por|favor|muchas|muy|me|gusta|encanta|eso|esto|hasta|luego|igualmente|que|de|la|el|es|tu|todo|mucho|delicioso|rico|lo|idea|recomendacion"
     ),
