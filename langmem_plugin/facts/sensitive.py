@@ -61,9 +61,10 @@ _PHRASES: Final = words(
 )
 # Of diseases and medicines, by how their names end or begin.
 _BEGINNINGS: Final = tuple(
-    "hepatit|cancer|leukemi|leucemi|lymphom|linfom|schizo|esquizo|psychosis|psychotic|psychother|oncolog|psiquiatr"
-    "|psychiatr|chemother|antidepress|antipsych|alzheimer|parkinson|fibromyalg|fibromialg|anorexi|bulimi|dement|epilep".split(
-        "|"
+    words(
+        "hepatit|cancer|leukemi|leucemi|lymphom|linfom|schizo|esquizo|psychosis|psychotic|psychother|oncolog|psiquiatr|"
+        "psychiatr|chemother|antidepress|antipsych|alzheimer|parkinson|fibromyalg|fibromialg|anorexi|bulimi|dement|"
+        "epilep"
     )
 )
 _ENDINGS: Final = tuple(
