@@ -149,7 +149,7 @@ class PhoneMemory:
             self.consent = Consents(self.database, key_of=self.people.resolve, enabled=self.settings.remembers, now=now)
             self._confirmations = Confirmations(self.service, self.consent)
             self._provenance = Provenance(self.service, self.saver, self.sessions)
-            questions = OpenQuestions(self.database, now=now)
+            questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -164,6 +164,7 @@ class PhoneMemory:
                 provenance=self._provenance,
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
+                extracts=self.settings.extracts,
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver,

@@ -118,6 +118,7 @@ class Replies:
     switched: Mapping[str, str]
     privacy_on: str
     privacy_off: str
+    privacy_only_asked: str
     privacy_unknown: str
     privacy_not_here: str
     why_what: str
@@ -275,6 +276,8 @@ ENGLISH = Replies(
     switched={"on": "on", "off": "off"},
     privacy_on="✅ From now on I may remember what you tell me.",
     privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it.",
+    privacy_only_asked="Here I take in nothing by myself from what you tell me."
+    " What you ask me to remember I remember.",
     privacy_unknown="I did not understand what to switch.",
     privacy_not_here="This can be allowed in a chat with me alone, not in a group.",
     why_what="What shall I explain? /why 1 explains the first of /memories, /why TestCorp what I know about that.",

@@ -78,13 +78,14 @@ def keep(connection: Connection, person: str, consent: Consent) -> None:
     connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
 
 
-def join(connection: Connection, source: str, target: str) -> list[Any] | None:
-    """The target gets what both allow, for they are one person: a no of either is a no, a yes holds since the later.
+def join(connection: Connection, target: str, one: Consent, other: Consent, now: datetime) -> list[Any] | None:
+    """The target gets what both allow, for they are one person from `now` on: a no of either is a no, a yes of both
+    holds since the later, and a yes of one covers nothing that was said before they were one.
 
     What `part` needs to take it back, as JSON; None if nothing changed.
     """
-    before, other = consent_in(connection, target), consent_in(connection, source)
-    after = Consent(*(_joined(getattr(before, name), getattr(other, name)) for name in PERMISSIONS))
+    before = consent_in(connection, target)
+    after = Consent(*(_joined(getattr(one, name), getattr(other, name), now) for name in PERMISSIONS))
     if after == before:
         return None
     keep(connection, target, after)
@@ -97,11 +98,13 @@ def part(connection: Connection, target: str, joined: list[Any] | None) -> None:
         keep(connection, target, _from_json(joined[0]))
 
 
-def _joined(one: Given, other: Given) -> Given:
+def _joined(one: Given, other: Given, now: datetime) -> Given:
     if False in {one.allowed, other.allowed}:
         return Given(allowed=False)
-    given = [each for each in (one, other) if each.allowed and each.since is not None]
-    return max(given, key=lambda each: each.since) if given else Given()  # type: ignore[arg-type,return-value]
+    since = [each.since for each in (one, other) if each.allowed and each.since is not None]
+    if not since:
+        return Given()
+    return Given(True, max(since) if len(since) > 1 else now)
 
 
 def _as_json(consent: Consent) -> list[list[Any]]:

@@ -54,8 +54,9 @@ class Merging:
             moved = self._conversations_moved(connection, other, person, now)
             moved |= self._memories.merge(connection, other, person, now)
             moved["identifiers"] = links.hand_over(connection, other, person)
+            both = consents.consent_in(connection, person), consents.consent_in(connection, other)
             moved["settings"] = _settings_moved(connection, other, person)
-            moved["consent"] = None if moved["settings"] else consents.join(connection, other, person)
+            moved["consent"] = consents.join(connection, person, *both, now)
             handed = update(table).where(table.c.person == other).values(person=person).returning(table.c.merge_id)
             moved["merges"] = list(connection.execute(handed).scalars())
             links.add(connection, person, other, now)
@@ -100,10 +101,9 @@ class Merging:
         if moved["question"]:
             session_move.move_question(connection, holder, back_to)
         self._memories.take_back(connection, moved, holder, back_to, now)
+        consents.part(connection, holder, moved.get("consent"))
         if moved["settings"]:
             _settings_moved(connection, holder, back_to)
-        else:
-            consents.part(connection, holder, moved.get("consent"))
         for part in in_parts(moved["merges"]):
             theirs = update(table).where(table.c.person == holder, table.c.merge_id.in_(part))
             connection.execute(theirs.values(person=back_to))

@@ -111,13 +111,30 @@ def test_it_is_asked_and_answered_in_the_persons_language(memory, graph, unsure,
     assert memory.reply(graph, ERIN, no) == texts.declined.format(fact=first.text)
 
 
-@pytest.mark.parametrize("said", ["yes", "Yes, please!", "yes, remember it", "כן", "כן בבקשה", "sí", "👍🏽", "ok"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "yes",
+        "Yes, please!",
+        "yes, remember it",
+        "כן",
+        "כן בבקשה",
+        "sí",
+        "👍🏽",
+        "ok",
+        "yep",
+        "correct",
+        "still",
+        "yes it is",
+        "it is still so",
+    ],
+)
 def test_a_yes_is_understood(said):
     assert verdict(said) is True
 
 
 @pytest.mark.parametrize(
-    "said", ["no", "No thanks.", "don’t remember that", "forget it", "לא", "אל תזכור", "ya no", "👎"]
+    "said", ["no", "No!", "don’t remember that", "not any more", "no longer", "לא", "אל תזכור", "ya no", "👎"]
 )
 def test_a_no_is_understood(said):
     assert verdict(said) is False
@@ -129,6 +146,73 @@ def test_a_no_is_understood(said):
 )
 def test_anything_less_than_sure_is_neither(said):
     assert verdict(said) is None
+
+
+_DISMISSALS = [
+    "never mind",
+    "Nevermind.",
+    "forget it",
+    "Forget that",
+    "stop",
+    "no thanks",
+    "No, thanks!",
+    "no thank you",
+    "not now",
+    "not now please",
+    "nah",
+    "no problem",
+    "no worries",
+    "cancel",
+    "לא תודה",
+    "לא, תודה",
+    "עזוב",
+    "תשכח מזה",
+    "no gracias",
+    "No, gracias.",
+    "olvídalo",
+    "cancela",
+]
+
+
+@pytest.mark.parametrize("said", _DISMISSALS)
+def test_what_waves_a_question_away_is_neither(said):
+    assert verdict(said) is None
+
+
+@pytest.mark.spec("W-6")
+@pytest.mark.parametrize("said", ["never mind", "no thanks", "no worries", "לא תודה"])
+def test_a_doubt_that_is_waved_away_leaves_the_memory_as_it_is_and_closes_the_question(memory, graph, clock, said):
+    made = memory.service.remember(ERIN, "My gym is Holmes Place", slot="self/gym")
+    with memory.database.write() as connection:
+        memory.service.repository.change(connection, ERIN, made.id, {"doubted_at": clock()}, now=clock())
+    assert "Holmes Place" in memory.reply(graph, ERIN, "find a recipe")
+
+    assert memory.reply(graph, ERIN, said) == "Done."
+    assert memory.reply(graph, ERIN, "no") == "Done."
+    assert status(memory, made) == "active"
+
+
+@pytest.mark.parametrize("over", ["silence", "ended"])
+def test_a_question_lapses_with_the_session_that_it_was_asked_in(memory, graph, unsure, clock, over):
+    made = unsure()
+    memory.reply(graph, ERIN, "find a recipe")
+    if over == "ended":
+        memory.saver.end_session(ERIN)
+        clock.forward(seconds=1)
+    else:
+        clock.forward(seconds=memory.settings.session_timeout.total_seconds())
+
+    assert memory.reply(graph, ERIN, "no") == "Done."
+    assert status(memory, made) == "pending"
+
+
+def test_a_question_is_open_while_its_session_goes_on(memory, graph, unsure, clock):
+    made = unsure()
+    memory.reply(graph, ERIN, "find a recipe")
+    clock.forward(seconds=memory.settings.session_timeout.total_seconds() - 1)
+
+    memory.reply(graph, ERIN, "yes")
+    assert status(memory, made) == "active"
 
 
 @pytest.mark.parametrize(

@@ -154,6 +154,22 @@ def test_a_tool_remembers_nothing_by_itself_of_who_has_not_agreed(memory, agreed
     assert memory.reply(graph, ERIN, "I am vegan, note that").startswith("Remembered")
 
 
+@pytest.mark.spec("P-2", "U-2")
+@pytest.mark.parametrize(
+    ("language", "typed"), [("en", "/privacy on"), ("he", "/פרטיות הפעל"), ("es", "/privacidad activar")]
+)
+def test_where_nothing_is_taken_in_by_itself_agreeing_promises_nothing(
+    database_url, clock, offline_model, language, typed
+):
+    texts = replies_in(language)
+    with PhoneMemory(database_url, settings=Settings(extraction="off"), embeddings=offline_model, now=clock) as memory:
+        assert memory.command(ERIN, typed) == texts.privacy_only_asked
+        assert allowed(memory)[0] is True
+        assert memory.command(ERIN, "/privacy off").startswith(texts.privacy_off)
+        assert texts.privacy_only_asked in memory.command(ERIN, "/privacy maybe")
+        assert memory.command(ERIN, "/remember I am vegan") == "✅ Remembered: I am vegan"
+
+
 @pytest.mark.spec("P-8")
 def test_without_a_long_term_memory_there_is_nothing_to_allow(database_url, clock, offline_model):
     settings = Settings(longterm=False)

@@ -113,10 +113,47 @@ def test_of_two_who_become_one_a_yes_counts_for_both_from_then_on(memory, clock)
     before = clock()
     clock.forward(minutes=1)
     memory.consent.switch_on(4242)
+    clock.forward(minutes=1)
     memory.people.merge(ERIN, 4242)
 
     assert memory.consent.allowed(ERIN)
     assert not memory.consent.allowed(ERIN, said_at=before)
+
+
+@pytest.mark.spec("C-20")
+@pytest.mark.parametrize("known", [True, False])
+def test_a_yes_of_one_channel_covers_nothing_that_the_other_heard_before_they_were_linked(memory, clock, known):
+    if known:
+        memory.people.set_language(ERIN, "he")
+    memory.service.remember(ERIN, "I drink tea")
+    memory.consent.set(4242, extraction=True, personal=True)
+    agreed = memory.consent.of(4242)
+    clock.forward(minutes=1)
+    said_to_the_other = clock()
+    clock.forward(minutes=1)
+    merge_id = memory.people.link(ERIN, 4242)
+
+    for fact_type in ("fact", "personal"):
+        assert not memory.consent.allowed(ERIN, fact_type, said_at=said_to_the_other)
+        assert memory.consent.allowed(ERIN, fact_type, said_at=clock())
+    memory.people.undo(merge_id)
+    assert memory.consent.of(4242) == agreed
+    assert not memory.consent.allowed(ERIN)
+
+
+@pytest.mark.spec("C-20")
+def test_of_two_who_both_agreed_the_later_yes_counts_and_the_linking_takes_nothing(memory, clock):
+    memory.consent.switch_on(ERIN)
+    clock.forward(minutes=1)
+    between = clock()
+    clock.forward(minutes=1)
+    memory.consent.switch_on(4242)
+    later = clock()
+    clock.forward(minutes=1)
+    memory.people.merge(ERIN, 4242)
+
+    assert memory.consent.allowed(ERIN, said_at=later)
+    assert not memory.consent.allowed(ERIN, said_at=between)
 
 
 @pytest.mark.spec("C-20")

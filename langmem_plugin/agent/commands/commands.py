@@ -75,6 +75,7 @@ class Commands:
         provenance: Provenance,
         remembers: bool = True,
         notices: bool = True,
+        extracts: bool = True,
     ) -> None:
         self._service = service
         self._reset = reset
@@ -100,7 +101,7 @@ class Commands:
             "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
             "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
             "instructions": instructions.answer,
-            "privacy": Privacy(consents).answer,
+            "privacy": Privacy(consents, extracts=extracts).answer,
             "timezone": self._time_zone,
             "link": Linking(people).answer,
             "reset": self._start_afresh,

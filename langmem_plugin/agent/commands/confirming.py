@@ -29,11 +29,21 @@ _BESIDE_YES = re.compile(
     re.IGNORECASE,
 )
 _NO_IN_WORDS = re.compile(
-    r"(?:please )?(?:don't|do not) (?:remember|keep|save)(?: (?:it|that|this))?(?: please)?|forget (?:it|that|this)"
+    r"(?:please )?(?:don't|do not) (?:remember|keep|save)(?: (?:it|that|this))?(?: please)?"
     r"|(?:it|that)(?: is not|'s not| isn't)(?: (?:so|true|right|correct))?(?: any ?more)?|not any ?more|no longer"
-    r"|(?:בבקשה )?אל (?:תזכור|תזכרי|תשמור|תשמרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?|(?:תשכח|תשכחי|שכח|שכחי) מזה"
+    r"|(?:בבקשה )?אל (?:תזכור|תזכרי|תשמור|תשמרי)(?: (?:את )?(?:זה|זאת))?(?: בבקשה)?"
     r"|(?:זה )?(?:כבר )?לא(?: נכון)?"
-    r"|(?:por favor )?no lo (?:recuerdes|guardes)(?: por favor)?|olvídalo|olvidalo|(?:eso )?ya no(?: es así)?",
+    r"|(?:por favor )?no lo (?:recuerdes|guardes)(?: por favor)?|(?:eso )?ya no(?: es así)?",
+    re.IGNORECASE,
+)
+# What waves the question away, or agrees to something else than what was asked, decides nothing.
+_DISMISSED = re.compile(
+    r"nope,? thanks|no,? (?:thanks|thank you|thx|problem|worries)\b.*"
+    r"|(?:not now|nah|never ?mind|stop|cancel|reject(?:ed)?|refuse)\b.*"
+    r"|do(?:n't| not)(?: do it)?|forget (?:it|that|this)|why not|sounds good|fine|all ?right|whatever"
+    r"|go (?:ahead|for it)|by all means|sure thing"
+    r"|לא,? תודה.*|ביטול|(?:ת?בטלי?|עזובי?|עזבי|עצורי?|עצרי)\b.*|(?:תשכחי?|שכחי?) מזה|יאללה|קדימה"
+    r"|no,? gracias.*|nada|cancelar?|cancelalo|cancélalo|detente|olvídalo|olvidalo|mejor no|venga|bueno|adelante|hazlo",
     re.IGNORECASE,
 )
 _ALL = re.compile(r"(?:yes\s+)?(?:all|everything)|הכל|הכול|(?:sí\s+|si\s+)?(?:todo|todos|todas)", re.IGNORECASE)
@@ -143,12 +153,18 @@ class Confirming:
 
 
 def verdict(text: str) -> bool | None:
-    """Whether a text is a yes or a no and nothing else but the question's own words; None if it is neither."""
+    """Whether a text is a yes or a no and nothing else but the question's own words; None if it is neither, as what
+    only waves the question away.
+    """
     if len(text) > _LONGEST_ANSWER:
         return None
     said = " ".join(text.replace("’", "'").split()).strip(" .!")
+    if _DISMISSED.fullmatch(said):
+        return None
     if _NO_IN_WORDS.fullmatch(said):
         return False
+    if _BESIDE_YES.fullmatch(said):
+        return True
     found = agrees(said)
     if found is None:
         return None

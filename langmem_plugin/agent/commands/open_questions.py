@@ -8,13 +8,14 @@ from typing import Any, Literal, get_args
 
 from sqlalchemy import Connection, delete, select
 
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.schema import upsert
 
 QuestionKind = Literal["forget", "confirm", "confirm_list"]
 
-# A list's numbers mean something while it is in sight; an answer to what stands below a reply may come a day later.
+# A list's numbers mean something while it is in sight; what stands below a reply, while its session goes on.
 _OPEN_FOR: Mapping[str, timedelta] = {
     "forget": timedelta(minutes=10),
     "confirm": timedelta(days=1),
@@ -33,11 +34,14 @@ class OpenQuestion:
 
 
 class OpenQuestions:
-    """One for each person; the newer question takes the place of the older."""
+    """One for each person; the newer question takes the place of the older. After `silence` (None: never) a session is
+    over, and with it what a reply of it asked.
+    """
 
-    def __init__(self, database: Database, *, now: Callable[[], datetime]) -> None:
+    def __init__(self, database: Database, *, now: Callable[[], datetime], silence: timedelta | None = None) -> None:
         self._database = database
         self._now = now
+        self._silence = silence
 
     def ask(self, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
         """It is open until it is closed or `_OPEN_FOR` is over."""
@@ -62,7 +66,18 @@ class OpenQuestions:
         """The same within a read of the caller."""
         row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
         found = _question(row.payload, row.asked_at) if row is not None else None
-        return found if found is not None and found.asked_at + _OPEN_FOR[found.kind] > self._now() else None
+        return found if found is not None and self._is_open(connection, owner, found) else None
+
+    def _is_open(self, connection: Connection, owner: str, found: OpenQuestion) -> bool:
+        silent_for = self._now() - found.asked_at
+        if silent_for >= _OPEN_FOR[found.kind]:
+            return False
+        if found.kind != "confirm":
+            return True
+        session = session_rows.newest(connection, owner)
+        if session is not None and (session.ended_at is not None or session.created_at > found.asked_at):
+            return False
+        return self._silence is None or silent_for < self._silence
 
     def close(self, owner: str, question: OpenQuestion) -> bool:
         """Whether it was open until now: of two processes one is told so."""
