@@ -13,7 +13,7 @@ from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.agent.steps import Sending
 from langmem_plugin.conversation.media.content_blocks import image_block
-from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
@@ -167,9 +167,8 @@ def with_sender(message: BaseMessage) -> BaseMessage:
 
 
 def _noted(message: BaseMessage, name: str) -> str | None:
-    """What is stored may be anybody's work: only a text counts."""
-    notes = message.response_metadata.get(NOTES)
-    noted = notes.get(name) if isinstance(notes, dict) else None
+    """Only a text counts."""
+    noted = notes_of(message).get(name)
     return noted if isinstance(noted, str) and noted else None
 
 

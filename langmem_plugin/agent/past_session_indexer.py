@@ -5,7 +5,6 @@ import threading
 import weakref
 from collections.abc import Callable
 from datetime import timedelta
-from hashlib import sha256
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.identity import names_its_owner, owner_of_thread
@@ -14,6 +13,7 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionManager
 from langmem_plugin.conversation.sessions import searchable_sessions
 from langmem_plugin.conversation.sessions.searchable_sessions import Waiting
+from langmem_plugin.conversation.transcript import key_of
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, StoreUnavailable, UnknownSession
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
@@ -25,7 +25,6 @@ log = event_log(__name__)
 _EVERY_SECONDS = 600.0
 _AT_ONCE = 20
 _FIRST_SESSION_WITHIN = timedelta(hours=1)
-_LONGEST_ID = 200
 _SPEAKERS = ("user", "assistant")
 _Asked = queue.SimpleQueue[str | None]
 
@@ -147,7 +146,7 @@ class PastSessionIndexer:
     def _said_in(self, session_id: str) -> list[PastMessage]:
         """What a person and the assistant said to each other: no tool results, no commands."""
         return [
-            PastMessage(_fitting(each.message_id), session_id, each.role, text, each.timestamp)
+            PastMessage(key_of(each.message_id), session_id, each.role, text, each.timestamp)
             for each in self._manager.messages(session_id)
             if (text := self._worded(each))
         ]
@@ -167,10 +166,3 @@ def _work(found: "weakref.ref[PastSessionIndexer]", asked: _Asked) -> None:
             thread = asked.get(timeout=_EVERY_SECONDS)
         except queue.Empty:
             thread = None
-
-
-def _fitting(message_id: str) -> str:
-    """The id, or what stands for one that is no key: a graph may give a message any id."""
-    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
-        return message_id
-    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,13 +1,12 @@
 """Whether a person says anew what they had corrected or forgotten, or the model has it from before."""
 
 from collections.abc import Sequence
-from datetime import datetime
 
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.messages import AIMessage, BaseMessage
 
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import before_context
-from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.conversation.transcript import written_at
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.corrected_messages import words_of
 from langmem_plugin.memory.search.tokenizer import terms
@@ -25,7 +24,7 @@ def is_said_anew(over: Memory, instead: Memory | None, messages: Sequence[BaseMe
     message = messages[newest]
     if instead is not None and instead.source_id is not None and instead.source_id == message.id:
         return False
-    if over.status == "forgotten" and (written := _written_at(message)) is not None and over.updated_at >= written:
+    if over.status == "forgotten" and (written := written_at(message)) is not None and over.updated_at >= written:
         return False
     said = before_context(message.text)
     verdict = agrees(said)
@@ -39,9 +38,3 @@ def message_of_run(messages: Sequence[BaseMessage]) -> BaseMessage | None:
     """The person's newest message."""
     newest = newest_of_person(messages)
     return None if newest is None else messages[newest]
-
-
-def _written_at(message: BaseMessage) -> datetime | None:
-    notes = message.response_metadata.get(NOTES) if isinstance(message, HumanMessage) else None
-    noted = notes.get("timestamp") if isinstance(notes, dict) else None
-    return datetime.fromisoformat(noted) if isinstance(noted, str) else None

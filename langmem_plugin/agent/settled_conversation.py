@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from langmem_plugin.conversation.transcript import NOTES, role_of
+from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.corrected_messages import as_it_stands
 from langmem_plugin.memory.search.message_rows import PastMessage
@@ -40,10 +40,4 @@ def settled(
 
 def _said_at(message: BaseMessage) -> datetime:
     """Where the channel did not say when, it is as old as any correction."""
-    notes = message.response_metadata.get(NOTES)
-    noted = notes.get("timestamp") if isinstance(notes, dict) else None
-    try:
-        said_at = datetime.fromisoformat(noted) if isinstance(noted, str) else _EARLIER
-    except ValueError:
-        return _EARLIER
-    return said_at if said_at.tzinfo else said_at.replace(tzinfo=UTC)
+    return written_at(message) or _EARLIER

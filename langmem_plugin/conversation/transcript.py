@@ -3,6 +3,8 @@
 import json
 import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any, Literal
 
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, ChatMessage, HumanMessage, ToolMessage
@@ -14,6 +16,30 @@ from langmem_plugin.errors import InvalidInput
 
 Speaker = Literal["user", "assistant", "tool"]
 NOTES = "langmem"  # in response_metadata, which no provider is sent
+_LONGEST_KEY = 200
+
+
+def notes_of(message: BaseMessage) -> dict[str, Any]:
+    """What was noted with a message. It may be anybody's work: only what has the right type counts."""
+    notes = message.response_metadata.get(NOTES)
+    return notes if isinstance(notes, dict) else {}
+
+
+def written_at(message: BaseMessage) -> datetime | None:
+    """As its channel or `add_message` noted, with a time zone; None where neither did."""
+    noted = notes_of(message).get("timestamp")
+    try:
+        instant = datetime.fromisoformat(noted) if isinstance(noted, str) else None
+    except ValueError:
+        return None
+    return instant.replace(tzinfo=UTC) if instant is not None and instant.tzinfo is None else instant
+
+
+def key_of(message_id: str) -> str:
+    """The id, or what stands for one that is no key: a graph may give a message any id."""
+    if len(message_id) <= _LONGEST_KEY and message_id.isprintable():
+        return message_id
+    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def role_of(message: BaseMessage) -> str:

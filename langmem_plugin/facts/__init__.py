@@ -1,7 +1,7 @@
 """What a sentence states about whom, found by rules: no model, no database."""
 
 from langmem_plugin.facts.classification import Classification, classify
-from langmem_plugin.facts.dependence import rests_on
+from langmem_plugin.facts.dependence import resting_on
 from langmem_plugin.facts.extraction import statement_of, statements
 from langmem_plugin.facts.relation import Relation, alike_slots, relation
 from langmem_plugin.facts.statement import FactType, Slot, Statement
@@ -15,7 +15,7 @@ __all__ = [
     "alike_slots",
     "classify",
     "relation",
-    "rests_on",
+    "resting_on",
     "statement_of",
     "statements",
 ]

@@ -20,7 +20,7 @@ _RESTS_ON: Final = {
 }
 
 
-def rests_on(slot_key: str, changed: Slot) -> bool:
-    """Whether what `slot_key` says ("self/gym") becomes doubtful once the value of `changed` is another one."""
-    who, _, attribute = slot_key.rpartition("/")
-    return who == changed.who == SELF and attribute in _RESTS_ON.get(changed.attribute, ())
+def resting_on(changed: Slot) -> frozenset[str]:
+    """The keys of the slots ("self/gym") whose values become doubtful once the value of `changed` is another one."""
+    attributes = _RESTS_ON.get(changed.attribute, frozenset()) if changed.who == SELF else frozenset()
+    return frozenset(f"{SELF}/{attribute}" for attribute in attributes)

@@ -15,7 +15,7 @@ _KINDS: Final[tuple[_Kind, ...]] = ("since", "until", "at")
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
-_MONTHS: Final = {
+MONTH_NAMES: Final = {
     "en": [
         "January",
         "February",
@@ -261,7 +261,7 @@ def _after(start: datetime, unit: Unit) -> datetime:
 
 
 def _said(date: _Date, kind: str, language: str) -> str:
-    start, month = date.start, _MONTHS[language][date.start.month - 1]
+    start, month = date.start, MONTH_NAMES[language][date.start.month - 1]
     if language == "en":
         body = {
             "day": f"{start.day} {month} {start.year}",

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from langmem_plugin.facts.moments import MONTH_NAMES
+
 WEEKDAYS: Mapping[str, int] = {
     **dict(zip(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], range(7), strict=True)),
     **dict(zip(["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"], range(7), strict=True)),
@@ -12,66 +14,7 @@ WEEKDAYS: Mapping[str, int] = {
     "sabado": 5,
 }
 MONTHS: Mapping[str, int] = {
-    **dict(
-        zip(
-            [
-                "january",
-                "february",
-                "march",
-                "april",
-                "may",
-                "june",
-                "july",
-                "august",
-                "september",
-                "october",
-                "november",
-                "december",
-            ],
-            range(1, 13),
-            strict=True,
-        )
-    ),
-    **dict(
-        zip(
-            [
-                "enero",
-                "febrero",
-                "marzo",
-                "abril",
-                "mayo",
-                "junio",
-                "julio",
-                "agosto",
-                "septiembre",
-                "octubre",
-                "noviembre",
-                "diciembre",
-            ],
-            range(1, 13),
-            strict=True,
-        )
-    ),
-    **dict(
-        zip(
-            [
-                "ינואר",
-                "פברואר",
-                "מרץ",
-                "אפריל",
-                "מאי",
-                "יוני",
-                "יולי",
-                "אוגוסט",
-                "ספטמבר",
-                "אוקטובר",
-                "נובמבר",
-                "דצמבר",
-            ],
-            range(1, 13),
-            strict=True,
-        )
-    ),
+    name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)
 }
 NUMBERS: Mapping[str, int] = {
     **dict(

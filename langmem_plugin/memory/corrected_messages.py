@@ -109,7 +109,7 @@ def words_of(fact: Memory) -> frozenset[str]:
 
 
 def _over_at(fact: Memory) -> datetime:
-    return fact.updated_at if fact.status == "forgotten" else fact.valid_to or fact.updated_at
+    return fact.over_at or fact.updated_at
 
 
 def _now_so(

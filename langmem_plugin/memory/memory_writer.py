@@ -172,13 +172,14 @@ class MemoryWriter:
     def _active_again(self, connection: Connection, owner: str, memory_id: str, statuses: Sequence[Status]) -> Memory:
         now = self._now()
         changes: dict[str, Any] = {"status": "active", "superseded_by": None}
-        held = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        held = self._repository.by_id(connection, owner, memory_id)
         if held is not None and held.status == "superseded" and held.valid_to is not None and held.valid_to <= now:
             changes["valid_to"] = None  # it held until it was corrected, and holds again
         return self._repository.change(connection, owner, memory_id, changes, now=now, statuses=statuses)
 
     def _waits(self, connection: Connection, owner: str, memory_id: str) -> bool:
-        return any(each.status == "pending" for each in self._repository.by_ids(connection, owner, [memory_id]))
+        held = self._repository.by_id(connection, owner, memory_id)
+        return held is not None and held.status == "pending"
 
     @contextlib.contextmanager
     def _writing(self, owner: str) -> Iterator[Connection]:

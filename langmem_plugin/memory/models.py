@@ -67,6 +67,18 @@ class Memory(BaseModel):
     updated_at: AwareDatetime
     revision: int = 1
 
+    @property
+    def told_at(self) -> datetime:
+        """When the person said it, else when it was stored: by this facts are older and newer."""
+        return self.said_at or self.created_at
+
+    @property
+    def over_at(self) -> datetime | None:
+        """When it was corrected, forgotten or archived; None while it holds or waits."""
+        if self.status in LIVE:
+            return None
+        return (self.valid_to if self.status == "superseded" else None) or self.updated_at
+
     def __eq__(self, other: object) -> bool:
         """As memories: what writing one did, as Remembered says, is no part of it."""
         return isinstance(other, Memory) and all(

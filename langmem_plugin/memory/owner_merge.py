@@ -145,7 +145,7 @@ class OwnerMerge:
         marked: Status = "superseded",
     ) -> None:
         """Unless it was changed since."""
-        held = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        held = self._repository.by_id(connection, owner, memory_id)
         if held is None or held.status != marked:
             return
         try:
@@ -162,6 +162,8 @@ def contradicted(
     for group in groups:
         facts = [stated(each) for each in group if each.id not in marks]
         for one in sorted((each for each in facts if each.over_at is None), key=lambda each: each.said_at):
+            if one.memory.id in made:
+                continue
             others = [
                 each
                 for each in facts
@@ -169,9 +171,11 @@ def contradicted(
                 and made.get(each.memory.id, ("", None))[1] != one.memory.id
                 and (each.memory.status, one.memory.status) != ("pending", "active")
             ]
-            if one.memory.id not in made and (mark := _mark(decided(one, others))) is not None:
+            decision = decided(one, others)
+            if (mark := _mark(decision)) is not None:
                 made[one.memory.id] = mark
-            for each in decided(one, others).over if one.memory.id not in made else ():
+                continue
+            for each in decision.over:
                 made.setdefault(each.memory.id, ("superseded", one.memory.id))
     return made
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
-from langmem_plugin.facts import Slot, Statement, alike_slots, rests_on, statement_of
+from langmem_plugin.facts import Slot, Statement, alike_slots, resting_on, statement_of
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
@@ -95,7 +95,7 @@ class Reconciler:
         [made] = self.store(connection, owner, [new], [[]])
         if made.id == memory_id or memory_id in made.concerned:
             return made
-        old = next(iter(self._repository.by_ids(connection, owner, [memory_id])), None)
+        old = self._repository.by_id(connection, owner, memory_id)
         if old is None or old.status not in LIVE:
             raise MemoryNotFound(f"there is no memory {memory_id} to replace: list the memories for their ids")
         self._over(connection, old, made.memory, now)
@@ -152,10 +152,6 @@ class Reconciler:
             return made
         return self._finished(connection, draft, decision, {id(draft): made}, now).memory
 
-    def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
-        held = self._held(connection, fact.memory.owner, [fact], [[]], now)
-        return [each for each in held.concerning(fact, ()) if each.over_at is None]
-
     def related(self, owner: str, text: str, vector: Vector, *, limit: int) -> list[Related]:
         """What `text` concerns, most surely first."""
         now = self._now()
@@ -173,6 +169,10 @@ class Reconciler:
                 candidates.append(Related(each.memory, said.kind, said.reason, similarity))
         order = ("duplicate", "supersedes", "keeps_both", "unrelated")
         return sorted(candidates, key=lambda each: (order.index(each.kind), -each.similarity))[:limit]
+
+    def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
+        held = self._held(connection, fact.memory.owner, [fact], [[]], now)
+        return [each for each in held.concerning(fact, ()) if each.over_at is None]
 
     def _query(self, text: str, meaning: Meaning | None = None) -> Query:
         """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""
@@ -249,16 +249,18 @@ class Reconciler:
     def _over(
         self, connection: Connection, old: Memory, by: Memory, now: datetime, *, until: datetime | None = None
     ) -> Memory:
-        until = until or by.valid_from or by.said_at or by.created_at
+        until = until or by.valid_from or by.told_at
         changes = {"status": "superseded", "superseded_by": by.id, "valid_to": old.valid_to or until}
         return self._repository.change(connection, old.owner, old.id, changes, now=now)
 
     def _doubt(self, connection: Connection, ground: Memory, slot: Slot, now: datetime) -> None:
         """What rests on a thing that is another one now may not be so any more."""
-        changed_at = ground.valid_from or ground.said_at or ground.created_at
-        for each in self._repository.slotted(connection, ground.owner, valid_at=now):
-            older = (each.said_at or each.created_at) < changed_at
-            if each.slot and each.id != ground.id and older and each.doubted_at is None and rests_on(each.slot, slot):
+        resting = resting_on(slot)
+        if not resting:
+            return
+        changed_at = ground.valid_from or ground.told_at
+        for each in self._repository.slotted(connection, ground.owner, resting, valid_at=now):
+            if each.id != ground.id and each.told_at < changed_at and each.doubted_at is None:
                 changes = {"doubted_at": now, "asked_at": None}
                 self._repository.change(connection, ground.owner, each.id, changes, now=now)
 
@@ -305,7 +307,7 @@ def _slots(fact: Stated) -> set[str]:
 
 
 def stated(memory: Memory) -> Stated:
-    return Stated(memory, _statement_of(memory.text, memory.said_at or memory.created_at))
+    return Stated(memory, _statement_of(memory.text, memory.told_at))
 
 
 @lru_cache(_KEPT_STATEMENTS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from langmem_plugin.facts import Relation, Statement, relation
-from langmem_plugin.memory.models import LIVE, Memory, bare
+from langmem_plugin.memory.models import Memory, bare
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -20,16 +20,11 @@ class Stated:
 
     @property
     def said_at(self) -> datetime:
-        return _EVER if self.undated else self.memory.said_at or self.memory.created_at
+        return _EVER if self.undated else self.memory.told_at
 
     @property
     def over_at(self) -> datetime | None:
-        """When it was corrected or forgotten; None while it holds."""
-        if self.memory.status in LIVE:
-            return None
-        if self.memory.status == "superseded":
-            return self.memory.valid_to or self.memory.updated_at
-        return self.memory.updated_at
+        return self.memory.over_at
 
 
 @dataclass(frozen=True)

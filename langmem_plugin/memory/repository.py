@@ -96,7 +96,7 @@ class MemoryRepository:
         Raises MemoryNotFound or StaleMemory, and then nothing is written.
         """
         number, salt = begin_change(connection, owner)
-        before = next(iter(self.by_ids(connection, owner, [memory_id])), None)
+        before = self.by_id(connection, owner, memory_id)
         if before is None:
             self.refuse_damaged(connection, owner, [memory_id])
         if before is None or before.status not in statuses:
@@ -171,6 +171,10 @@ class MemoryRepository:
             statement = select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
             found.update((made.id, made) for made in self._memories(connection, statement))
         return [found[memory_id] for memory_id in dict.fromkeys(memory_ids) if memory_id in found]
+
+    def by_id(self, connection: Connection, owner: str, memory_id: str) -> Memory | None:
+        """In whatever state; None where the owner does not have it, or it is damaged."""
+        return next(iter(self.by_ids(connection, owner, [memory_id])), None)
 
     def by_prefix(self, connection: Connection, owner: str, prefix: str, *, now: datetime) -> list[Memory]:
         """The live memories whose id begins with `prefix`."""
@@ -257,10 +261,12 @@ class MemoryRepository:
             }
         return list(found.values())
 
-    def slotted(self, connection: Connection, owner: str, *, valid_at: datetime) -> list[Memory]:
-        """The active memories that are a value of a slot."""
+    def slotted(
+        self, connection: Connection, owner: str, slots: Collection[str], *, valid_at: datetime
+    ) -> list[Memory]:
+        """The active memories that are a value of one of these few slots."""
         statement = select(*STORED).where(
-            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.is_not(None)
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(slots)
         )
         return self._memories(connection, statement)
 

@@ -55,7 +55,7 @@ class Consent:
     def changed(self, permissions: Permissions, now: datetime) -> "Consent":
         """What was allowed before and still is keeps the time since when it is."""
         given = {
-            name: Given(allowed, now if allowed else None)  # type: ignore[arg-type]
+            name: Given(allowed, now if allowed else None)  # type: ignore[arg-type] # a TypedDict gives its values as object
             for name, allowed in permissions.items()
             if getattr(self, name).allowed is not allowed
         }

@@ -73,7 +73,7 @@ class Confirmations:
     def look(self, owner: str, memory_id: str) -> Memory | None:
         """As it is now, whatever became of it."""
         with self._service.database.read() as connection:
-            return next(iter(self._service.repository.by_ids(connection, owner, [memory_id])), None)
+            return self._service.repository.by_id(connection, owner, memory_id)
 
     def may_ask(self, connection: Connection, owner: str) -> bool:
         """Whether there is anything that the owner was never asked about."""

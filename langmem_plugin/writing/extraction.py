@@ -96,7 +96,7 @@ class Extraction:
                 with contextlib.suppress(StoreUnavailable, ClaimLost):
                     self._jobs.let_go(job)
                 raise
-            except Exception as error:
+            except Exception as error:  # a provider's own, or a mistake: no other job waits for it
                 self._not_done(job, error)
                 if raises:
                     raise

@@ -6,9 +6,7 @@ machine wrote on its own, what another agent of the graph said, and what cannot 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from hashlib import sha256
-from typing import Any
+from datetime import datetime
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 from sqlalchemy import select
@@ -17,7 +15,7 @@ from langmem_plugin.conversation.context_block import before_context, without_co
 from langmem_plugin.conversation.media.media_reference import words_in
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.storage.unreadable import row_behind
-from langmem_plugin.conversation.transcript import NOTES
+from langmem_plugin.conversation.transcript import key_of, notes_of, written_at
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.identifiers import is_group
@@ -25,7 +23,6 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.writing.jobs import Job
 
 _CHANNEL = "messages"
-_LONGEST_ID = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ class WhoseWords:
 
     def of_sender(self, thread: str, message: BaseMessage) -> str | None:
         """In a group, by the key that the channel noted: never the group's own."""
-        sender = _notes(message).get("sender")
+        sender = notes_of(message).get("sender")
         if not is_group(thread) or not isinstance(sender, str) or not sender or is_group(sender):
             return None
         return self._person_of(sender)
@@ -108,12 +105,12 @@ class OwnWords:
                     said.append(
                         Said(
                             row.row,
-                            _fitting(message.id or f"{job.session_id}/{row.row}"),
+                            key_of(message.id or f"{job.session_id}/{row.row}"),
                             owner,
                             text,
-                            _said_at(message, row.created_at),
+                            written_at(message) or row.created_at,
                             storable(before_context("\n".join(before))).strip(),
-                            forwarded=_notes(message).get("forwarded") is True,
+                            forwarded=notes_of(message).get("forwarded") is True,
                         )
                     )
                 before = []
@@ -128,28 +125,6 @@ class OwnWords:
             return ""
         text = storable(words_in(before_context(without_context(message)[0].text)))
         return "" if not text or self._is_command(text) else text
-
-
-def _notes(message: BaseMessage) -> dict[str, Any]:
-    """What is stored may be anybody's work."""
-    notes = message.response_metadata.get(NOTES)
-    return notes if isinstance(notes, dict) else {}
-
-
-def _said_at(message: BaseMessage, stored_at: datetime) -> datetime:
-    noted = _notes(message).get("timestamp")
-    try:
-        instant = datetime.fromisoformat(noted) if isinstance(noted, str) else stored_at
-    except ValueError:
-        return stored_at
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant
-
-
-def _fitting(message_id: str) -> str:
-    """The id, or what stands for one that is no key: a graph may give a message any id."""
-    if len(message_id) <= _LONGEST_ID and message_id.isprintable():
-        return message_id
-    return sha256(message_id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def owners_of(said: Sequence[Said]) -> list[str]:

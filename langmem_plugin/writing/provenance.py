@@ -61,7 +61,7 @@ class Why:
 
     @property
     def told_at(self) -> datetime:
-        return self.said.at if self.said is not None else self.memory.said_at or self.memory.created_at
+        return self.said.at if self.said is not None else self.memory.told_at
 
     def __str__(self) -> str:
         held = self.memory
@@ -71,7 +71,7 @@ class Why:
         if self.said is not None:
             lines.append(f"  in session {self.said.session_id}")
         lines += [
-            f"  instead of: {each.text} (until {each.valid_to or each.updated_at:%Y-%m-%d})" for each in self.instead_of
+            f"  instead of: {each.text} (until {each.over_at or each.updated_at:%Y-%m-%d})" for each in self.instead_of
         ]
         if self.replaced_by is not None:
             lines.append(f"  replaced by: {self.replaced_by.text}")
@@ -99,7 +99,7 @@ class Provenance:
         """
         service = self._service
         with service.database.read() as connection:
-            held = next(iter(service.repository.by_ids(connection, owner, [memory_id])), None)
+            held = service.repository.by_id(connection, owner, memory_id)
             if held is None:
                 service.repository.refuse_damaged(connection, owner, [memory_id])
         if held is None or held.status == "forgotten":

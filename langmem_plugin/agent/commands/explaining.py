@@ -93,7 +93,7 @@ def _lines(why: Why, owner: str, zone: ZoneInfo, replies: Replies) -> list[str]:
         return [one_line(held.text), f"- {replies.why_shared}"]
     lines = [_origin(why, zone, replies)]
     lines += [
-        replies.why_instead_of.format(old=one_line(each.text), date=_date(each.valid_to or each.updated_at, zone))
+        replies.why_instead_of.format(old=one_line(each.text), date=_date(each.over_at or each.updated_at, zone))
         for each in why.instead_of
     ]
     if why.replaced_by is not None:

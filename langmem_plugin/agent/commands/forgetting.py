@@ -14,7 +14,7 @@ from langmem_plugin.errors import EmbeddingUnavailable, MemoryNotFound, StaleMem
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.models import bare
 from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.references import resolve
 from langmem_plugin.references.said.yes_or_no import agrees
@@ -75,7 +75,7 @@ class Forgetting:
         with service.database.read() as connection:
             forgotten = service.repository.forgotten_since(connection, owner, service.now() - _UNDONE_WITHIN)
         for newest in forgotten:
-            restored = [each for each in forgotten if _bare(each.text) == _bare(newest.text) and self._restore(each)]
+            restored = [each for each in forgotten if bare(each.text) == bare(newest.text) and self._restore(each)]
             if restored:
                 return replies.undone.format(fact=newest.text)
         return replies.nothing_to_undo
@@ -102,7 +102,7 @@ class Forgetting:
                 if by_id:
                     return self._with_copies(owner, by_id)
             exactly = service.repository.same(connection, owner, wanted, now=service.now())
-        exactly += [each for each in self._by_words(owner, wanted) if _bare(each.text) == _bare(wanted)]
+        exactly += [each for each in self._by_words(owner, wanted) if bare(each.text) == bare(wanted)]
         return self._with_copies(owner, exactly)
 
     def _found(self, owner: str, wanted: str) -> list[_Same]:
@@ -130,7 +130,7 @@ class Forgetting:
         service = self._service
         groups: dict[str, dict[str, Memory]] = {}
         for each in found:
-            groups.setdefault(_bare(each.text), {})[each.id] = each
+            groups.setdefault(bare(each.text), {})[each.id] = each
         with service.database.read() as connection:
             for same in groups.values():
                 text = next(iter(same.values())).text
@@ -182,8 +182,3 @@ def _number(text: str, many: int) -> int | None:
         if reference.sort in ("number", "ordinal") and len(reference.numbers) == 1:
             return reference.numbers[0]
     return None
-
-
-def _bare(text: str) -> str:
-    """As it is compared: what stands around a sentence does not count."""
-    return plain(text).strip(" .!,;:\"'“”«»")
