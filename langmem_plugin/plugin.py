@@ -48,6 +48,7 @@ from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
@@ -114,9 +115,7 @@ class PhoneMemory:
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             kept = self.settings.enable_memory_system
-            self.database = opened.enter_context(
-                Database.from_settings(self.settings, url) if kept else Database("sqlite://")
-            )
+            self.database = opened.enter_context(open_database(self.settings, url) if kept else Database("sqlite://"))
             self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
