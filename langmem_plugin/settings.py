@@ -62,7 +62,7 @@ class Settings(BaseSettings):
     `database_schema` holds our tables, made if need be, instead of the one a connection finds itself in.
     With `keys`, the newest first (`langmem keys new`), private and sensitive memories are encrypted, or "everything"
     that a person says and is told, as `encrypt` has it. The keys of people, which these wrap, lie in `key_database`: by
-    default a file beside a SQLite file, and the same PostgreSQL database; kept apart, it makes an erasure reach backups.
+    default a file beside a SQLite file, and PostgreSQL's own database; kept apart, an erasure reaches backups too.
     `session_timeout` is the silence that ends a conversation (None: it never ends); one that waits for a person's
     answer lives for `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An
     ended one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and

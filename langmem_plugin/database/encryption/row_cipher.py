@@ -79,7 +79,7 @@ class OwnerCipher:
     def decrypt(self, place: Place, stored: bytes) -> bytes:
         if not is_encrypted(stored):
             raise DecryptionRefused(
-                f"{place.table}.{place.column} holds something that is not encrypted: restore it from a backup, or delete it"
+                f"{place.table}.{place.column} holds a value that is not encrypted: restore it from a backup"
             )
         key = self._key_to_read(place.owner, stored[len(_MARK) : _AT])
         if key is None:
