@@ -25,6 +25,7 @@ from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
+from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -55,6 +56,7 @@ from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
@@ -320,6 +322,20 @@ class PhoneMemory:
             if self.settings.remembers
             else []
         )
+
+    def key_value_tools(self) -> list[BaseTool]:
+        """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
+        person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
+        """
+        return (
+            key_value_tools(self.service, self.saver, self._context.person, self.consent)
+            if self.settings.remembers
+            else []
+        )
+
+    def key_value(self, phone: str | int) -> KeyValueMemory:
+        """What a person keeps under keys: ordinary memories too, which recall and search find."""
+        return KeyValueMemory(self.service, self.people.resolve(phone))
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
