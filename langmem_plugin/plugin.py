@@ -1,7 +1,7 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
 from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.identity import owner_of_thread
+from langmem_plugin.agent.identity import owner_of_thread, run_config
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.key_value_tools import key_value_tools
@@ -51,6 +51,7 @@ from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
@@ -63,6 +64,7 @@ from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
+from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
@@ -198,6 +200,9 @@ class PhoneMemory:
                 answers=self._commands.answers,
                 executor=self._executor,
                 now=now,
+            )
+            self.store = MemoryStore(
+                self.service, person_of=self.people.resolve, writing=self._fenced, executor=self._executor
             )
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
@@ -511,6 +516,14 @@ class PhoneMemory:
         if model is None and self.settings.extraction == "rules":
             return RuleExtraction(statements)
         return ModelExtraction(model or extraction_model(self.settings.extraction), may_hold_a_fact)
+
+    def _fenced(self) -> AbstractContextManager[object]:
+        """Around writes: a run that lost its turn writes nothing. Outside of a run there is none to lose."""
+        try:
+            config = run_config()
+        except InvalidInput:
+            return nullcontext()
+        return self.saver.sessions.fenced(config)
 
     def _key(self, who: str | int) -> str:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

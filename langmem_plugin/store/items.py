@@ -1,0 +1,112 @@
+"""A memory as an item of the store, and what an item is stored as."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from langgraph.store.base import Item, SearchItem
+from langgraph.store.base.embed import get_text_at_path
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory.models import Memory, storable
+from langmem_plugin.store.namespaces import MEMORIES, Location, spelled
+
+_MARK = "store"
+Index = Literal[False] | list[str] | None
+Value = dict[str, Any]
+
+
+def key_of(location: Location, key: str) -> str:
+    """The key of its memory."""
+    return key if location.shape == MEMORIES else "/".join((*location.shape, key))
+
+
+def checked(value: Mapping[str, Any]) -> str:
+    """The value as JSON. Raises InvalidInput for what JSON does not hold."""
+    try:
+        written = json.dumps(value, allow_nan=False)
+        read = json.loads(written)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"an item of the store holds JSON values only: {error}") from error
+    if read != dict(value):
+        raise InvalidInput("an item of the store holds JSON values only: lists, and objects whose keys are texts")
+    return written
+
+
+def text_of(key: str, value: Mapping[str, Any], index: Index) -> str:
+    """What is recalled and searched: the fields of `index`, else every text and number with its name; with False the
+    key alone.
+    """
+    if index is False:
+        texts = []
+    elif index is None:
+        leaves = list(_leaves(dict(value)))
+        texts = [leaves[0][1]] if len(leaves) == 1 else [f"{name}: {text}" for name, text in leaves]
+    else:
+        texts = [text for path in index for text in get_text_at_path(dict(value), path)]
+    return storable("\n".join(each for each in texts if each.strip())).strip() or storable(key).strip() or "-"
+
+
+def metadata_of(location: Location, key: str, value: str, text: str, ttl: float | None) -> dict[str, Any]:
+    # The value as text: JSON of any depth and content comes back as it was.
+    return {_MARK: {"namespace": list(location.shape), "key": key, "value": value, "text": text, "ttl": ttl}}
+
+
+def place_of(memory: Memory) -> tuple[tuple[str, ...], str]:
+    """The shape of its namespace, and its key there: of one that no store made, its own key or its id."""
+    mark = _mark(memory)
+    return (tuple(mark["namespace"]), mark["key"]) if mark else (MEMORIES, memory.key or memory.id)
+
+
+def ttl_of(memory: Memory) -> float | None:
+    mark = _mark(memory)
+    return mark["ttl"] if mark else None
+
+
+def value_of(memory: Memory) -> Value:
+    """As it was put; where the text has been corrected since through another door, with that text."""
+    mark = _mark(memory)
+    if mark is None:
+        return {"content": memory.text}
+    value: Value = json.loads(mark["value"])
+    if memory.text == mark["text"]:
+        return value
+    texts = [name for name, held in value.items() if isinstance(held, str)]
+    return {**value, texts[0]: memory.text} if len(texts) == 1 else {**value, "content": memory.text}
+
+
+def item_of(memory: Memory, namespace: Sequence[str]) -> Item:
+    return Item(
+        namespace=tuple(namespace),
+        key=place_of(memory)[1],
+        value=value_of(memory),
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+    )
+
+
+def search_item_of(memory: Memory, score: float | None) -> SearchItem:
+    shape, key = place_of(memory)
+    return SearchItem(
+        namespace=spelled(Location(memory.owner, shape)),
+        key=key,
+        value=value_of(memory),
+        created_at=memory.created_at,
+        updated_at=memory.updated_at,
+        score=score,
+    )
+
+
+def _mark(memory: Memory) -> dict[str, Any] | None:
+    mark = memory.metadata.get(_MARK)
+    is_ours = isinstance(mark, dict) and mark.keys() >= {"namespace", "key", "value", "text", "ttl"}
+    return mark if is_ours else None
+
+
+def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
+    if parts is not None:
+        for part, held in parts:
+            yield from _leaves(held, f"{name} {part}".strip())
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield name, str(value)
