@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.standalone_resolve import resolve
+    from langmem_plugin.agent.turn_report import ReportedState, TurnReport
     from langmem_plugin.conversation.saver import ConversationSaver
     from langmem_plugin.conversation.session_manager import SessionManager
     from langmem_plugin.conversation.sessions.silence import Silence
@@ -49,9 +50,11 @@ _ROOMS = {
     "MemoryService": "memory",
     "MemoryState": "agent.memory_state",
     "PhoneMemory": "plugin",
+    "ReportedState": "agent.turn_report",
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
     "Silence": "conversation.sessions.silence",
+    "TurnReport": "agent.turn_report",
     "inject_memory_context": "memory.key_value",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
@@ -79,6 +82,7 @@ __all__ = [
     "NotAuthorized",
     "NotSerializable",
     "PhoneMemory",
+    "ReportedState",
     "SessionExpired",
     "SessionManager",
     "Settings",
@@ -87,6 +91,7 @@ __all__ = [
     "StorageFull",
     "StoreUnavailable",
     "TurnLost",
+    "TurnReport",
     "TurnTimeout",
     "TypeNotAllowed",
     "UnknownSession",

@@ -14,6 +14,7 @@ from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.config import get_stream_writer
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.channel import Channel, Manner
@@ -39,6 +40,7 @@ from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
 from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.turn_report import TurnReports
 from langmem_plugin.agent.wiring import Wiring, named_node
 from langmem_plugin.config_file import settings_of
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -201,6 +203,8 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
+            context = self._context
+            self._reports = TurnReports(self.service, context.person, context.shown, context.model_input)
             self.store = MemoryStore(
                 self.service, person_of=self.people.resolve, writing=self._fenced, executor=self._executor
             )
@@ -288,6 +292,20 @@ class PhoneMemory:
             return {}
 
         return named_node(write, "write")
+
+    def debug_node(self) -> Node:
+        """A node that says why the turn went as it did, in ids, scores and reasons: see TurnReport. Put it last.
+
+        It streams the report as a custom event, `{"langmem": report}`, and writes it to the channel `memory_report` of
+        a state that has one, such as ReportedState.
+        """
+
+        def debug(state: Any) -> dict[str, Any]:
+            report = self._reports.of(messages_of(state), recalled_of(state))
+            get_stream_writer()({"langmem": report})
+            return {"memory_report": report}
+
+        return named_node(debug, "debug")
 
     def middleware(self) -> MemoryMiddleware:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""

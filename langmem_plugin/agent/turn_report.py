@@ -1,0 +1,107 @@
+"""Why a turn went as it did, for LangGraph Studio and tests: ids, scores and reasons, and no remembered text.
+
+What a checkpoint holds lives as long as the conversation: a memory that is forgotten meanwhile must not be in it.
+"""
+
+from collections.abc import Sequence
+from typing import NotRequired
+
+from langchain_core.messages import BaseMessage
+from typing_extensions import TypedDict
+
+from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
+from langmem_plugin.agent.memory_state import MemoryState, Recalled
+from langmem_plugin.agent.model_input import ModelInput
+from langmem_plugin.agent.said_anew import message_of_run
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.agent.topic import last_said, topic
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import LIVE
+from langmem_plugin.memory.recall_query import search_for
+
+
+class RecalledMemory(TypedDict):
+    """`signals` are the parts of its score for the newest message; {} where the talk before found it."""
+
+    id: str
+    score: float
+    signals: dict[str, float]
+
+
+class Referred(TypedDict):
+    """`words` are the person's own; `numbers` the places of the items in what they were shown."""
+
+    words: str
+    tool: str
+    numbers: list[int | None]
+    reason: str
+    confidence: float
+    sure: bool
+
+
+class TurnReport(TypedDict):
+    """`instructions` and `written` are ids: of the standing instructions in force, and of what the newest message has
+    made the agent remember.
+    """
+
+    recalled: list[RecalledMemory]
+    referred: list[Referred]
+    unresolved: list[str]
+    asks: bool
+    instructions: list[str]
+    written: list[str]
+
+
+class ReportedState(MemoryState):
+    """A state that keeps the report of its last turn: give it to the graph that has a `debug_node`."""
+
+    memory_report: NotRequired[TurnReport]
+
+
+class TurnReports:
+    """Of the current run."""
+
+    def __init__(
+        self, service: MemoryService, person: ServedPerson, shown: MemoryInPrompt, model_input: ModelInput
+    ) -> None:
+        self._service = service
+        self._person = person
+        self._shown = shown
+        self._model_input = model_input
+
+    def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
+        """Raises StoreUnavailable or EmbeddingUnavailable: it is there to look at, and has no answer of its own."""
+        owner = self._person.owner()
+        meaning = self._model_input.resolution(messages)
+        told = self._shown.told_last(owner, recalled, messages)
+        found = search_for(
+            self._service, owner, self._person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0
+        )
+        signals = {each.memory.id: each.signals for each in found}
+        return {
+            "recalled": [
+                {"id": memory_id, "score": score, "signals": signals.get(memory_id, {})}
+                for memory_id, score in recalled
+            ],
+            "referred": [
+                {
+                    "words": each.words,
+                    "tool": each.tool,
+                    "numbers": list(each.numbers),
+                    "reason": each.reason,
+                    "confidence": each.confidence,
+                    "sure": each.sure,
+                }
+                for each in meaning.references
+            ],
+            "unresolved": list(meaning.unresolved),
+            "asks": meaning.question is not None,
+            "instructions": [each.id for each in self._shown.instructions(owner, messages, told)],
+            "written": self._written(owner, messages),
+        }
+
+    def _written(self, owner: str, messages: Sequence[BaseMessage]) -> list[str]:
+        said = message_of_run(messages)
+        if said is None or said.id is None:
+            return []
+        return [each.id for each in self._service.list_memories(owner, statuses=LIVE) if each.source_id == said.id]
