@@ -255,7 +255,8 @@ class DocumentImporter:
             if record is None:
                 continue
             try:
-                message = from_json(record.message, record.message_id)
+                message = from_json(record.message)
+                message.id = record.message_id
             except InvalidInput as error:
                 run.report.skip(of_message, str(error))
                 continue
@@ -372,7 +373,7 @@ class DocumentImporter:
                 run.count("incoming", stored=record.message_id not in there)
                 continue
             try:
-                message = None if record.message is None else from_json(record.message, record.message.get("id"))
+                message = None if record.message is None else from_json(record.message)
             except InvalidInput as error:
                 run.report.skip(place, str(error))
                 continue

@@ -18,7 +18,7 @@ def as_json(message: BaseMessage) -> dict[str, Any]:
     return plain
 
 
-def from_json(form: dict[str, Any], message_id: str | None) -> BaseMessage:
+def from_json(form: dict[str, Any]) -> BaseMessage:
     """Raises InvalidInput for what is no message."""
     try:
         [message] = messages_from_dict([form])
@@ -26,7 +26,6 @@ def from_json(form: dict[str, Any], message_id: str | None) -> BaseMessage:
         raise InvalidInput(f"this is no message in LangChain's form ({type(error).__name__})") from error
     if isinstance(message, RemoveMessage):
         raise InvalidInput("this is no message but the order to remove one")
-    message.id = message_id
     return message
 
 
