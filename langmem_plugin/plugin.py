@@ -49,6 +49,7 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.tenants import vector_index_of
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
@@ -378,10 +379,12 @@ class PhoneMemory:
 
         For a person with very much, `export_to` needs less memory.
         """
+        self._refuse_switched_off()
         return self.exporter.export(self.people.resolve(who))
 
     def export_to(self, who: str | int, file: TextIO) -> None:
         """Writes the same as JSON into a file that is open for text, in UTF-8."""
+        self._refuse_switched_off()
         self.exporter.write(self.people.resolve(who), file)
 
     def import_person(
@@ -398,6 +401,7 @@ class PhoneMemory:
         A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
+        self._refuse_switched_off()
         return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
 
     def import_records(
@@ -415,6 +419,7 @@ class PhoneMemory:
         waits for the person's word, or with "leave out" is not stored; the report says what and why.
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
+        self._refuse_switched_off()
         return self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
 
     def command(self, phone: str | int, text: str) -> str | None:
@@ -551,6 +556,10 @@ class PhoneMemory:
         if model is None and self.settings.extraction == "rules":
             return RuleExtraction(statements)
         return ModelExtraction(model or extraction_model(self.settings.extraction), may_hold_a_fact)
+
+    def _refuse_switched_off(self) -> None:
+        if not self.settings.enable_memory_system:
+            raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
 
     def _key(self, who: str | int) -> str:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

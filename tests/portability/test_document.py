@@ -7,8 +7,9 @@ from hashlib import sha256
 import jsonschema
 import pytest
 
+from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.errors import StoreUnavailable, UnreadableImport
+from langmem_plugin.errors import ConfigurationError, StoreUnavailable, UnreadableImport
 from langmem_plugin.portability import person_writer
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.person_writer import PersonWriter
@@ -256,3 +257,16 @@ def test_what_no_database_or_conversation_can_hold_is_skipped_and_nothing_else(m
     assert exported.settings.model_dump() == {"time_zone": None, "language": "es"}
     assert {"kept": 1} in [each.metadata for each in exported.memories]
     assert not exported.files
+
+
+@pytest.mark.spec("P-3")
+def test_a_switched_off_memory_says_so(offline_model):
+    with PhoneMemory(settings=Settings(enable_memory_system=False), embeddings=offline_model) as memory:
+        for verb in (
+            lambda: memory.export(ANNA),
+            lambda: memory.export_to(ANNA, io.StringIO()),
+            lambda: memory.import_person({}),
+            lambda: memory.import_records([]),
+        ):
+            with pytest.raises(ConfigurationError, match="switched off"):
+                verb()
