@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, Unpack
+from typing import Any, Protocol, Self, TextIO, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -53,7 +53,7 @@ from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
@@ -64,6 +64,12 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
+from langmem_plugin.portability.document_importer import DocumentImporter
+from langmem_plugin.portability.exporter import Exporter
+from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.importer import Doubtful, Importer
+from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
 from langmem_plugin.store import MemoryStore
@@ -155,6 +161,8 @@ class PhoneMemory:
             self._confirmations = Confirmations(self.service, self.consent)
             self._provenance = Provenance(self.service, self.saver, self.sessions)
             questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
+            self.exporter = Exporter(self.saver, self.service, questions, now)
+            self.holdings = self.exporter.holdings
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -167,6 +175,7 @@ class PhoneMemory:
                 consents=self.consent,
                 confirmations=self._confirmations,
                 provenance=self._provenance,
+                holdings=self.exporter.holdings,
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
@@ -208,6 +217,8 @@ class PhoneMemory:
             self.store = MemoryStore(
                 self.service, person_of=self.people.resolve, writing=self._fenced, executor=self._executor
             )
+            self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
+            self._importer = Importer(self.saver, self.service, self.people.resolve)
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
             self.housekeeping = Housekeeping(
@@ -400,6 +411,54 @@ class PhoneMemory:
         """
         return [] if self.extraction is None else self.extraction.work.of_person(self._key(who))
 
+    def export(self, who: str | int) -> PersonExport:
+        """All that is stored of one person, and nothing of anybody else: `to_json` makes it text.
+
+        For a person with very much, `export_to` needs less memory.
+        """
+        self._refuse_switched_off()
+        return self.exporter.export(self.people.resolve(who))
+
+    def export_to(self, who: str | int, file: TextIO) -> None:
+        """Writes the same as JSON into a file that is open for text, in UTF-8."""
+        self._refuse_switched_off()
+        self.exporter.write(self.people.resolve(who), file)
+
+    def import_person(
+        self,
+        document: PersonExport | Mapping[str, Any],
+        *,
+        phone: str | int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> ImportReport:
+        """Stores what `export` gave, here or elsewhere: as it was, with ids, dates and states, and nothing twice.
+
+        With `phone` it becomes this person's. What cannot be read is skipped and named in the report by its number.
+        A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
+        """
+        whose = None if phone is None else normalised(phone, self.settings.default_region)
+        self._refuse_switched_off()
+        return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+
+    def import_records(
+        self,
+        records: ImportedRecords,
+        *,
+        phone: str | int | None = None,
+        doubtful: Doubtful = "pending",
+        dry_run: bool = False,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> ImportReport:
+        """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
+
+        `phone` is whose it becomes where the records are one person's, or do not say whose they are. What is doubtful
+        waits for the person's word, or with "leave out" is not stored; the report says what and why.
+        """
+        whose = None if phone is None else normalised(phone, self.settings.default_region)
+        self._refuse_switched_off()
+        return self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
         return self._commands.answer(self._key(phone), text)
@@ -542,6 +601,10 @@ class PhoneMemory:
         except InvalidInput:
             return nullcontext()
         return self.saver.sessions.fenced(config)
+
+    def _refuse_switched_off(self) -> None:
+        if not self.settings.enable_memory_system:
+            raise ConfigurationError("the memory is switched off: nothing is stored that could go out, or is taken in")
 
     def _key(self, who: str | int) -> str:
         """The key of the person with this identifier; as it was last, if the database cannot be asked."""

@@ -1,0 +1,68 @@
+"""What every source gives, whatever its own format is: records that one importer takes."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from langchain_core.messages import BaseMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedSession:
+    """A conversation from its first to its last message.
+
+    `source_id` is its id at the source: with the same one it is the same session, and is not stored twice. It becomes
+    the session's id if nobody else has it. Messages are LangChain's, in order; what is noted with them (who wrote when)
+    is as `conversation.transcript.message_of` notes it, and one without an id gets one that a repetition gives it too.
+    """
+
+    phone: str | None  # in any spelling; None: whom the import was asked for
+    messages: Sequence[BaseMessage]
+    began_at: datetime
+    ended_at: datetime  # when the last message came, or later; aware as every instant here
+    source_id: str
+    place: str  # file and line or number, for the report
+    client_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedMemory:
+    """One fact. `fields` are those of `memory.models.Memory` besides id, owner and text; what is not there is unknown.
+
+    `said_by_assistant` where the source says that the words are not the person's.
+    """
+
+    phone: str | None
+    text: str
+    source_id: str  # with the same one it is the same memory
+    place: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    said_by_assistant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedInstruction:
+    """A standing instruction."""
+
+    phone: str | None
+    text: str
+    source_id: str
+    place: str
+    priority: int = 1  # up to 10
+    condition: str | None = None  # one that is none of ours is kept in words, for the model
+    active: bool = True
+    expires_at: datetime | None = None
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadRecord:
+    """A record that its source could not read: it is skipped, and the report says why."""
+
+    place: str
+    reason: str
+
+
+ImportedRecord = ImportedSession | ImportedMemory | ImportedInstruction | BadRecord
+ImportedRecords = Iterable[ImportedRecord]
