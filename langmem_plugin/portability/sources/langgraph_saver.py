@@ -1,0 +1,192 @@
+"""LangGraph's SqliteSaver or PostgresSaver: its threads with every checkpoint and what tasks wrote on top of each.
+
+What a payload holds is data: it is read by a strict serializer, so nothing that it names is imported or called.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+from langchain_core import messages as langchain_messages
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.base import Checkpoint
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from sqlalchemy import Connection, Row, text
+
+from langmem_plugin.conversation.storage import codec
+from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, TypeNotAllowed
+from langmem_plugin.portability import source_database
+from langmem_plugin.portability.records import BadRecord
+
+_NO_VALUE = "empty"
+_MESSAGES = {
+    name: kind
+    for name in langchain_messages.__all__
+    if isinstance(kind := getattr(langchain_messages, name), type) and issubclass(kind, BaseMessage)
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StockCheckpoint:
+    """One step of a thread; `writes` are (task id, task path, writes in their order) of each task on top of it."""
+
+    place: str
+    namespace: str
+    parent_id: str | None
+    checkpoint: Checkpoint
+    metadata: dict[str, Any]
+    at: datetime
+    writes: Sequence[tuple[str, str, Sequence[tuple[str, Any]]]]
+
+
+class StockThreads:
+    """The threads of a database that a stock saver wrote; `serde` builds what their payloads hold.
+
+    Raises InvalidInput if it is no such database.
+    """
+
+    def __init__(self, connection: Connection, serde: SerializerProtocol) -> None:
+        self._connection = connection
+        self._serde = serde
+        needed = ("thread_id", "checkpoint_ns", "checkpoint_id", "parent_checkpoint_id", "checkpoint", "metadata")
+        source_database.columns(connection, "checkpoints", *needed)
+        self._is_sqlite = connection.dialect.name == "sqlite"
+        self._writes_table, self._payload = ("writes", "value") if self._is_sqlite else ("checkpoint_writes", "blob")
+        of_writes = source_database.columns(connection, self._writes_table, "task_id", "channel", self._payload)
+        self._path = "task_path" if "task_path" in of_writes else "''"
+        if not self._is_sqlite:
+            source_database.columns(connection, "checkpoint_blobs", "channel", "version", "blob")
+
+    def ids(self) -> list[str]:
+        """The thread that was written to last comes last."""
+        query = text("SELECT thread_id FROM checkpoints GROUP BY thread_id ORDER BY max(checkpoint_id), thread_id")
+        return list(self._connection.execute(query).scalars())
+
+    def checkpoint_ids(self, thread_id: str) -> list[tuple[str, str]]:
+        """(namespace, checkpoint id), oldest first."""
+        query = text(
+            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = :thread "
+            "ORDER BY checkpoint_id, checkpoint_ns"
+        )
+        return [(row[0], row[1]) for row in self._connection.execute(query, {"thread": thread_id})]
+
+    def checkpoints(self, thread_id: str, wanted: Sequence[tuple[str, str]]) -> Iterator[StockCheckpoint | BadRecord]:
+        """Those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
+        blobs: dict[tuple[str, str, str], Any] = {}
+        for namespace, checkpoint_id in wanted:
+            place = f"thread {thread_id!r} checkpoint {checkpoint_id}" + (f" of {namespace!r}" if namespace else "")
+            key = {"thread": thread_id, "namespace": namespace, "checkpoint": checkpoint_id}
+            try:
+                yield self._checkpoint(key, place, blobs)
+            except (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+                reason = " ".join(str(error).split()) if isinstance(error, LangMemError) else f"it is none ({error!r})"
+                yield BadRecord(place=place, reason=reason)
+
+    def _checkpoint(self, key: dict[str, str], place: str, blobs: dict[tuple[str, str, str], Any]) -> StockCheckpoint:
+        columns = "parent_checkpoint_id, type, checkpoint, metadata"
+        row = self._connection.execute(
+            text(
+                f"SELECT {columns} FROM checkpoints WHERE thread_id = :thread "  # noqa: S608 - ours
+                "AND checkpoint_ns = :namespace AND checkpoint_id = :checkpoint"
+            ),
+            key,
+        ).one()
+        if self._is_sqlite:
+            checkpoint = self._load(row.type, row.checkpoint)
+            metadata = json.loads(row.metadata) if row.metadata is not None else {}
+        else:
+            checkpoint, metadata = row.checkpoint, row.metadata
+            values = self._values(key, checkpoint["channel_versions"], blobs)
+            checkpoint["channel_values"] = {**(checkpoint.get("channel_values") or {}), **values}
+        _check(checkpoint, metadata, key["checkpoint"])
+        checkpoint["channel_versions"] = _versions(checkpoint["channel_versions"])
+        checkpoint["versions_seen"] = {node: _versions(seen) for node, seen in checkpoint["versions_seen"].items()}
+        at = datetime.fromisoformat(checkpoint["ts"])
+        return StockCheckpoint(
+            place=place,
+            namespace=key["namespace"],
+            parent_id=row.parent_checkpoint_id or None,
+            checkpoint=checkpoint,
+            metadata=metadata,
+            at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
+            writes=[*self._writes(key)],
+        )
+
+    def _values(
+        self, key: dict[str, str], versions: Mapping[str, Any], blobs: dict[tuple[str, str, str], Any]
+    ) -> dict[str, Any]:
+        """What PostgreSQL keeps beside the checkpoint: a channel's value by its version."""
+        namespace = key["namespace"]
+        for channel, version in versions.items():
+            if (namespace, channel, str(version)) not in blobs:
+                found = self._connection.execute(
+                    text(
+                        "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = :thread "
+                        "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version"
+                    ),
+                    key | {"channel": channel, "version": str(version)},
+                ).first()
+                there = found is not None and found.type != _NO_VALUE
+                blobs[namespace, channel, str(version)] = (
+                    (self._load(found.type, found.blob),) if there and found else ()
+                )
+        held = {channel: blobs[namespace, channel, str(version)] for channel, version in versions.items()}
+        return {channel: value[0] for channel, value in held.items() if value}
+
+    def _writes(self, key: dict[str, str]) -> Iterator[tuple[str, str, Sequence[tuple[str, Any]]]]:
+        rows = self._connection.execute(
+            text(
+                f"SELECT task_id, {self._path}, channel, type, {self._payload} FROM {self._writes_table} "  # noqa: S608
+                "WHERE thread_id = :thread AND checkpoint_ns = :namespace AND checkpoint_id = :checkpoint "
+                "ORDER BY task_id, idx"
+            ),
+            key,
+        )
+        by_task: Callable[[Row[Any]], tuple[str, str]] = lambda row: (row[0], row[1] or "")  # noqa: E731
+        for (task_id, path), of_task in groupby(rows, by_task):
+            yield task_id, path, [(row[2], self._load(row[3], row[4])) for row in of_task]
+
+    def _load(self, kind: str | None, payload: Any) -> Any:
+        if kind == "json":  # as savers of 2024 wrote
+            try:
+                return json.loads(bytes(payload), object_hook=_message)
+            except (ValueError, RecursionError) as error:
+                raise DamagedSession(f"a stored value cannot be read ({error})") from error
+        if kind == "pickle":
+            raise DamagedSession("a stored value is a pickle, which may hold any code: it is not read")
+        return codec.load(self._serde, (kind or "", b"" if payload is None else bytes(payload)))
+
+
+def _message(held: dict[str, Any]) -> Any:
+    """Of JSON that names what to build nothing but LangChain's messages is built. Raises TypeNotAllowed."""
+    if "lc" not in held or held.get("type") != "constructor":
+        return held
+    names = [str(each) for each in held.get("id") or ["?"]]
+    kind = _MESSAGES.get(names[-1]) if names[0] in {"langchain", "langchain_core"} and "messages" in names else None
+    if kind is None:
+        raise TypeNotAllowed(".".join(names[:-1]), names[-1])
+    return kind(**(held.get("kwargs") or {}))
+
+
+def _check(checkpoint: Any, metadata: Any, checkpoint_id: str) -> None:
+    """Raises InvalidInput for what is no checkpoint, whatever it is."""
+    parts = ("channel_values", "channel_versions", "versions_seen")
+    if not isinstance(checkpoint, dict) or not all(isinstance(checkpoint.get(part), dict) for part in parts):
+        raise InvalidInput("it is no checkpoint of LangGraph")
+    if checkpoint.get("id") != checkpoint_id:
+        raise InvalidInput("it says that it is another checkpoint")
+    if not isinstance(metadata, dict):
+        raise InvalidInput("its metadata is no JSON object")
+    if not isinstance(metadata.get("run_id", ""), str | None):
+        raise InvalidInput("its run_id is no text")
+
+
+def _versions(versions: Mapping[str, Any]) -> dict[str, Any]:
+    """As the saver counts on: old ones are numbers, and a text is not comparable with them."""
+    return {
+        name: version if isinstance(version, str) else f"{int(version):032}.{0:016}"
+        for name, version in versions.items()
+    }
