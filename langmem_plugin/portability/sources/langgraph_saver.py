@@ -4,8 +4,8 @@ What a payload holds is data: it is read by a strict serializer, so nothing that
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
@@ -14,7 +14,7 @@ from langchain_core import messages as langchain_messages
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import Checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
-from sqlalchemy import Connection, Row, text
+from sqlalchemy import Connection, text
 
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, TypeNotAllowed
@@ -28,10 +28,15 @@ _MESSAGES = {
     if isinstance(kind := getattr(langchain_messages, name), type) and issubclass(kind, BaseMessage)
 }
 
+_UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+TaskWrites = tuple[str, str, Sequence[tuple[str, Any]]]
+"""A task's id, its path, and (channel, value) in the order it wrote."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StockCheckpoint:
-    """One step of a thread; `writes` are (task id, task path, writes in their order) of each task on top of it."""
+    """One step of a thread; `writes` are what each task wrote on top of it."""
 
     place: str
     namespace: str
@@ -39,7 +44,7 @@ class StockCheckpoint:
     checkpoint: Checkpoint
     metadata: dict[str, Any]
     at: datetime
-    writes: Sequence[tuple[str, str, Sequence[tuple[str, Any]]]]
+    writes: Sequence[TaskWrites] = ()
 
 
 class StockThreads:
@@ -80,10 +85,17 @@ class StockThreads:
             place = f"thread {thread_id!r} checkpoint {checkpoint_id}" + (f" of {namespace!r}" if namespace else "")
             key = {"thread": thread_id, "namespace": namespace, "checkpoint": checkpoint_id}
             try:
-                yield self._checkpoint(key, place, blobs)
-            except (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                reason = " ".join(str(error).split()) if isinstance(error, LangMemError) else f"it is none ({error!r})"
-                yield BadRecord(place=place, reason=reason)
+                found = self._checkpoint(key, place, blobs)
+            except _UNREADABLE as error:
+                yield BadRecord(place=place, reason=_why(error))
+                continue
+            writes: list[TaskWrites] = []
+            for task_id, path, rows in self._writes(key):
+                try:
+                    writes.append((task_id, path, [(row[2], self._load(row[3], row[4])) for row in rows]))
+                except _UNREADABLE as error:  # to the graph the task has not run
+                    yield BadRecord(place=f"{place} task {task_id}", reason=_why(error))
+            yield replace(found, writes=writes)
 
     def _checkpoint(self, key: dict[str, str], place: str, blobs: dict[tuple[str, str, str], Any]) -> StockCheckpoint:
         columns = "parent_checkpoint_id, type, checkpoint, metadata"
@@ -112,7 +124,6 @@ class StockThreads:
             checkpoint=checkpoint,
             metadata=metadata,
             at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
-            writes=[*self._writes(key)],
         )
 
     def _values(
@@ -136,7 +147,7 @@ class StockThreads:
         held = {channel: blobs[namespace, channel, str(version)] for channel, version in versions.items()}
         return {channel: value[0] for channel, value in held.items() if value}
 
-    def _writes(self, key: dict[str, str]) -> Iterator[tuple[str, str, Sequence[tuple[str, Any]]]]:
+    def _writes(self, key: dict[str, str]) -> Iterator[tuple[str, str, Sequence[Any]]]:
         rows = self._connection.execute(
             text(
                 f"SELECT task_id, {self._path}, channel, type, {self._payload} FROM {self._writes_table} "  # noqa: S608
@@ -145,19 +156,31 @@ class StockThreads:
             ),
             key,
         )
-        by_task: Callable[[Row[Any]], tuple[str, str]] = lambda row: (row[0], row[1] or "")  # noqa: E731
-        for (task_id, path), of_task in groupby(rows, by_task):
-            yield task_id, path, [(row[2], self._load(row[3], row[4])) for row in of_task]
+        for (task_id, path), of_task in groupby(rows, key=_task):
+            yield task_id, path, [*of_task]
 
     def _load(self, kind: str | None, payload: Any) -> Any:
         if kind == "json":  # as savers of 2024 wrote
             try:
-                return json.loads(bytes(payload), object_hook=_message)
+                return json.loads(_bytes(payload), object_hook=_message)
             except (ValueError, RecursionError) as error:
                 raise DamagedSession(f"a stored value cannot be read ({error})") from error
         if kind == "pickle":
             raise DamagedSession("a stored value is a pickle, which may hold any code: it is not read")
-        return codec.load(self._serde, (kind or "", b"" if payload is None else bytes(payload)))
+        return codec.load(self._serde, (kind or "", _bytes(payload)))
+
+
+def _why(error: Exception) -> str:
+    return " ".join(str(error).split()) if isinstance(error, LangMemError) else f"it is none ({error!r})"
+
+
+def _task(row: Any) -> tuple[str, str]:
+    return row[0], row[1] or ""
+
+
+def _bytes(payload: Any) -> bytes:
+    """Of a column; SQLite keeps whatever type it was given."""
+    return payload.encode() if isinstance(payload, str) else bytes(payload or b"")
 
 
 def _message(held: dict[str, Any]) -> Any:

@@ -99,7 +99,7 @@ def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemo
         raise ValueError("it has no `id`, by which it would be known the next time")
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
-        raise ValueError("its `metadata` is no JSON object")
+        raise ValueError("its `metadata` is no JSON object")  # noqa: TRY004 - as above
     user = next((found[name] for name in _OF_WHOM if found.get(name) is not None), None)
     if user is None and (found.get("agent_id") or found.get("agentId")):
         raise ValueError("it is what an agent knows of itself, of no person")

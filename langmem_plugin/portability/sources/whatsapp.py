@@ -132,8 +132,8 @@ def _person(lines: list[Line], bot: str, person: str | None) -> str:
 
 
 def _name(role: Speaker, at: datetime, words: str, seen: Counter[str]) -> str:
-    """The same whenever the chat is exported, also a longer one; what was sent twice within a minute is two messages."""
-    digest = sha256("\x00".join((role, at.isoformat(), words)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    """The same whenever the chat is exported, also a longer one; what was sent twice in a minute is two messages."""
+    digest = sha256(f"{role}\x00{at.isoformat()}\x00{words}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
     seen[digest] += 1
     return f"whatsapp-{digest}-{seen[digest]}"
 

@@ -1,4 +1,4 @@
-"""The lines of an exported WhatsApp chat: Android's `date, time - name: text` and the iPhone's `[date, time] name: text`.
+"""Lines of an exported WhatsApp chat: Android's `date, time - name: text` and an iPhone's `[date, time] name: text`.
 
 English, Hebrew and Spanish phones, 12 and 24 hours, and whatever order and separators their dates have.
 """
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -154,7 +155,7 @@ def orders_that_fit(lines: Sequence[Line]) -> list[DateOrder]:
 
 
 def _steps_back(dates: list[tuple[int, int, int]]) -> int:
-    return sum(after < before for before, after in zip(dates, dates[1:], strict=False))
+    return sum(after < before for before, after in pairwise(dates))
 
 
 def _date(day: tuple[str, str, str], order: DateOrder) -> tuple[int, int, int] | None:
