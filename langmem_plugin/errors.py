@@ -109,6 +109,10 @@ class StaleMemory(LangMemError):
     """The memory changed since it was read; read it again and decide anew."""
 
 
+class UnreadableImport(LangMemError, ValueError):
+    """What was given to be imported is not of the format it was taken for; nothing was stored."""
+
+
 class ModelUnavailable(LangMemError):
     """The chat model cannot be reached or refused; the conversation is kept, try again."""
 

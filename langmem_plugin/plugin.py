@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, Unpack
+from typing import Any, Protocol, Self, TextIO, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -58,6 +58,10 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
+from langmem_plugin.portability.document_importer import DocumentImporter
+from langmem_plugin.portability.exporter import Exporter
+from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
@@ -198,6 +202,8 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
+            self._exporter = Exporter(self.saver, self.service, questions, now)
+            self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
             self.housekeeping = Housekeeping(
@@ -361,6 +367,33 @@ class PhoneMemory:
         with what is done kept.
         """
         return [] if self.extraction is None else self.extraction.work.of_person(self._key(who))
+
+    def export(self, who: str | int) -> PersonExport:
+        """All that is stored of one person, and nothing of anybody else: `to_json` makes it text.
+
+        For a person with very much, `export_to` needs less memory.
+        """
+        return self._exporter.export(self.people.resolve(who))
+
+    def export_to(self, who: str | int, file: TextIO) -> None:
+        """Writes the same as JSON into a file that is open for text, in UTF-8."""
+        self._exporter.write(self.people.resolve(who), file)
+
+    def import_person(
+        self,
+        document: PersonExport | Mapping[str, Any],
+        *,
+        phone: str | int | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> ImportReport:
+        """Stores what `export` gave, here or elsewhere: as it was, with ids, dates and states, and nothing twice.
+
+        With `phone` it becomes this person's. What cannot be read is skipped and named in the report by its number.
+        A run that was cut short is finished by the next one. Raises UnreadableImport for a document of a newer format.
+        """
+        whose = None if phone is None else normalised(phone, self.settings.default_region)
+        return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""

@@ -161,6 +161,23 @@ class StandingInstructions:
                 made = made.model_copy(update={"priority": max([1, *beaten])})
             return Taken(_stored(connection, made), "stored")
 
+    def all_of(self, connection: Connection, owner: str) -> list[Instruction]:
+        """In force or not, the first made first."""
+        return sorted(self._listed(connection, owner), key=lambda each: (each.created_at, each.id))
+
+    def take_in(self, owner: str, instruction: Instruction) -> bool:
+        """Stores one of another database as it is; False where the owner has it already.
+
+        Raises InvalidInput for a condition that cannot be read, TooManyInstructions where the owner has 200.
+        """
+        made = _validated(instruction.model_dump() | {"owner": owner})
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            if any(each.id == made.id for each in self._listed(connection, owner)):
+                return False
+            _stored(connection, made)
+            return True
+
     def conflicts(self, owner: str) -> list[Conflict]:
         """Those in force of which only one of two can be followed, the highest priority first, then the newest."""
         active = self.list_instructions(owner)

@@ -80,6 +80,21 @@ class MemoryWriter:
             self._retention.keep_within(connection, owner)
         return made
 
+    def take_in(self, owner: str, memories: Sequence[Memory]) -> list[Memory]:
+        """Stores memories of another database as they are, with their ids, dates, states and counters, in order; those
+        that were stored. What the owner has under the same id stays as it is, and nothing is weighed against anything.
+        """
+        with self._database.read() as connection:
+            there = self._repository.ids_there(connection, owner, [each.id for each in memories])
+        new = [each.model_copy(update={"owner": owner}) for each in memories if each.id not in there]
+        vectors = self._embedder.texts([each.text for each in new])
+        with self._writing(owner) as connection:
+            there = self._repository.ids_there(connection, owner, [each.id for each in new])  # by now
+            drafts = [(each, vector) for each, vector in zip(new, vectors, strict=True) if each.id not in there]
+            made = self._repository.insert(connection, owner, drafts)
+            self._retention.keep_within(connection, owner)
+        return made
+
     def related(self, owner: str, text: str, *, limit: int = 5) -> list[Related]:
         """The memories that a text concerns, with what remembering it would do to each and why; stores nothing."""
         text = worded(text)

@@ -48,7 +48,7 @@ class OwnerMerge:
         record: Record = {
             "memories": list(memories.values()),
             "memory_names": _other_names(memories),
-            "superseded": self._once(connection, target, list(memories.values()), now),
+            "superseded": self.settle(connection, target, list(memories.values()), now),
             "instructions": move.instructions(owner_move.instruction_ids(connection, source)),
             "marks": _marks_moved(connection, source, target),
         }
@@ -78,8 +78,10 @@ class OwnerMerge:
         _marks_taken_back(connection, record["marks"], holder, owner)
         _marked_again(connection, record["marks_of_both"], owner)
 
-    def _once(self, connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> dict[str, Any]:
-        """Marks what is there twice, and returns the state it was in before, by id."""
+    def settle(self, connection: Connection, owner: str, moved: Sequence[str], now: datetime) -> dict[str, Any]:
+        """Marks what is there twice, once by what moved and once by what was there, and what cannot hold beside the
+        other; the state it was in before, by id.
+        """
         over: dict[str, str] = {}
         for one, another in [
             *_same_texts(connection, owner, moved, now),

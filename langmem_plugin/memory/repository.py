@@ -176,6 +176,19 @@ class MemoryRepository:
         """In whatever state; None where the owner does not have it, or it is damaged."""
         return next(iter(self.by_ids(connection, owner, [memory_id])), None)
 
+    def all_of(self, connection: Connection, owner: str) -> list[Memory]:
+        """In every state, the first stored first."""
+        mine = select(*STORED).where(memory.c.owner == owner)
+        return self._memories(connection, mine.order_by(memory.c.created_at, memory.c.position))
+
+    def ids_there(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> set[str]:
+        """Which of these the owner has, in whatever state, also if it is damaged."""
+        there: set[str] = set()
+        for part in in_parts(memory_ids):
+            mine = select(memory.c.memory_id).where(memory.c.owner == owner, memory.c.memory_id.in_(part))
+            there.update(connection.execute(mine).scalars())
+        return there
+
     def by_prefix(self, connection: Connection, owner: str, prefix: str, *, now: datetime) -> list[Memory]:
         """The live memories whose id begins with `prefix`."""
         statement = select(*STORED).where(

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Literal
 
@@ -10,6 +11,7 @@ from sqlalchemy import Connection, delete, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory_access
+from langmem_plugin.database.schema import in_parts, insert_unless_there
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.repository import MemoryRepository
 
@@ -17,6 +19,35 @@ Access = Literal["injected", "cited", "viewed", "edited"]
 
 _MOST_USES_LOGGED = 100  # of each memory,
 _SWEPT_EVERY = 20  # and so many more, since it is looked only then
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a memory, as it was logged."""
+
+    access_id: str
+    memory_id: str
+    kind: Access
+    session_id: str | None
+    relevance: float | None
+    at: datetime
+
+
+def logged(connection: Connection, owner: str) -> list[Use]:
+    """Of all the owner's memories, the oldest first."""
+    columns = [getattr(memory_access.c, each.name) for each in fields(Use)]
+    mine = select(*columns).where(memory_access.c.owner == owner)
+    rows = connection.execute(mine.order_by(memory_access.c.at, memory_access.c.access_id))
+    return [Use(**row) for row in rows.mappings()]
+
+
+def keep(connection: Connection, owner: str, uses: Sequence[Use]) -> set[str]:
+    """Logs uses of another database, of memories that the owner has; the ids of those that were not there."""
+    stored: set[str] = set()
+    statement = insert_unless_there(memory_access, memory_access.c.access_id)[connection.dialect.name]
+    for part in in_parts([{"owner": owner, **asdict(each)} for each in uses]):
+        stored.update(connection.execute(statement, part).scalars())
+    return stored
 
 
 class UsageLog:

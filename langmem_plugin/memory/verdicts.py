@@ -7,6 +7,7 @@ from sqlalchemy import Connection, delete, func, select
 
 from langmem_plugin.database.memory_tables import memory_verdicts as table
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.memory.owner_changes import begin_change
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,12 @@ def count(connection: Connection, owner: str, more: Verdicts) -> None:
     summed = {each.name: each + values[each.name] for each in _COUNTS}
     inserted = upsert(connection, table).values(owner=owner, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["owner"], set_=summed))
+
+
+def begin(connection: Connection, owner: str, counts: Verdicts) -> None:
+    """The same for an owner who may have nothing yet."""
+    begin_change(connection, owner)
+    count(connection, owner, counts)
 
 
 def counted(connection: Connection, owner: str | None = None) -> Verdicts:

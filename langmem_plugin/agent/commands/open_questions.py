@@ -12,6 +12,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
 from langmem_plugin.database.schema import upsert
+from langmem_plugin.errors import InvalidInput
 
 QuestionKind = Literal["forget", "confirm", "confirm_list"]
 
@@ -67,6 +68,21 @@ class OpenQuestions:
         row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
         found = _question(row.payload, row.asked_at) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
+
+    def kept(self, owner: str) -> OpenQuestion | None:
+        """The last question, open or not."""
+        with self._database.read() as connection:
+            row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).first()
+        return None if row is None else _question(row.payload, row.asked_at)
+
+    def take_in(self, owner: str, details: Mapping[str, Any], asked_at: datetime) -> bool:
+        """Keeps a question of another database, unless the owner was asked one; False then."""
+        payload = json.dumps(dict(details)).encode()
+        if _question(payload, asked_at) is None:
+            raise InvalidInput("this is no question that is asked here")
+        with self._database.write() as connection:
+            asked = upsert(connection, table).values(thread=owner, asked_at=asked_at, payload=payload)
+            return connection.execute(asked.on_conflict_do_nothing()).rowcount > 0
 
     def _is_open(self, connection: Connection, owner: str, found: OpenQuestion) -> bool:
         silent_for = self._now() - found.asked_at

@@ -75,6 +75,12 @@ def files_of(connection: Connection, thread: str) -> set[str]:
     return {digest for (digest,) in _OF_THREAD.all(connection, {"of_thread": thread})}
 
 
+def files_in(connection: Connection, thread: str, session: int) -> list[str]:
+    """The SHA-256 of every file that this session's messages brought."""
+    mine = select(media.c.sha256).where(media.c.thread == thread, media.c.session == session)
+    return sorted(connection.execute(mine).scalars())
+
+
 def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
     """What is kept here of a file that this thread's messages brought; None if nothing is, or all of it is damaged.
 

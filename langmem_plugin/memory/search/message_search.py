@@ -171,6 +171,12 @@ class MessageHistory:
                 delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
             ).rowcount
 
+    def of_no_session_here(self, connection: Connection, owner: str) -> list[PastMessage]:
+        """What was added by itself, in order: no session of this database has it."""
+        mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
+        rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
+        return [made for made in map(as_message, rows) if made is not None]
+
     def count(self, owner: str) -> int:
         with self._database.read() as connection:
             return self._count(connection, owner)

@@ -1,0 +1,162 @@
+"""A whole session that took place elsewhere: stored in one transaction with its own dates."""
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import cast
+
+from langchain_core.messages import BaseMessage
+from langgraph.checkpoint.base import Checkpoint, empty_checkpoint
+from langgraph.checkpoint.base.id import uuid6
+from sqlalchemy import Connection, bindparam, func, insert, select, update
+
+from langmem_plugin.conversation.media.session_files import BroughtFiles
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.conversation_tables import session as table
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.schema import upsert
+
+_CHANNEL = "messages"
+_MOST_SHIFT = 1_000_000  # microseconds
+
+
+@dataclass(frozen=True, slots=True)
+class PastMessageOf:
+    """One message of a past session. Without `tokens` they are counted; without `stored_at` it is the session's end."""
+
+    message: BaseMessage
+    stored_at: datetime | None = None
+    tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """`ended_at` is None where it goes on; it is archived all the same if the thread has a current one by then.
+
+    `owner` is named where the thread's key does not say whose it is. Of `files`, SHA-256 by what is in them, those that
+    a folder keeps are there already and have None.
+    """
+
+    thread: str
+    session_id: str
+    created_at: datetime
+    last_active: datetime
+    ended_at: datetime | None
+    messages: Sequence[PastMessageOf]
+    owner: str | None = None
+    client_name: str | None = None
+    client_phone: str | None = None
+    files: Mapping[str, Callable[[], bytes] | None] = field(default_factory=dict)
+
+
+def thread_with(connection: Connection, session_id: str) -> str | None:
+    """In which conversation there is a session of this id."""
+    found = connection.execute(select(table.c.thread).where(table.c.session_id == session_id)).first()
+    return None if found is None else str(found[0])
+
+
+def store(
+    saver: ConversationSaver,
+    past: PastSession,
+    along: Callable[[Connection, Session, Sequence[int]], None] = lambda *_: None,
+) -> bool:
+    """On disk when it returns; False, and nothing is done, where a session of that id is there by now.
+
+    `along` writes in the same transaction; it is given the row of each message.
+    """
+    opened = None
+    try:
+        with saver.database.write(patience=BULK_WORK) as connection:
+            session_rows.one_at_a_time(connection, past.thread)
+            if thread_with(connection, past.session_id) is not None:
+                return False
+            session = _begun(connection, past)
+            opened = saver.checkpoints.of(connection, session, past.last_active)
+            files = BroughtFiles(connection, session.thread, session.number)
+            if past.files:
+                files.announce()
+            for digest, data in past.files.items():
+                files.add(digest, data)
+            files.flush()
+            if past.messages:
+                version = saver.get_next_version(None, None)
+                made = {
+                    "id": str(uuid6(clock_seq=-1)),
+                    "ts": past.last_active.isoformat(),
+                    "channel_values": {_CHANNEL: [each.message for each in past.messages]},
+                    "channel_versions": {_CHANNEL: version},
+                    "updated_channels": [_CHANNEL],
+                }
+                begun = cast("Checkpoint", {**empty_checkpoint(), **made})
+                metadata = {"source": "update", "step": -1, "parents": {}}
+                opened.save("", begun, metadata, {_CHANNEL: version}, None)
+            rows = [each.row for each in opened.listed(_CHANNEL)]
+            _dated(connection, session, past, rows)
+            session_rows.advance(connection, session, next_row=opened.lease.next_row, active_at=None)
+            along(connection, session, rows)
+    except BaseException:
+        if opened is not None:
+            opened.lease.forget()
+        raise
+    opened.messages.publish()
+    return True
+
+
+def _begun(connection: Connection, past: PastSession) -> Session:
+    """Its number is of the time it began at, so that it stands in its place among the others."""
+    if past.owner is not None:
+        noted = upsert(connection, thread_owner).values(thread=past.thread, owner=past.owner, noted_at=past.last_active)
+        connection.execute(noted.on_conflict_do_nothing())
+    there = session_rows.all_of(connection, past.thread, lock=True)
+    taken = {each.number for each in there}
+    born = int(past.created_at.timestamp() * 1_000_000)
+    # By chance, because a process may hold rows of a session that was here under the very number and is deleted.
+    while (number := born + secrets.randbelow(_MOST_SHIFT)) in taken:
+        pass
+    has_current = any(each.ended_at is None for each in there)
+    ended_at = past.last_active if past.ended_at is None and has_current else past.ended_at
+    session = Session(past.thread, number, past.session_id, past.created_at, past.last_active, ended_at, 1)
+    connection.execute(
+        insert(table).values(
+            thread=session.thread,
+            number=number,
+            session_id=session.session_id,
+            created_at=session.created_at,
+            last_active=session.last_active,
+            ended_at=ended_at,
+            next_row=1,
+            client_name=past.client_name,
+            client_phone=past.client_phone,
+        )
+    )
+    return session
+
+
+def _dated(connection: Connection, session: Session, past: PastSession, rows: Sequence[int]) -> None:
+    # The tokens counted here stand where the record names none: a row's own column is what is written again then.
+    known = [
+        {"of_row": row, "of_thread": session.thread, "of_session": session.number}
+        | {"at": each.stored_at or past.last_active, "counted": each.tokens}
+        for row, each in zip(rows, past.messages, strict=False)
+    ]
+    if known:
+        connection.execute(_DATE, known)
+
+
+_DATE = (
+    update(message_table)
+    .where(
+        message_table.c.thread == bindparam("of_thread"),
+        message_table.c.session == bindparam("of_session"),
+        message_table.c.row == bindparam("of_row"),
+    )
+    .values(
+        created_at=bindparam("at", type_=message_table.c.created_at.type),
+        tokens=func.coalesce(bindparam("counted", type_=message_table.c.tokens.type), message_table.c.tokens),
+    )
+)

@@ -1,0 +1,412 @@
+"""Takes a person's document into the memory as it was: nothing twice, and the next run finishes what is half done.
+
+Every part is stored in transactions of its own, and each finds out what is there already; so no state of an import is
+kept anywhere.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRecords
+from langmem_plugin.errors import InvalidInput, TooManyInstructions, UnreadableImport
+from langmem_plugin.identifiers import is_group
+from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.models import Memory, worded
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.usage_log import Use
+from langmem_plugin.memory.usage_log import keep as keep_uses
+from langmem_plugin.memory.verdicts import Verdicts
+from langmem_plugin.people import consents, links, person_records
+from langmem_plugin.people.consents import Consent, Given
+from langmem_plugin.people.person_records import MergeRecord
+from langmem_plugin.portability.exporter import Questions
+from langmem_plugin.portability.import_report import ImportReport, Kind
+from langmem_plugin.portability.json_messages import from_json
+from langmem_plugin.portability.person_export import (
+    FORMAT,
+    FORMAT_VERSION,
+    LISTS,
+    ExportedConsent,
+    ExportedExtraction,
+    ExportedFile,
+    ExportedIdentifier,
+    ExportedIncoming,
+    ExportedInstruction,
+    ExportedMemory,
+    ExportedMerge,
+    ExportedMessage,
+    ExportedQuestion,
+    ExportedSaying,
+    ExportedSession,
+    ExportedSettings,
+    ExportedUse,
+    ExportedVerdicts,
+    PersonExport,
+    Record,
+)
+from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter
+from langmem_plugin.writing import job_records
+from langmem_plugin.writing.job_records import JobRecord
+
+OneRecord = TypeVar("OneRecord", bound=Record)
+_SINGLE: tuple[str, ...] = ("format", "format_version", "exported_at", "person", *PersonExport.model_fields)
+
+
+@dataclass
+class _Run:
+    """One import on its way: whose it becomes, what was renamed, and what it did so far."""
+
+    owner: str
+    document: Mapping[str, Any]
+    dry_run: bool
+    progress: Callable[[int], object]
+    report: ImportReport = field(default_factory=ImportReport)
+    session_ids: dict[str, str] = field(default_factory=dict)
+
+    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
+        (self.report.stored if stored else self.report.there_already)[kind] += many
+        self.progress(many)
+
+    def records(self, name: str, kind: type[OneRecord]) -> Iterator[tuple[str, OneRecord]]:
+        """(place, record) of those that can be read; of the others the report says why not."""
+        held = self.document.get(name, [])
+        if not isinstance(held, Sequence) or isinstance(held, str):
+            self.report.skip(name, "this is no list")
+            return
+        for number, raw in enumerate(held, 1):
+            if (record := self.record(f"{name} {number}", raw, kind)) is not None:
+                yield f"{name} {number}", record
+
+    def record(self, place: str, raw: object, kind: type[OneRecord]) -> OneRecord | None:
+        try:
+            return kind.model_validate(raw)
+        except ValidationError as error:
+            self.report.skip(place, _first(error))
+            return None
+
+    def single(self, name: str, kind: type[OneRecord]) -> OneRecord | None:
+        raw = self.document.get(name)
+        return None if raw is None else self.record(name, raw, kind)
+
+    def session(self, session_id: str | None) -> str | None:
+        return None if session_id is None else self.session_ids.get(session_id, session_id)
+
+
+class DocumentImporter:
+    """`owner_of` gives the key of the person with an identifier in any spelling."""
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        service: MemoryService,
+        questions: Questions,
+        owner_of: Callable[[str], str],
+    ) -> None:
+        self._saver = saver
+        self._service = service
+        self._questions = questions
+        self._owner_of = owner_of
+        self._writer = PersonWriter(saver, service)
+        self._claims = ClaimRecords(lambda: saver.serde)
+
+    def run(
+        self,
+        document: PersonExport | Mapping[str, Any],
+        *,
+        phone: str | None = None,
+        dry_run: bool = False,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> ImportReport:
+        """What was stored, was there, or was left out and why. `progress` is told of each number of records done.
+
+        Raises UnreadableImport for what is no such document, or is one of a newer format.
+        """
+        given = document.model_dump() if isinstance(document, PersonExport) else document
+        person = _person_of(given)
+        owner = self._owner_of(phone or person)
+        run = _Run(owner, given, dry_run, progress)
+        self._settings(run)
+        self._identifiers(run)
+        self._sessions(run)
+        self._memories(run)
+        self._uses(run)
+        self._instructions(run)
+        self._said_elsewhere(run)
+        self._merges(run)
+        self._incoming(run)
+        self._question(run)
+        return run.report
+
+    def _settings(self, run: _Run) -> None:
+        settings, consent = run.single("settings", ExportedSettings), run.single("consent", ExportedConsent)
+        counts = run.single("verdicts", ExportedVerdicts)
+        with self._saver.database.write() as connection:
+            held = person_records.settings(connection, run.owner)
+            if settings is not None and (settings.time_zone, settings.language) != (None, None):
+                is_new = (held[0] or settings.time_zone, held[1] or settings.language) != held
+                if is_new and not run.dry_run:
+                    person_records.keep_settings(connection, run.owner, settings.time_zone, settings.language)
+                run.count("settings", stored=is_new)
+            if consent is not None and (given := _consent_of(consent)) != Consent():
+                is_new = consents.consent_in(connection, run.owner, lock=True) == Consent()
+                if is_new and not run.dry_run:
+                    consents.keep(connection, run.owner, given)
+                run.count("consent", stored=is_new)
+        if counts is not None and Verdicts(**counts.model_dump()) != Verdicts():
+            self._verdicts(run, Verdicts(**counts.model_dump()))
+
+    def _verdicts(self, run: _Run, counts: Verdicts) -> None:
+        with self._saver.database.write() as connection:
+            is_new = verdicts.counted(connection, run.owner) == Verdicts()
+            if is_new and not run.dry_run:
+                verdicts.begin(connection, run.owner, counts)
+            run.count("verdicts", stored=is_new)
+
+    def _identifiers(self, run: _Run) -> None:
+        for place, record in run.records("identifiers", ExportedIdentifier):
+            if is_group(record.identifier) or is_group(run.owner):
+                run.report.skip(place, "a group is nobody: it cannot be linked")
+                continue
+            with links.alone(self._saver.database) as connection:
+                if run.dry_run:
+                    kept: bool | None = links.person_of(connection, record.identifier) != run.owner
+                else:
+                    kept = person_records.keep_identifier(connection, run.owner, record.identifier, record.linked_at)
+            if kept is None:
+                run.report.skip(place, "this identifier is somebody else's here: link it yourself if it is theirs")
+            else:
+                run.count("identifier", stored=kept)
+
+    # Conversations
+
+    def _sessions(self, run: _Run) -> None:
+        files = {record.sha256: (place, record) for place, record in run.records("files", ExportedFile)}
+        held = run.document.get("sessions", [])
+        for number, raw in enumerate(held if isinstance(held, list) else [], 1):
+            place = f"sessions {number}"
+            said = raw.get("messages") if isinstance(raw, Mapping) else None
+            bare = {**raw, "messages": []} if isinstance(raw, Mapping) else raw
+            record = run.record(place, bare, ExportedSession)
+            if record is not None:
+                self._session(run, place, record, said if isinstance(said, list) else [], files)
+
+    def _session(
+        self,
+        run: _Run,
+        place: str,
+        record: ExportedSession,
+        said: Sequence[Any],
+        files: Mapping[str, tuple[str, ExportedFile]],
+    ) -> None:
+        try:
+            session_id, is_there = self._writer.session_id(run.owner, record.session_id)
+        except InvalidInput as error:
+            run.report.skip(place, str(error))
+            return
+        if session_id != record.session_id:
+            run.session_ids[record.session_id] = session_id
+        messages = dict(self._messages(run, place, said))
+        if is_there or run.dry_run:
+            run.count("message", stored=not is_there, many=len(messages))
+            run.count("session", stored=not is_there)
+            return
+        thread, is_noted = self._writer.thread(run.owner, record.conversation)
+        was_moved = record.conversation is not None and thread != record.conversation
+        kept = self._kept_files(run, record.files, files)
+        places = {number: at for at, number in enumerate(messages)}
+        past = PastSession(
+            thread=thread,
+            session_id=session_id,
+            created_at=record.created_at,
+            last_active=record.last_active,
+            ended_at=record.last_active if was_moved and record.ended_at is None else record.ended_at,
+            messages=list(messages.values()),
+            owner=run.owner if is_noted else None,
+            client_name=record.client_name,
+            client_phone=record.client_phone,
+            files=kept,
+        )
+
+        def along(connection: Connection, session: Session, rows: Sequence[int]) -> None:
+            if (job := record.extraction) is not None:
+                job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
+
+        stored = self._writer.store_session(past, along)
+        run.count("message", stored=stored, many=len(messages))
+        run.count("session", stored=stored)
+        if record.extraction is not None:
+            run.count("extraction", stored=stored)
+
+    def _messages(self, run: _Run, place: str, said: Sequence[Any]) -> Iterator[tuple[int, PastMessageOf]]:
+        """By their numbers."""
+        for number, raw in enumerate(said, 1):
+            of_message = f"{place}, message {number}"
+            record = run.record(of_message, raw, ExportedMessage)
+            if record is None:
+                continue
+            try:
+                message = from_json(record.message, record.message_id)
+            except InvalidInput as error:
+                run.report.skip(of_message, str(error))
+                continue
+            yield number, PastMessageOf(message, record.stored_at, record.tokens)
+
+    def _kept_files(
+        self, run: _Run, digests: Sequence[str], files: Mapping[str, tuple[str, ExportedFile]]
+    ) -> dict[str, Callable[[], bytes] | None]:
+        kept: dict[str, Callable[[], bytes] | None] = {}
+        if self._saver.media.place in ("drop", "leave"):
+            return kept
+        for digest in digests:
+            place, record = files.get(digest, (f"file {digest[:12]}", None))
+            if record is None or record.data is None:
+                run.report.skip(place, "what is in this file is not in the document")
+                kept[digest] = None
+                continue
+            try:
+                kept[digest] = self._writer.kept_file(record.data, digest, record.mime_type)
+            except InvalidInput as error:
+                run.report.skip(place, str(error))
+                continue
+            run.count("file", stored=True)
+        return kept
+
+    # Long-term memory
+
+    def _memories(self, run: _Run) -> None:
+        memories = []
+        for place, record in run.records("memories", ExportedMemory):
+            values = record.model_dump() | {"session_id": run.session(record.session_id), "owner": run.owner}
+            try:
+                worded(record.text)
+                memories.append(Memory.model_validate(values))
+            except (InvalidInput, ValidationError) as error:
+                run.report.skip(place, _first(error) if isinstance(error, ValidationError) else str(error))
+        memory_ids = [each.id for each in memories]
+        with self._saver.database.read() as connection:
+            there = self._service.repository.ids_there(connection, run.owner, memory_ids)
+        if run.dry_run:
+            run.count("memory", stored=True, many=len(set(memory_ids) - there))
+            run.count("memory", stored=False, many=len(there))
+            return
+        stored = self._writer.store_memories(run.owner, memories, lambda _: None)
+        run.count("memory", stored=True, many=len(stored))
+        run.count("memory", stored=False, many=len(memories) - len(stored))
+        for memory_id in self._writer.settle(run.owner, memory_ids):
+            run.report.doubt(f"memory {memory_id}", "it cannot hold beside what was known here: it is history now")
+
+    def _uses(self, run: _Run) -> None:
+        uses = [record for _, record in run.records("uses", ExportedUse)]
+        with self._saver.database.write() as connection:
+            known = self._service.repository.ids_there(connection, run.owner, list({each.memory_id for each in uses}))
+            kept = [
+                Use(**each.model_dump() | {"session_id": run.session(each.session_id)})
+                for each in uses
+                if each.memory_id in known
+            ]
+            stored = set() if run.dry_run else keep_uses(connection, run.owner, kept)
+        run.count("use", stored=True, many=len(kept) if run.dry_run else len(stored))
+        run.count("use", stored=False, many=0 if run.dry_run else len(kept) - len(stored))
+        for _ in range(len(uses) - len(kept)):
+            run.report.skip("uses", "the memory that was used is not there")
+
+    def _instructions(self, run: _Run) -> None:
+        for place, record in run.records("instructions", ExportedInstruction):
+            made = Instruction(**record.model_dump(), owner=run.owner)
+            if run.dry_run:
+                run.count("instruction", stored=True)
+                continue
+            try:
+                run.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
+            except (InvalidInput, TooManyInstructions) as error:
+                run.report.skip(place, str(error))
+
+    def _said_elsewhere(self, run: _Run) -> None:
+        said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]
+        for start in range(0, len(said), AT_ONCE):
+            part = [replace(each, session_id=str(run.session(each.session_id))) for each in said[start:][:AT_ONCE]]
+            new = len(part) if run.dry_run else self._service.history.add(run.owner, part)
+            run.count("said elsewhere", stored=True, many=new)
+            run.count("said elsewhere", stored=False, many=len(part) - new)
+
+    # What is left
+
+    def _merges(self, run: _Run) -> None:
+        for _, record in run.records("merges", ExportedMerge):
+            moved = _renamed(record.moved, run.session_ids)
+            merge = MergeRecord(record.merge_id, record.other, record.merged_at, moved)
+            with links.alone(self._saver.database) as connection:
+                stored = run.dry_run or person_records.keep_merge(connection, run.owner, merge)
+            run.count("merge", stored=stored)
+
+    def _incoming(self, run: _Run) -> None:
+        for position, (place, record) in enumerate(run.records("incoming", ExportedIncoming)):
+            try:
+                message = None if record.message is None else from_json(record.message, record.message.get("id"))
+            except InvalidInput as error:
+                run.report.skip(place, str(error))
+                continue
+            claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
+            with self._saver.database.write() as connection:
+                stored = run.dry_run or self._claims.keep(connection, run.owner, claim, position)
+            run.count("incoming", stored=stored)
+
+    def _question(self, run: _Run) -> None:
+        record = run.single("question", ExportedQuestion)
+        if record is not None:
+            try:
+                stored = run.dry_run or self._questions.take_in(run.owner, record.details, record.asked_at)
+            except InvalidInput as error:
+                run.report.skip("question", str(error))
+            else:
+                run.count("question", stored=stored)
+
+
+def _person_of(document: Mapping[str, Any]) -> str:
+    """Raises UnreadableImport."""
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise UnreadableImport("this is no person's document of langmem-plugin: name its format, or take another file")
+    version = document.get("format_version")
+    if not isinstance(version, int) or version < 1:
+        raise UnreadableImport(f"format_version={version!r} is no version: the document is damaged")
+    if version > FORMAT_VERSION:
+        raise UnreadableImport(
+            f"the document has format {version}, and this version of langmem-plugin reads up to {FORMAT_VERSION}: "
+            "install a newer one"
+        )
+    if unknown := document.keys() - set(_SINGLE) - LISTS.keys():
+        raise UnreadableImport(f"the document has parts that nobody knows: {', '.join(sorted(map(str, unknown)))}")
+    person = document.get("person")
+    if not isinstance(person, str) or not person.strip():
+        raise UnreadableImport("the document does not say whose it is")
+    return person
+
+
+def _consent_of(record: ExportedConsent) -> Consent:
+    given = {name: Given(**part.model_dump()) for name, part in record}
+    return Consent(**given)
+
+
+def _job_of(job: ExportedExtraction, rows: Mapping[int, int]) -> JobRecord:
+    return JobRecord(job.state, frozenset(rows[each] for each in job.read if each in rows), job.facts, job.error)
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, Mapping):
+        return {names.get(key, key): _renamed(part, names) for key, part in value.items()}
+    return [_renamed(part, names) for part in value] if isinstance(value, list) else value
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

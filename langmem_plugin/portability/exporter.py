@@ -1,0 +1,238 @@
+"""Reads all that is stored of one person, part by part, so that a big person never has to be in memory at once."""
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any, Protocol, TextIO
+
+from pydantic import BaseModel
+from sqlalchemy import Connection, or_, select
+
+from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
+from langmem_plugin.conversation.media.session_files import data_of, files_in
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage.unreadable import row_behind
+from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.conversation.turns.claim_records import ClaimRecords
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.usage_log import logged
+from langmem_plugin.people import consents, links, person_records
+from langmem_plugin.portability.json_messages import as_json
+from langmem_plugin.portability.person_export import (
+    FORMAT,
+    FORMAT_VERSION,
+    ExportedConsent,
+    ExportedExtraction,
+    ExportedFile,
+    ExportedIdentifier,
+    ExportedIncoming,
+    ExportedInstruction,
+    ExportedMemory,
+    ExportedMerge,
+    ExportedMessage,
+    ExportedQuestion,
+    ExportedSaying,
+    ExportedSession,
+    ExportedSettings,
+    ExportedUse,
+    ExportedVerdicts,
+    PersonExport,
+)
+from langmem_plugin.writing import job_records
+
+log = event_log(__name__)
+
+_CHANNEL = "messages"
+
+
+class Asked(Protocol):
+    """A question that a person was asked."""
+
+    @property
+    def asked_at(self) -> datetime: ...
+    @property
+    def details(self) -> Any: ...
+
+
+class Questions(Protocol):
+    """Where it is kept what people were asked."""
+
+    def kept(self, owner: str) -> Asked | None: ...
+    def take_in(self, owner: str, details: dict[str, Any], asked_at: datetime) -> bool: ...
+
+
+class Exporter:
+    """`person` is a person's or a group's key everywhere; nothing of anybody else is ever read."""
+
+    def __init__(
+        self, saver: ConversationSaver, service: MemoryService, questions: Questions, now: Callable[[], datetime]
+    ) -> None:
+        self._saver = saver
+        self._service = service
+        self._questions = questions
+        self._claims = ClaimRecords(lambda: saver.serde)
+        self._now = now
+
+    def export(self, person: str) -> PersonExport:
+        """As one document."""
+        parts = {name: list(part) if isinstance(part, Iterator) else part for name, part in self.parts(person)}
+        return PersonExport.model_validate(parts)
+
+    def write(self, person: str, file: TextIO) -> None:
+        """The same document into a file, a record at a time and one on each line."""
+        before = "{"
+        for name, part in self.parts(person):
+            file.write(f"{before}\n{json.dumps(name)}: ")
+            if isinstance(part, Iterator):
+                between = "["
+                for record in part:
+                    file.write(f"{between}\n{record.model_dump_json()}")
+                    between = ","
+                file.write("[]" if between == "[" else "\n]")
+            else:
+                file.write(part.model_dump_json() if isinstance(part, BaseModel) else json.dumps(part, default=str))
+            before = ","
+        file.write("\n}\n")
+
+    def parts(self, person: str) -> Iterator[tuple[str, Any]]:
+        """The fields of the document in their order; of each list an iterator, which is read before the next part."""
+        yield "format", FORMAT
+        yield "format_version", FORMAT_VERSION
+        yield "exported_at", self._now().isoformat()
+        yield "person", person
+        asked = self._questions.kept(person)
+        with self._saver.database.read() as connection:
+            zone, language = person_records.settings(connection, person)
+            yield "settings", ExportedSettings.model_validate({"time_zone": zone, "language": language})
+            yield "consent", ExportedConsent.model_validate(asdict(consents.consent_in(connection, person)))
+            yield "verdicts", ExportedVerdicts(**asdict(verdicts.counted(connection, person)))
+            details = None if asked is None else {"asked_at": asked.asked_at, "details": dict(asked.details)}
+            yield "question", None if details is None else ExportedQuestion.model_validate(details)
+            yield "identifiers", self._identifiers(connection, person)
+            yield "merges", (ExportedMerge(**asdict(each)) for each in person_records.merges(connection, person))
+            yield "memories", self._memories(connection, person)
+            yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
+            yield "instructions", self._instructions(connection, person)
+            said = self._service.history.of_no_session_here(connection, person)
+            yield "said_elsewhere", (ExportedSaying(**asdict(each)) for each in said)
+            yield "incoming", self._incoming(connection, person)
+            files: dict[str, MediaReference | None] = {}
+            threads: dict[str, str] = {}
+            yield "sessions", self._sessions(connection, person, files, threads)
+            yield "files", self._files(connection, files, threads)
+
+    def _identifiers(self, connection: Connection, person: str) -> Iterator[ExportedIdentifier]:
+        for identifier, linked_at in person_records.identifiers(connection, person):
+            yield ExportedIdentifier(identifier=identifier, linked_at=linked_at)
+
+    def _memories(self, connection: Connection, person: str) -> Iterator[ExportedMemory]:
+        for each in self._service.repository.all_of(connection, person):
+            yield ExportedMemory(**each.model_dump(exclude={"owner"}))
+
+    def _instructions(self, connection: Connection, person: str) -> Iterator[ExportedInstruction]:
+        for each in self._service.instructions.all_of(connection, person):
+            yield ExportedInstruction(**each.model_dump(exclude={"owner"}))
+
+    def _incoming(self, connection: Connection, person: str) -> Iterator[ExportedIncoming]:
+        for each in self._claims.of_thread(connection, person):
+            yield ExportedIncoming(
+                message_id=each.message_id,
+                received_at=each.received_at,
+                message=None if each.message is None else as_json(each.message),
+                reply=each.reply,
+                sent=each.sent,
+            )
+
+    def _sessions(
+        self, connection: Connection, person: str, files: dict[str, MediaReference | None], threads: dict[str, str]
+    ) -> Iterator[ExportedSession]:
+        """Fills in the files that they have, with a reference where a message has one, and a thread of each file."""
+        found = [each for thread in _threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
+        for session in sorted(found, key=lambda each: (each.created_at, each.session_id)):
+            brought = files_in(connection, session.thread, session.number)
+            for digest in brought:
+                files.setdefault(digest, None)
+                threads.setdefault(digest, session.thread)
+            yield self._session(connection, person, session, brought, files)
+
+    def _session(
+        self,
+        connection: Connection,
+        person: str,
+        session: Session,
+        brought: list[str],
+        files: dict[str, MediaReference | None],
+    ) -> ExportedSession:
+        checkpoints = self._saver.checkpoints.of(connection, session)
+        rows = checkpoints.listed(_CHANNEL)
+        client = session_rows.client_of(connection, session)
+        messages: list[ExportedMessage] = []
+        place: dict[int, int] = {}
+        for row, message in zip(rows, checkpoints.messages_of(rows), strict=True):
+            if row_behind(message) is not None:
+                log.error("export.unreadable_message", extra={"session_id": session.session_id, "row": row.row})
+                continue
+            form = as_json(message)
+            files |= {each.sha256: each for each in references_in(form) if each.sha256 in brought and each.path}
+            place[row.row] = len(messages) + 1
+            messages.append(
+                ExportedMessage(
+                    message_id=message.id and str(message.id).encode("utf-8", "replace").decode(),
+                    role=role_of(message),
+                    text=message.text.encode("utf-8", "replace").decode(),
+                    said_at=written_at(message) or row.created_at,
+                    stored_at=row.created_at,
+                    tokens=row.tokens,
+                    message=form,
+                )
+            )
+        job = job_records.of_session(connection, session)
+        return ExportedSession(
+            session_id=session.session_id,
+            conversation=None if session.thread == person else session.thread,
+            created_at=session.created_at,
+            last_active=session.last_active,
+            ended_at=session.ended_at,
+            client_name=client.name,
+            client_phone=client.phone,
+            messages=messages,
+            files=brought,
+            extraction=None
+            if job is None
+            else ExportedExtraction(
+                state=job.state,
+                read=sorted(place[row] for row in job.taken if row in place),
+                facts=[dict(each) for each in job.facts],
+                error=job.error,
+            ),
+        )
+
+    def _files(
+        self, connection: Connection, files: dict[str, MediaReference | None], threads: dict[str, str]
+    ) -> Iterator[ExportedFile]:
+        for digest, reference in sorted(files.items()):
+            data = data_of(connection, threads[digest], digest)
+            if data is None and reference is not None:
+                data = self._saver.media.load(reference)
+            yield ExportedFile(
+                sha256=digest,
+                mime_type=(reference and reference.mime_type) or "application/octet-stream",
+                size=None if reference is None else reference.size,
+                data=None if data is None else base64.b64encode(data).decode(),
+            )
+
+
+def _threads_of(connection: Connection, person: str) -> list[str]:
+    """The conversations of all their identifiers, and those on a server that were noted to be theirs."""
+    keys = links.identifiers_of(connection, person)
+    noted = select(thread_owner.c.thread).where(thread_owner.c.owner.in_(keys)).order_by(thread_owner.c.thread)
+    anothers = or_(thread_owner.c.owner.is_(None), thread_owner.c.owner.not_in(keys))  # null: runs named two
+    others = select(thread_owner.c.thread).where(thread_owner.c.thread.in_(keys), anothers)
+    not_theirs = set(connection.execute(others).scalars())
+    return [each for each in dict.fromkeys([*keys, *connection.execute(noted).scalars()]) if each not in not_theirs]

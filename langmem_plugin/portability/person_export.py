@@ -1,0 +1,240 @@
+"""The document of one person's data: what each record holds. Its JSON Schema is person_export.schema.json."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from langmem_plugin.facts import FactType
+from langmem_plugin.memory.models import SourceType, Status
+from langmem_plugin.memory.usage_log import Access
+
+FORMAT: Final = "langmem-plugin person"
+FORMAT_VERSION: Final = 1
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+
+
+class Record(BaseModel):
+    """What is not known to this version is a mistake: nothing is lost unnoticed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ExportedIdentifier(Record):
+    """One more identifier of the person."""
+
+    identifier: Name
+    linked_at: AwareDatetime
+
+
+class ExportedSettings(Record):
+    """Null is not set."""
+
+    time_zone: str | None = None
+    language: Literal["en", "he", "es"] | None = None
+
+
+class ExportedPermission(Record):
+    """Null was never asked; `since` when it holds."""
+
+    allowed: bool | None = None
+    since: AwareDatetime | None = None
+
+
+class ExportedConsent(Record):
+    """What may be remembered without being told to."""
+
+    extraction: ExportedPermission = ExportedPermission()
+    personal: ExportedPermission = ExportedPermission()
+    sensitive: ExportedPermission = ExportedPermission()
+
+
+class ExportedVerdicts(Record):
+    """How often the person was asked whether to remember something, and what became of it."""
+
+    asked: int = 0
+    confirmed: int = 0
+    declined: int = 0
+    lapsed: int = 0
+
+
+class ExportedMerge(Record):
+    """`moved` is what `People.undo` needs."""
+
+    merge_id: Name
+    other: Name
+    merged_at: AwareDatetime
+    moved: dict[str, Any]
+
+
+class ExportedMessage(Record):
+    """`role`, `text` and `said_at` are for readers; `message` is all of it in LangChain's form, which is read back."""
+
+    message_id: str | None = None
+    role: str
+    text: str
+    said_at: AwareDatetime
+    stored_at: AwareDatetime
+    tokens: Annotated[int, Field(ge=0)]
+    message: dict[str, Any]
+
+
+class ExportedExtraction(Record):
+    """How far the session has been read for facts: the messages that were, counted from 1, and facts not stored yet."""
+
+    state: Literal["pending", "completed", "failed"]
+    read: list[int]
+    facts: list[dict[str, Any]]
+    error: str | None = None
+
+
+class ExportedSession(Record):
+    """`conversation` is null in the person's own; `ended_at` is null while the session goes on."""
+
+    session_id: Name
+    conversation: Name | None = None
+    created_at: AwareDatetime
+    last_active: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    client_name: str | None = None
+    client_phone: str | None = None
+    messages: list[ExportedMessage]
+    files: list[Sha256]
+    extraction: ExportedExtraction | None = None
+
+
+class ExportedFile(Record):
+    """A picture, sound or document, in base64; null where it is missing."""
+
+    sha256: Sha256
+    mime_type: str
+    size: int | None = None
+    data: str | None
+
+
+class ExportedMemory(Record):
+    """One thing known about the person, in whatever state: see `Memory`."""
+
+    id: Name
+    text: Annotated[str, Field(min_length=1)]
+    fact_type: FactType = "fact"
+    key: str | None = None
+    confidence: Annotated[float, Field(ge=0.0, le=1.0)] = 1.0
+    source_type: SourceType = "manual"
+    source_id: str | None = None
+    session_id: str | None = None
+    summary_text: str | None = None
+    category: str | None = None
+    tags: tuple[str, ...] = ()
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    private: bool = False
+    slot: str | None = None
+    quote: str | None = None
+    said_at: AwareDatetime | None = None
+    valid_from: AwareDatetime | None = None
+    valid_to: AwareDatetime | None = None
+    doubted_at: AwareDatetime | None = None
+    asked_at: AwareDatetime | None = None
+    status: Status = "active"
+    superseded_by: str | None = None
+    expires_at: AwareDatetime | None = None
+    access_count: Annotated[int, Field(ge=0)] = 0
+    last_accessed: AwareDatetime | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+    revision: Annotated[int, Field(ge=1)] = 1
+
+
+class ExportedUse(Record):
+    """A memory was used."""
+
+    access_id: Name
+    memory_id: Name
+    kind: Access
+    session_id: str | None = None
+    relevance: float | None = None
+    at: AwareDatetime
+
+
+class ExportedInstruction(Record):
+    """A standing instruction."""
+
+    id: Name
+    text: Annotated[str, Field(min_length=1)]
+    priority: Annotated[int, Field(ge=1, le=10)] = 1
+    condition: str | None = None
+    active: bool = True
+    expires_at: AwareDatetime | None = None
+    usage_count: Annotated[int, Field(ge=0)] = 0
+    last_used: AwareDatetime | None = None
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+
+class ExportedSaying(Record):
+    """A message that can be searched for and is in no session of the document."""
+
+    message_id: Name
+    session_id: Name
+    speaker: str
+    text: Annotated[str, Field(min_length=1)]
+    said_at: AwareDatetime
+
+
+class ExportedIncoming(Record):
+    """A message as it came in: `message` until it was answered, `reply` from then on."""
+
+    message_id: Name
+    received_at: AwareDatetime
+    message: dict[str, Any] | None = None
+    reply: str | None = None
+    sent: bool = False
+
+
+class ExportedQuestion(Record):
+    """What the person was asked last and has not answered."""
+
+    asked_at: AwareDatetime
+    details: dict[str, Any]
+
+
+class PersonExport(Record):
+    """All that is stored of one person. `person` is their key; every list is in the order in which it came about."""
+
+    format: Literal["langmem-plugin person"] = FORMAT
+    format_version: Literal[1] = FORMAT_VERSION
+    exported_at: AwareDatetime
+    person: Name
+    settings: ExportedSettings = ExportedSettings()
+    consent: ExportedConsent = ExportedConsent()
+    verdicts: ExportedVerdicts = ExportedVerdicts()
+    question: ExportedQuestion | None = None
+    identifiers: list[ExportedIdentifier] = Field(default_factory=list)
+    merges: list[ExportedMerge] = Field(default_factory=list)
+    memories: list[ExportedMemory] = Field(default_factory=list)
+    uses: list[ExportedUse] = Field(default_factory=list)
+    instructions: list[ExportedInstruction] = Field(default_factory=list)
+    said_elsewhere: list[ExportedSaying] = Field(default_factory=list)
+    incoming: list[ExportedIncoming] = Field(default_factory=list)
+    sessions: list[ExportedSession] = Field(default_factory=list)
+    files: list[ExportedFile] = Field(default_factory=list)
+
+    def to_json(self) -> str:
+        return self.model_dump_json(indent=1)
+
+
+SINGLE = ("settings", "consent", "verdicts", "question")
+"""The parts that are one record; all others are lists."""
+
+LISTS: dict[str, type[Record]] = {
+    "identifiers": ExportedIdentifier,
+    "merges": ExportedMerge,
+    "memories": ExportedMemory,
+    "uses": ExportedUse,
+    "instructions": ExportedInstruction,
+    "said_elsewhere": ExportedSaying,
+    "incoming": ExportedIncoming,
+    "sessions": ExportedSession,
+    "files": ExportedFile,
+}

@@ -1,0 +1,111 @@
+"""Puts what comes from elsewhere where it belongs: once, and never into another person's conversation."""
+
+import base64
+import binascii
+import functools
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+
+from sqlalchemy import Connection, select
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import past_sessions, session_move
+from langmem_plugin.conversation.sessions.past_sessions import PastSession
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import Memory
+from langmem_plugin.memory.owner_merge import OwnerMerge
+from langmem_plugin.people import links
+
+_OF_IMPORTS = uuid.UUID("5f0c6a5e-8a0b-5f6e-9d0e-2f6d6f0c7b11")
+AT_ONCE = 200  # memories that are embedded and stored together
+
+
+def stable_id(owner: str, source_id: str) -> str:
+    """The same whenever the same thing is imported for the same person."""
+    return str(uuid.uuid5(_OF_IMPORTS, f"{owner}\0{source_id}"))
+
+
+class PersonWriter:
+    """`owner` is the key of the person everything becomes."""
+
+    def __init__(self, saver: ConversationSaver, service: MemoryService) -> None:
+        self._saver = saver
+        self._service = service
+        self._merge = OwnerMerge(service.repository)
+
+    def session_id(self, owner: str, wanted: str) -> tuple[str, bool]:
+        """The id that a session is to have here, and whether it is there: another person's is never touched."""
+        with self._saver.database.read() as connection:
+            for session_id in (wanted, stable_id(owner, wanted)):
+                thread = past_sessions.thread_with(connection, session_id)
+                if thread is None:
+                    return session_id, False
+                if self._is_of(connection, owner, thread):
+                    return session_id, True
+        raise InvalidInput("both ids that the session could have are another person's")
+
+    def thread(self, owner: str, conversation: str | None) -> tuple[str, bool]:
+        """Where a session of this conversation belongs, and whether it has to be noted that it is the owner's.
+
+        In the owner's own conversation, unless the other one is theirs too, or is a server's that nobody here has.
+        """
+        if conversation is None or conversation == owner:
+            return owner, False
+        with self._saver.database.read() as connection:
+            if self._is_of(connection, owner, conversation):
+                return conversation, False
+            noted = select(thread_owner.c.thread).where(thread_owner.c.thread == conversation)
+            is_free = connection.execute(noted).first() is None and not session_move.is_there(connection, conversation)
+        return (conversation, True) if is_free and _is_uuid(conversation) else (owner, False)
+
+    def store_session(
+        self,
+        past: PastSession,
+        along: Callable[[Connection, Session, Sequence[int]], None] = lambda *_: None,
+    ) -> bool:
+        return past_sessions.store(self._saver, past, along)
+
+    def kept_file(self, data: str, digest: str, mime_type: str) -> Callable[[], bytes] | None:
+        """For `PastSession.files`: a folder has it on disk when this returns. Raises InvalidInput if it is damaged."""
+        try:
+            content = base64.b64decode(data, validate=True)
+        except (binascii.Error, ValueError) as error:
+            raise InvalidInput("its data is no base64") from error
+        if sha256(content).hexdigest() != digest:
+            raise InvalidInput("its data is not what its sha256 says")
+        self._saver.media.keep(content, mime_type)
+        return None if self._saver.media.folder is not None else functools.partial(bytes, content)
+
+    def store_memories(self, owner: str, memories: Sequence[Memory], done: Callable[[int], object]) -> set[str]:
+        """The ids of those that are new."""
+        stored: set[str] = set()
+        for start in range(0, len(memories), AT_ONCE):
+            batch = memories[start : start + AT_ONCE]
+            stored |= {each.id for each in self._service.take_in(owner, batch)}
+            done(len(batch))
+        return stored
+
+    def settle(self, owner: str, memory_ids: Sequence[str]) -> Mapping[str, object]:
+        """Of these and what the owner knew besides, what says the same or cannot hold beside the other is history."""
+        with self._saver.database.write(patience=BULK_WORK) as connection:
+            there = self._service.repository.ids_there(connection, owner, memory_ids)
+            return self._merge.settle(connection, owner, sorted(there), self._service.now())
+
+    @staticmethod
+    def _is_of(connection: Connection, owner: str, thread: str) -> bool:
+        noted = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
+        if noted is not None:
+            return noted.owner is not None and links.person_of(connection, noted.owner) == owner
+        return links.person_of(connection, thread) == owner
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        return str(uuid.UUID(text)) == text.lower()
+    except ValueError:
+        return False
