@@ -62,14 +62,14 @@ class ThreadMigration:
         Raises StoreUnavailable, with all threads before kept.
         """
         report = ImportReport()
-        for done, each in enumerate(self._threads(source, report), 1):
+        for each in self._threads(source, report):
             try:
                 self._take(each, source, report)
             except StoreUnavailable:
                 raise
             except LangMemError as error:
                 report.skip(f"thread {each.thread_id!r}", str(error))
-            progress(done)
+            progress(1)
         return report
 
     def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
