@@ -61,7 +61,9 @@ from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.portability.document_importer import DocumentImporter
 from langmem_plugin.portability.exporter import Exporter
 from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.importer import Doubtful, Importer
 from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
@@ -204,6 +206,7 @@ class PhoneMemory:
             )
             self._exporter = Exporter(self.saver, self.service, questions, now)
             self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
+            self._importer = Importer(self.saver, self.service, self.people.resolve)
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
             self.housekeeping = Housekeeping(
@@ -394,6 +397,23 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+
+    def import_records(
+        self,
+        records: ImportedRecords,
+        *,
+        phone: str | int | None = None,
+        doubtful: Doubtful = "pending",
+        dry_run: bool = False,
+        progress: Callable[[int], object] = lambda _: None,
+    ) -> ImportReport:
+        """Stores what another product kept, as a module of `portability.sources` reads it: nothing twice.
+
+        `phone` is whose it becomes where the records are one person's, or do not say whose they are. What is doubtful
+        waits for the person's word, or with "leave out" is not stored; the report says what and why.
+        """
+        whose = None if phone is None else normalised(phone, self.settings.default_region)
+        return self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""

@@ -132,7 +132,7 @@ class KeyValueMemory:
 
     def _save(self, key: str, value: str) -> Result:
         service = self._service
-        text = f"{_spoken(key)}: {value}"
+        text = as_text(key, value)
         vector = service.embedder.texts([text])[0]
         with service.database.write() as connection:
             now = service.now()
@@ -165,9 +165,14 @@ def inject_memory_context(memory_list: Sequence[Mapping[str, Any]], max_entries:
     return "\n".join(["LONG-TERM MEMORY:", *lines]) if lines else ""
 
 
+def as_text(key: str, value: str) -> str:
+    """As a value is stored, so that a question about its key finds it."""
+    return f"{_spoken(key)}: {value}"
+
+
 def value_of(entry: Memory) -> str:
     """The value without the key it is stored behind; all of the text where someone has rewritten it."""
-    return entry.text.removeprefix(f"{_spoken(entry.key or '')}: ")
+    return entry.text.removeprefix(as_text(entry.key or "", ""))
 
 
 def _spoken(key: str) -> str:

@@ -68,6 +68,12 @@ class Reconciler:
                 return [[] for _ in news]
             return [[each.memory.id for each in self._search.found(connection, ask)] for ask in asks]
 
+    def beside(self, owner: str, memories: Sequence[Memory]) -> "HeldFacts":
+        """What is stored that these are to be weighed against."""
+        with self._database.read() as connection:
+            drafts = [stated(each) for each in memories]
+            return self._held(connection, owner, drafts, [], self._now())
+
     def store(
         self, connection: Connection, owner: str, news: Sequence[NewMemory], nearest: Sequence[Sequence[str]]
     ) -> list[Remembered]:
@@ -195,7 +201,7 @@ class Reconciler:
         drafts: Sequence[Stated],
         nearest: Sequence[Sequence[str]],
         now: datetime,
-    ) -> "_Held":
+    ) -> "HeldFacts":
         memory_ids = {each for hints in nearest for each in hints}
         memory_ids |= self._repository.ids_of_same(
             connection, owner, [(each.memory.text, each.memory.key) for each in drafts], WEIGHED, now=now
@@ -206,7 +212,7 @@ class Reconciler:
         slots = {slot for each in drafts for slot in _slots(each)}
         memory_ids |= self._repository.ids_of_slots(connection, owner, slots, WEIGHED, now=now)
         found = self._repository.by_ids(connection, owner, list(memory_ids))
-        return _Held([stated(each) for each in found if each.status in WEIGHED])
+        return HeldFacts([stated(each) for each in found if each.status in WEIGHED])
 
     def _finished(
         self,
@@ -265,7 +271,7 @@ class Reconciler:
                 self._repository.change(connection, ground.owner, each.id, changes, now=now)
 
 
-class _Held:
+class HeldFacts:
     """What new facts are weighed against, found again by words, slot and id."""
 
     def __init__(self, held: Sequence[Stated]) -> None:
@@ -282,7 +288,7 @@ class _Held:
             for name in _names(each):
                 self._of[name] = [other for other in self._of[name] if other is not each]
 
-    def concerning(self, draft: Stated, hints: Sequence[str]) -> list[Stated]:
+    def concerning(self, draft: Stated, hints: Sequence[str] = ()) -> list[Stated]:
         names = [*_names(draft), *(("id", each) for each in hints)]
         found = (each for name in names for each in self._of.get(name, ())[-MOST_OF_A_SLOT:])
         return list({id(each): each for each in found}.values())

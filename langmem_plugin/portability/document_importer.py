@@ -28,7 +28,7 @@ from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.person_records import MergeRecord
 from langmem_plugin.portability.exporter import Questions
-from langmem_plugin.portability.import_report import ImportReport, Kind
+from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
 from langmem_plugin.portability.json_messages import from_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
@@ -89,7 +89,7 @@ class _Run:
         try:
             return kind.model_validate(raw)
         except ValidationError as error:
-            self.report.skip(place, _first(error))
+            self.report.skip(place, first_error(error))
             return None
 
     def single(self, name: str, kind: type[OneRecord]) -> OneRecord | None:
@@ -289,7 +289,7 @@ class DocumentImporter:
                 worded(record.text)
                 memories.append(Memory.model_validate(values))
             except (InvalidInput, ValidationError) as error:
-                run.report.skip(place, _first(error) if isinstance(error, ValidationError) else str(error))
+                run.report.skip(place, first_error(error) if isinstance(error, ValidationError) else str(error))
         memory_ids = [each.id for each in memories]
         with self._saver.database.read() as connection:
             there = self._service.repository.ids_there(connection, run.owner, memory_ids)
@@ -405,8 +405,3 @@ def _renamed(value: Any, names: Mapping[str, str]) -> Any:
     if isinstance(value, Mapping):
         return {names.get(key, key): _renamed(part, names) for key, part in value.items()}
     return [_renamed(part, names) for part in value] if isinstance(value, list) else value
-
-
-def _first(error: ValidationError) -> str:
-    found = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

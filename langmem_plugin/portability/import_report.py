@@ -4,6 +4,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pydantic import ValidationError
+
 Kind = Literal[
     "session", "message", "file", "memory", "instruction", "said elsewhere", "use", "identifier", "merge",
     "settings", "consent", "verdicts", "extraction", "incoming", "question",
@@ -32,3 +34,9 @@ class ImportReport:
 
     def doubt(self, place: str, reason: str) -> None:
         self.doubted.append(Remark(place, reason))
+
+
+def first_error(error: ValidationError) -> str:
+    """What is wrong with a record, in one line and without what it holds."""
+    found = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, found['loc'])) or 'the record'}: {found['msg']}"

@@ -1,16 +1,66 @@
-"""Takes records of any source into the memory: nothing twice, and what is half done is finished by the next run."""
+"""Takes records of other products into the memory: nothing twice, and the next run finishes what is half done.
+
+What is stored has ids that follow from the record's own, so a record that comes again is found; sessions are stored
+whole, memories in batches.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Literal
 
-from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.records import ImportedRecords
+from langchain_core.messages import BaseMessage
+from pydantic import ValidationError
 
-Doubtful = Literal["pending", "leave out", "believe"]
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
+from langmem_plugin.conversation.transcript import role_of, written_at
+from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.conditions import parsed
+from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.memory_rows import checked
+from langmem_plugin.memory.models import LIVE, Memory, bare, worded
+from langmem_plugin.memory.reconciler import stated
+from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
+from langmem_plugin.portability.junk_audit import JunkAudit
+from langmem_plugin.portability.person_writer import AT_ONCE, PersonWriter, stable_id
+from langmem_plugin.portability.records import (
+    BadRecord,
+    ImportedInstruction,
+    ImportedMemory,
+    ImportedRecords,
+    ImportedSession,
+)
+
+Doubtful = Literal["pending", "leave out"]
+
+
+@dataclass
+class _Run:
+    """One import on its way. `ones` is by whom the records are, where all become one person's."""
+
+    phone: str | None
+    doubtful: Doubtful
+    dry_run: bool
+    progress: Callable[[int], object]
+    report: ImportReport = field(default_factory=ImportReport)
+    waiting: dict[str, list[tuple[ImportedMemory, Memory]]] = field(default_factory=dict)
+    assistant_said: dict[str, set[str]] = field(default_factory=dict)
+    ones: str | None = None
+
+    def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
+        (self.report.stored if stored else self.report.there_already)[kind] += many
+        self.progress(many)
 
 
 class Importer:
-    """`phone` is whose all of it becomes; without it each record says whose it is."""
+    """`owner_of` gives the key of the person with an identifier in any spelling."""
+
+    def __init__(self, saver: ConversationSaver, service: MemoryService, owner_of: Callable[[str], str]) -> None:
+        self._saver = saver
+        self._service = service
+        self._owner_of = owner_of
+        self._writer = PersonWriter(saver, service)
 
     def run(
         self,
@@ -21,4 +71,148 @@ class Importer:
         dry_run: bool = False,
         progress: Callable[[int], object] = lambda _: None,
     ) -> ImportReport:
-        raise NotImplementedError
+        """`phone` is whose all of it becomes, if it is one person's; without it each record says whose it is.
+
+        What is doubtful (junk_audit.py) is stored to be confirmed, or left out. Raises what a source raises for a file
+        that it cannot read at all, EmbeddingUnavailable or StoreUnavailable, with what is done kept.
+        """
+        run = _Run(phone, doubtful, dry_run, progress)
+        for record in records:
+            if isinstance(record, BadRecord):
+                run.report.skip(record.place, record.reason)
+                continue
+            try:
+                owner = self._owner(run, record.phone)
+                if isinstance(record, ImportedSession):
+                    self._session(run, owner, record)
+                elif isinstance(record, ImportedInstruction):
+                    self._instruction(run, owner, record)
+                else:
+                    self._memory(run, owner, record)
+            except (InvalidInput, NotSerializable, TooManyInstructions) as error:
+                run.report.skip(record.place, str(error))
+        for owner in list(run.waiting):
+            self._store_waiting(run, owner)
+        return run.report
+
+    def _owner(self, run: _Run, named: str | None) -> str:
+        """Raises InvalidInput where it cannot be told."""
+        if run.phone is None:
+            if named is None:
+                raise InvalidInput("it is not said whose this is: name the phone it is to be imported for")
+            return self._owner_of(named)
+        if named is not None:
+            run.ones = run.ones or named
+            if run.ones != named:
+                raise InvalidInput("this is another person's than the records before: import it without naming a phone")
+        return self._owner_of(run.phone)
+
+    def _session(self, run: _Run, owner: str, record: ImportedSession) -> None:
+        said = run.assistant_said.setdefault(owner, set())
+        said.update(bare(each.text) for each in record.messages if role_of(each) == "assistant")
+        session_id, is_there = self._writer.session_id(owner, record.source_id)
+        if not is_there and not run.dry_run:
+            named = _named(owner, record)
+            past = PastSession(
+                thread=owner,
+                session_id=session_id,
+                created_at=record.began_at,
+                last_active=max(record.began_at, record.ended_at),
+                ended_at=max(record.began_at, record.ended_at),
+                messages=[PastMessageOf(each, written_at(each)) for each in named],
+                client_name=record.client_name,
+            )
+            is_there = not self._writer.store_session(past)
+        run.count("message", stored=not is_there, many=len(record.messages))
+        run.count("session", stored=not is_there)
+
+    def _instruction(self, run: _Run, owner: str, record: ImportedInstruction) -> None:
+        text, condition = record.text.strip(), record.condition
+        try:
+            if condition is not None:
+                parsed(condition)
+        except InvalidInput:
+            text, condition = f"if {condition} then {text}", None
+            run.report.doubt(record.place, "its condition is none that is understood here: it is kept in words")
+        now = self._service.now()
+        values = {
+            "id": stable_id(owner, record.source_id),
+            "owner": owner,
+            "text": text,
+            "priority": record.priority,
+            "condition": condition,
+            "active": record.active,
+            "expires_at": record.expires_at,
+            "created_at": record.created_at or now,
+            "updated_at": record.created_at or now,
+        }
+        try:
+            made = Instruction.model_validate(values)
+        except ValidationError as error:
+            raise InvalidInput(first_error(error)) from error
+        run.count("instruction", stored=run.dry_run or self._service.instructions.take_in(owner, made))
+
+    # Memories: held back until there are enough of a person's to be embedded together
+
+    def _memory(self, run: _Run, owner: str, record: ImportedMemory) -> None:
+        now = self._service.now()
+        fields = {"source_type": "api_import", "created_at": now} | dict(record.fields)
+        fields = {"updated_at": fields["created_at"]} | fields
+        values = {**fields, "id": stable_id(owner, record.source_id), "owner": owner, "text": worded(record.text)}
+        try:
+            memory = Memory.model_validate(checked(values))
+        except ValidationError as error:
+            raise InvalidInput(first_error(error)) from error
+        statement = stated(memory).statement
+        read = {
+            "slot": memory.slot or (statement.slot.key if statement.slot and memory.key is None else None),
+            "valid_from": memory.valid_from or statement.valid_from,
+            "valid_to": memory.valid_to or statement.valid_to,
+        }
+        waiting = run.waiting.setdefault(owner, [])
+        waiting.append((record, memory.model_copy(update=read)))
+        if len(waiting) >= AT_ONCE:
+            self._store_waiting(run, owner)
+
+    def _store_waiting(self, run: _Run, owner: str) -> None:
+        waiting = run.waiting.pop(owner)
+        memories = [memory for _, memory in waiting]
+        with self._saver.database.read() as connection:
+            there = self._service.repository.ids_there(connection, owner, [each.id for each in memories])
+        audit = JunkAudit(
+            self._service.reconciler.beside(owner, memories), run.assistant_said.get(owner, ()), self._service.now()
+        )
+        accepted: dict[str, Memory] = {}
+        for record, memory in waiting:
+            if memory.id in there or memory.id in accepted:
+                run.count("memory", stored=False)
+            elif (judged := self._judged(run, audit, record, memory)) is not None:
+                accepted[memory.id] = judged
+        if not run.dry_run:
+            self._writer.store_memories(owner, list(accepted.values()), lambda _: None)
+        run.count("memory", stored=True, many=len(accepted))
+
+    def _judged(self, run: _Run, audit: JunkAudit, record: ImportedMemory, memory: Memory) -> Memory | None:
+        found = audit.finding(memory, said_by_assistant=record.said_by_assistant)
+        if found is not None and (found.kind == "known" or run.doubtful == "leave out"):
+            run.report.doubt(record.place, f"left out: {found.reason}")
+            return None
+        if found is not None and memory.status in LIVE:
+            run.report.doubt(record.place, f"to be confirmed: {found.reason}")
+            expired = memory.expires_at is not None and memory.expires_at <= self._service.now()
+            changes = {"status": "pending"} | ({"expires_at": None} if expired else {})
+            memory = memory.model_copy(update=changes)
+        audit.accept(memory)
+        return memory
+
+
+def _named(owner: str, record: ImportedSession) -> list[BaseMessage]:
+    """Each with an id of its own, the same one whenever it is imported."""
+    named: list[BaseMessage] = []
+    taken: set[str] = set()
+    for number, each in enumerate(record.messages, 1):
+        if not each.id or each.id in taken:
+            each = each.model_copy(update={"id": stable_id(owner, f"{record.source_id}\0{number}")})  # noqa: PLW2901
+        taken.add(str(each.id))
+        named.append(each)
+    return named

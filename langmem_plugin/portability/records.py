@@ -43,15 +43,17 @@ class ImportedMemory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedInstruction:
-    """A standing instruction, as `StandingInstructions.add` takes it."""
+    """A standing instruction."""
 
     phone: str | None
     text: str
     source_id: str
     place: str
-    priority: int = 0
-    condition: str | None = None
+    priority: int = 1  # up to 10
+    condition: str | None = None  # one that is none of ours is kept in words, for the model
+    active: bool = True
     expires_at: datetime | None = None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ PNG = b"\x89PNG\r\n\x1a\n" + b"anna" * 20
 
 
 def new_memory(url, offline_model, clock, **settings):
-    chosen = Settings(sweep_every=None, extraction="off", search_past_sessions=False, **settings)
+    chosen = Settings(sweep_every=None, extraction="off", search_past_sessions=False, default_region="IL", **settings)
     return PhoneMemory(url, settings=chosen, embeddings=offline_model, now=clock)
 
 

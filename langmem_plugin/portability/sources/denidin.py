@@ -1,0 +1,140 @@
+"""DeniDin's `data/sessions` directory: a file for each session, archived ones in `expired/`, one for each message.
+
+A session names its messages, but those that were pruned from it are there too, and know their session; so messages are
+found by what they say. `chat_id` and `phone_number` are how sessions and messages were written before.
+"""
+
+import uuid
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, get_args
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.conversation.transcript import Speaker, message_of
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
+from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+
+_MESSAGES = "messages"
+
+
+def recognises(path: Path) -> bool:
+    """Whether there is a folder of messages in it."""
+    return path.is_dir() and (path / _MESSAGES).is_dir()
+
+
+def records(path: Path) -> Iterator[ImportedRecord]:
+    """Sessions whose own file is lost or damaged are made anew from their messages. Raises UnreadableImport."""
+    if not path.is_dir():
+        raise UnreadableImport(f"{path} is no directory of sessions: name DeniDin's data/sessions")
+    bad: list[BadRecord] = []
+    messages = _by_session(path, bad)
+    seen: set[str] = set()
+    for file in sorted(each for each in path.rglob("*.json") if _MESSAGES not in each.relative_to(path).parts[:-1]):
+        place = str(file.relative_to(path))
+        try:
+            held = mapping(json_file(file), "it")
+            session_id = text_of(held, "session_id", "chat_id")
+            if session_id is None:
+                raise InvalidInput("it has no session_id")  # noqa: TRY301 - one reason of several
+            if session_id in seen:
+                raise InvalidInput(f"session {session_id} was in another file already")  # noqa: TRY301
+            yield _session(held, session_id, messages.get(session_id, []), place, bad)
+            seen.add(session_id)
+        except (InvalidInput, UnreadableImport) as error:
+            yield BadRecord(place=place, reason=str(error))
+    for session_id in [each for each in messages if each not in seen]:
+        place = f"{_MESSAGES} of session {session_id}"
+        try:
+            yield _session({}, session_id, messages[session_id], place, bad)
+        except InvalidInput as error:
+            yield BadRecord(place=place, reason=str(error))
+    yield from bad
+
+
+_Held = tuple[int, Path, Mapping[str, Any]]
+
+
+def _by_session(path: Path, bad: list[BadRecord]) -> dict[str, list[_Held]]:
+    """(number, file, message) by session, in order."""
+    found: defaultdict[str, list[_Held]] = defaultdict(list)
+    for file in sorted((path / _MESSAGES).glob("*.json")):
+        place = f"{_MESSAGES}/{file.name}"
+        try:
+            held = mapping(json_file(file), "it")
+            session_id = text_of(held, "session_id", "chat_id")
+            number = held.get("order_num")
+            if session_id is None or not isinstance(number, int):
+                raise InvalidInput("it has no session_id, or no order_num")  # noqa: TRY301
+        except (InvalidInput, UnreadableImport) as error:
+            bad.append(BadRecord(place=place, reason=str(error)))
+            continue
+        found[session_id].append((number, file, held))
+    return {session_id: sorted(each, key=lambda one: one[:2]) for session_id, each in found.items()}
+
+
+def _session(
+    held: Mapping[str, Any], session_id: str, said: list[_Held], place: str, bad: list[BadRecord]
+) -> ImportedSession:
+    messages: list[BaseMessage] = []
+    instants: list[datetime] = []
+    chat = text_of(held, "whatsapp_chat", "phone_number", "chat_id")
+    for _, file, message in said:
+        try:
+            made, written = _message(message, file)
+        except InvalidInput as error:
+            bad.append(BadRecord(place=f"{_MESSAGES}/{file.name}", reason=str(error)))
+            continue
+        messages.append(made)
+        instants.append(written)
+        chat = chat or _chat_in(message)
+    if chat is None or (chat == session_id and _is_uuid(chat)):
+        raise InvalidInput("neither it nor its messages say whose it is")
+    began, last = instant(held.get("created_at")), instant(held.get("last_active"))
+    if began is None and not instants:
+        raise InvalidInput("it has no messages and does not say when it began")
+    return ImportedSession(
+        phone=chat,
+        messages=messages,
+        began_at=min([*filter(None, [began]), *instants]),
+        ended_at=max([*filter(None, [began, last]), *instants]),
+        source_id=session_id,
+        place=place,
+        client_name=text_of(held, "client_name"),
+    )
+
+
+def _message(held: Mapping[str, Any], file: Path) -> tuple[BaseMessage, datetime]:
+    content = held.get("content")
+    role: Speaker | None = next((each for each in get_args(Speaker) if each == held.get("role")), None)
+    if role is None or not isinstance(content, str):
+        raise InvalidInput("it has no role of user or assistant, or no text")
+    written = instant(held.get("timestamp")) or instant(held.get("received_at"))
+    if written is None:
+        raise InvalidInput("it has no timestamp")
+    received = instant(held.get("received_at")) or written
+    notes = {
+        "sender": text_of(held, "sender"),
+        "recipient": text_of(held, "recipient"),
+        "timestamp": written.isoformat(),
+        "received_at": received.isoformat(),
+        "was_received": held.get("was_received") is not False,
+        "image_path": text_of(held, "image_path"),
+    }
+    return message_of(role, content, text_of(held, "message_id") or file.stem, notes, None, None), written
+
+
+def _chat_in(message: Mapping[str, Any]) -> str | None:
+    """Who is on the other side: the sender of what the user said, the recipient of what the assistant did."""
+    return text_of(message, "sender" if message.get("role") == "user" else "recipient")
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True

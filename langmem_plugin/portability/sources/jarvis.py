@@ -1,0 +1,58 @@
+"""Jarvis's `data/memory.json`: a value under each key, with when it was saved and changed."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.memory.key_value import as_text
+from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+
+
+def recognises(path: Path) -> bool:
+    """Whether every entry of the file is a key with a value."""
+    if path.suffix != ".json" or not path.is_file():
+        return False
+    try:
+        found = json_file(path)
+    except UnreadableImport:
+        return False
+    return (
+        isinstance(found, dict)
+        and bool(found)
+        and all(isinstance(each, dict) and "value" in each for each in found.values())
+    )
+
+
+def records(path: Path) -> Iterator[ImportedRecord]:
+    """The file does not say whose it is. A value that is no object, as in its first version, is a value without dates.
+
+    Raises UnreadableImport.
+    """
+    found = json_file(path)
+    if not isinstance(found, dict):
+        raise UnreadableImport(f"{path.name} is no memory.json: it has to be an object of keys")
+    for number, (key, held) in enumerate(found.items(), 1):
+        place = f"{path.name} record {number}"
+        try:
+            yield _memory(key.strip(), {"value": held} if isinstance(held, str) else mapping(held, "it"), place)
+        except InvalidInput as error:
+            yield BadRecord(place=place, reason=str(error))
+
+
+def _memory(key: str, held: Mapping[str, Any], place: str) -> ImportedMemory:
+    value = text_of(held, "value")
+    if value is None or not key:
+        raise InvalidInput("it has no key, or no text as its value")
+    created = instant(held.get("created_at"))
+    updated = instant(held.get("updated_at")) or created
+    dates = {"created_at": created, "updated_at": updated, "said_at": updated}
+    fields = {"key": key, "fact_type": "preference" if "preference" in key else "fact"}
+    return ImportedMemory(
+        phone=None,
+        text=as_text(key, value),
+        source_id=f"jarvis:{key}",
+        place=place,
+        fields=fields | {name: at for name, at in dates.items() if at is not None},
+    )

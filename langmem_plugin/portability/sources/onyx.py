@@ -1,0 +1,143 @@
+"""The export of Onyx's persistent memory: memories, instructions and categories as JSON, or memories as CSV."""
+
+import csv
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.memory.models import FACT_TYPES
+from langmem_plugin.portability.records import BadRecord, ImportedInstruction, ImportedMemory, ImportedRecord
+from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+
+_VERSION = "1"
+_SOURCES = ("manual", "extracted_from_chat", "extracted_from_document", "api_import")
+_LONGEST_CELL = 10_000_000
+_TRUE = ("true", "t", "1", "yes")
+
+
+def recognises(path: Path) -> bool:
+    """By the document's own keys, or the columns of the table."""
+    if not path.is_file():
+        return False
+    if path.suffix == ".csv":
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return {"fact", "fact_type"} <= set(next(csv.reader(file), []))
+    try:
+        found = json_file(path) if path.suffix == ".json" else None
+    except UnreadableImport:
+        return False
+    return isinstance(found, dict) and {"memories", "user_id", "export_date"} <= found.keys()
+
+
+def records(path: Path) -> Iterator[ImportedRecord]:
+    """Raises UnreadableImport, also for an export of a newer version."""
+    if path.suffix == ".csv":
+        yield from _of_table(path)
+        return
+    found = json_file(path)
+    if not isinstance(found, dict) or not isinstance(found.get("memories"), list):
+        raise UnreadableImport(f"{path.name} is no export of Onyx: it has no list of memories")
+    version = str(found.get("format_version", _VERSION))
+    if version.partition(".")[0] != _VERSION:
+        raise UnreadableImport(
+            f"{path.name} has format {version[:20]}, and only {_VERSION}.x is known: import an older one"
+        )
+    user = found.get("user_id")
+    categories = _names(found.get("categories"))
+    for kind, read in (("memories", _memory), ("standing_instructions", _instruction)):
+        held = found.get(kind) or []
+        for number, raw in enumerate(held if isinstance(held, list) else [held], 1):
+            place = f"{path.name} {kind} {number}"
+            try:
+                yield read(mapping(raw, "it"), None if user is None else str(user), place, categories)
+            except InvalidInput as error:
+                yield BadRecord(place=place, reason=str(error))
+
+
+def _of_table(path: Path) -> Iterator[ImportedRecord]:
+    csv.field_size_limit(_LONGEST_CELL)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = csv.DictReader(file)
+        if "fact" not in (rows.fieldnames or ()):
+            raise UnreadableImport(f"{path.name} is no table of Onyx's memories: it has no column 'fact'")
+        try:
+            for row in rows:
+                place = f"{path.name}:{rows.line_num}"
+                filled = {name: value for name, value in row.items() if name is not None and value}
+                try:
+                    yield _memory(filled, text_of(filled, "user_id"), place, {})
+                except InvalidInput as error:
+                    yield BadRecord(place=place, reason=str(error))
+        except csv.Error as error:
+            yield BadRecord(place=f"{path.name}:{rows.line_num}", reason=f"this is no row of a table: {error}")
+
+
+def _memory(raw: Mapping[str, Any], user: str | None, place: str, categories: Mapping[str, str]) -> ImportedMemory:
+    text = text_of(raw, "fact")
+    if text is None:
+        raise InvalidInput("it has no fact")
+    kind, source = text_of(raw, "fact_type"), text_of(raw, "source_type")
+    category = text_of(raw, "category")
+    fields: dict[str, Any] = {
+        "fact_type": kind if kind in FACT_TYPES else "fact",
+        "confidence": _number(raw.get("confidence"), 1.0),
+        "source_type": source if source in _SOURCES else "api_import",
+        "source_id": text_of(raw, "source_id"),
+        "category": categories.get(category, category) if category else None,
+        "tags": _tags(raw.get("tags")),
+        "private": _flag(raw.get("is_private", raw.get("private"))),
+        "access_count": int(_number(raw.get("access_count"), 0)),
+        "expires_at": instant(raw.get("expires_at")),
+        "last_accessed": instant(raw.get("last_accessed")),
+        "status": "forgotten" if _flag(raw.get("is_deleted")) else "active",
+    }
+    created = instant(raw.get("created_at"))
+    fields |= {"created_at": created, "updated_at": instant(raw.get("updated_at")) or created} if created else {}
+    source_id = text_of(raw, "id") or f"{text}\0{raw.get('created_at')}"
+    return ImportedMemory(phone=user, text=text, source_id=f"onyx:{source_id}", place=place, fields=fields)
+
+
+def _instruction(raw: Mapping[str, Any], user: str | None, place: str, _: Mapping[str, str]) -> ImportedInstruction:
+    text = text_of(raw, "instruction")
+    if text is None:
+        raise InvalidInput("it has no instruction")
+    return ImportedInstruction(
+        phone=user,
+        text=text,
+        source_id=f"onyx:{text_of(raw, 'id') or text}",
+        place=place,
+        priority=int(_number(raw.get("priority"), 1)),
+        condition=text_of(raw, "condition_expression"),
+        active=raw.get("is_active") is not False and not _flag(raw.get("is_deleted")),
+        expires_at=instant(raw.get("expires_at")),
+        created_at=instant(raw.get("created_at")),
+    )
+
+
+def _names(categories: object) -> dict[str, str]:
+    """The names of categories by their ids."""
+    held = categories if isinstance(categories, list) else []
+    return {
+        str(each["id"]): str(each["name"]) for each in held if isinstance(each, dict) and {"id", "name"} <= each.keys()
+    }
+
+
+def _number(value: object, otherwise: float) -> float:
+    try:
+        return otherwise if value is None else float(str(value))
+    except ValueError as error:
+        raise InvalidInput(f"{str(value)[:40]!r} is no number") from error
+
+
+def _flag(value: object) -> bool:
+    return value is True or (isinstance(value, str) and value.strip().lower() in _TRUE)
+
+
+def _tags(value: object) -> list[str]:
+    """A list, or as PostgreSQL writes one into a table: {work,"new york"}."""
+    if isinstance(value, list):
+        return [str(each) for each in value]
+    if not isinstance(value, str):
+        return []
+    return [each.strip() for row in csv.reader([value.strip().strip("{}[]")], skipinitialspace=True) for each in row]

@@ -1,0 +1,44 @@
+"""What every JSON source reads in the same way: files, instants, texts."""
+
+import json
+import math
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+
+
+def json_file(path: Path) -> Any:
+    """Raises UnreadableImport for what is no JSON; of a file that is not there what the system says."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise UnreadableImport(f"{path.name} is no JSON: {error}") from error
+
+
+def instant(value: object) -> datetime | None:
+    """ISO 8601, in UTC where it names no zone; seconds since 1970 too. Raises InvalidInput for anything else."""
+    if value is None or value == "":
+        return None
+    try:
+        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+            return datetime.fromtimestamp(value, UTC)
+        found = datetime.fromisoformat(str(value))
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput(f"{str(value)[:40]!r} is no instant") from error
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def text_of(record: Mapping[str, Any], *names: str) -> str | None:
+    """Of the first of these names that has one."""
+    found = next((record[name] for name in names if isinstance(record.get(name), str) and record[name].strip()), None)
+    return found.strip() if found is not None else None
+
+
+def mapping(value: object, what: str) -> Mapping[str, Any]:
+    """Raises InvalidInput."""
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{what} is a {type(value).__name__}, not an object")
+    return value
