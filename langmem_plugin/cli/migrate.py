@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, cast
 from zoneinfo import ZoneInfo
 
 import typer
@@ -21,7 +21,7 @@ from langmem_plugin.people import links
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.portability import source_database
 from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.importer import Importer
+from langmem_plugin.portability.importer import Doubtful
 from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.portability.sources import langgraph_store, mem0, whatsapp
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
@@ -177,14 +177,13 @@ def _import(
 
     if doubtful not in {"pending", "leave-out"}:
         raise InvalidInput("--doubtful is pending or leave-out")
-    manner = cast("Literal['pending', 'leave out']", doubtful.replace("-", " "))
+    manner = cast("Doubtful", doubtful.replace("-", " "))
     update = {"search_past_sessions": False, "extraction": "off", "sweep_every": None}
     with (
         PhoneMemory(database, settings=_settings(config).model_copy(update=update)) as memory,
         _counted("records") as progress,
     ):
-        importer = Importer(memory.saver, memory.service, memory.people.resolve)
-        done = importer.run(records, phone=phone, doubtful=manner, dry_run=dry_run, progress=progress)
+        done = memory.import_records(records, phone=phone, doubtful=manner, dry_run=dry_run, progress=progress)
     _tell(done, report)
 
 

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedSession
 from langmem_plugin.portability.sources import whatsapp
 
@@ -202,7 +202,7 @@ def test_who_is_who_is_asked_where_it_is_not_clear(chat):
         chat(*lines, bot="Bot")
     with pytest.raises(InvalidInput, match=r"--person which of 'Erin', 'Shop', 'Dan'"):
         chat(*lines, "13/02/2024, 10:02 - Dan: three")
-    with pytest.raises(InvalidInput, match="no WhatsApp chat"):
+    with pytest.raises(UnreadableImport, match="no WhatsApp chat"):
         chat("hello", "there")
 
 
@@ -263,11 +263,11 @@ def test_an_archive_without_one_chat_and_bytes_that_are_no_text_are_refused(tmp_
     file = tmp_path / "a.zip"
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("a.jpg", b"")
-    with pytest.raises(InvalidInput, match="holds 0 chats"):
+    with pytest.raises(UnreadableImport, match="holds 0 chats"):
         list(whatsapp.records(file, **options))
     assert not whatsapp.recognises(file)
 
     broken = tmp_path / "a.txt"
     broken.write_bytes(bytes(range(256)) * 40)
-    with pytest.raises(InvalidInput, match="no WhatsApp chat"):
+    with pytest.raises(UnreadableImport, match="no WhatsApp chat"):
         list(whatsapp.records(broken, **options))

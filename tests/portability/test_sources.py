@@ -38,12 +38,19 @@ def _message(session, number, role="user", content=None, **other):
 def folder(tmp_path):
     """One session as they are written now, one as they were, one whose file is broken, one that was lost."""
     base = tmp_path / "sessions"
-    now = {"session_id": "s-new", "whatsapp_chat": CHAT, "message_ids": ["s-new-m2", "s-new-m10"], "message_counter": 10}
+    now = {
+        "session_id": "s-new",
+        "whatsapp_chat": CHAT,
+        "message_ids": ["s-new-m2", "s-new-m10"],
+        "message_counter": 10,
+    }
     times = {"created_at": "2026-01-18T09:59:00+00:00", "last_active": "2026-01-18T10:30:00+00:00", "total_tokens": 0}
     _write(base / "s-new.json", {**now, **times, "client_name": "Anna"})
     for number, role in ((10, "assistant"), (2, "user"), (1, "user")):  # the first was pruned from the session
         _write(base / f"messages/s-new-m{number}.json", _message("s-new", number, role))
-    _write(base / "expired/c1.json", {"chat_id": "c1", "phone_number": "0507654321", "created_at": "2026-01-17T08:00:00"})
+    _write(
+        base / "expired/c1.json", {"chat_id": "c1", "phone_number": "0507654321", "created_at": "2026-01-17T08:00:00"}
+    )
     old = _message("", 1, message_id="o1")
     del old["session_id"]
     _write(base / "messages/o1.json", {**old, "chat_id": "c1"})
@@ -54,7 +61,9 @@ def folder(tmp_path):
 
 
 def _said(memory, phone):
-    return [[each.content for each in memory.sessions.messages(one.session_id)] for one in memory.sessions.sessions(phone)]
+    return [
+        [each.content for each in memory.sessions.messages(one.session_id)] for one in memory.sessions.sessions(phone)
+    ]
 
 
 @pytest.mark.spec("P-3")

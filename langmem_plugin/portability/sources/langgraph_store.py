@@ -114,6 +114,8 @@ def _memory(  # noqa: PLR0917 - the parts of one row
     said = _text(held, text_field)
     if not said.strip():
         raise ValueError("its value holds no text")
+    if (said_at := fields.get("updated_at") or fields.get("created_at")) is not None:
+        fields["said_at"] = said_at  # of what a program has put there nothing else is known
     whence = {"namespace": prefix.split("."), "key": key, "value": held}
     return ImportedMemory(
         phone=phone_of.get(owner, owner),

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
 
 _LISTS = ("results", "memories")
@@ -19,7 +19,7 @@ _LONGEST_CATEGORY = 100
 def records(path: Path, *, phone_of: Mapping[str, str] | None = None) -> Iterator[ImportedRecord]:
     """Its memories; `phone_of` maps a user_id of mem0 to a phone, and one that is not in it stays as it is.
 
-    Raises InvalidInput if the file is no such export.
+    Raises UnreadableImport if the file is no such export.
     """
     for number, found in enumerate(_items(path), 1):
         place = f"{path.name} record {number}"
@@ -33,7 +33,7 @@ def recognises(path: Path) -> bool:
     """Whether its first memory has what mem0 gives each: an id, the memory and its hash."""
     try:
         first = next(_items(path), None)
-    except (InvalidInput, OSError):
+    except (UnreadableImport, OSError):
         return False
     return isinstance(first, dict) and "memory" in first and "id" in first and "hash" in first
 
@@ -42,7 +42,7 @@ def _items(path: Path) -> Iterator[Any]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path.name} is no text in UTF-8: export it as JSON") from error
+        raise UnreadableImport(f"{path.name} is no text in UTF-8: export it as JSON") from error
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -62,11 +62,13 @@ def _lines(path: Path, text: str, error: Exception) -> Iterator[Any]:
             except (ValueError, RecursionError):
                 found = line
             if not read and not isinstance(found, dict):
-                raise InvalidInput(
+                raise UnreadableImport(
                     f"{path.name} is no JSON ({error}): write what get_all() gives by json.dump"
                 ) from error
             read += 1
             yield found
+    if not read:
+        raise UnreadableImport(f"{path.name} is empty: write what get_all() gives by json.dump")
 
 
 def _is_pages(whole: Any) -> bool:
@@ -84,7 +86,7 @@ def _listed(page: Any, path: Path) -> list[Any]:
         elif "memory" in page:
             page = [page]
     if not isinstance(page, list):
-        raise InvalidInput(f"{path.name} is no mem0 export: it has no list of results, as get_all() gives them")
+        raise UnreadableImport(f"{path.name} is no mem0 export: it has no list of results, as get_all() gives them")
     return page
 
 
@@ -108,6 +110,8 @@ def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemo
         "metadata": metadata | ({"mem0": kept} if kept else {}),
         **{name: when for name, names in _WHEN.items() if (when := _instant(found, names)) is not None},
     }
+    if (said_at := fields.get("updated_at") or fields.get("created_at")) is not None:
+        fields["said_at"] = said_at  # mem0 takes a fact from a message as it comes
     if (expires := _instant(found, ("expiration_date", "expirationDate"))) is not None:
         fields["expires_at"] = expires
     categories = [each for each in found.get("categories") or () if isinstance(each, str) and each.strip()]

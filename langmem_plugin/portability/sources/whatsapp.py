@@ -14,7 +14,7 @@ from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.sessions.silence import is_idle
 from langmem_plugin.conversation.transcript import Speaker, message_of
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.records import BadRecord, ImportedRecord, ImportedSession
 from langmem_plugin.portability.sources.whatsapp_lines import (
     DateOrder,
@@ -45,13 +45,15 @@ def records(
     `bot` is the name under which the assistant stands in the chat; everybody else who writes is the person, whose name
     is `person` where more than one does. The export tells no time zone: `zone` is that of the phone that made it, and
     `order` its order of dates where they do not say it. Notices of WhatsApp itself and files that are not part of the
-    export are left out; a file's caption stays. Raises InvalidInput for a file that is no such chat, for a bot who
-    writes nothing in it, for several persons, and for dates that may be read in two ways.
+    export are left out; a file's caption stays. Raises UnreadableImport for a file that is no such chat; InvalidInput
+    for a bot who writes nothing in it, for several persons, and for dates that may be read in two ways.
     """
     with _text_of(path) as text:
         lines = list(lines_of(text))
     if not lines:
-        raise InvalidInput(f"{path.name} is no WhatsApp chat: no line begins with a date and a time as WhatsApp has it")
+        raise UnreadableImport(
+            f"{path.name} is no WhatsApp chat: no line begins with a date and a time as WhatsApp has it"
+        )
     order = order or _only_order(lines)
     them, whose = name_of(bot), _person(lines, name_of(bot), person)
     said: list[tuple[datetime, BaseMessage, Line]] = []
@@ -85,7 +87,7 @@ def recognises(path: Path) -> bool:
     try:
         with _text_of(path) as text:
             return any(line.sender is not None for line, _ in zip(lines_of(text), range(5), strict=False))
-    except (InvalidInput, OSError, ValueError):
+    except (UnreadableImport, OSError, ValueError):
         return False
 
 
@@ -100,7 +102,7 @@ def _text_of(path: Path) -> Iterator[Iterable[str]]:
         texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
         chats = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))] or texts
         if len(chats) != 1:
-            raise InvalidInput(f"{path.name} holds {len(chats)} chats: give the .txt of one")
+            raise UnreadableImport(f"{path.name} holds {len(chats)} chats: give the .txt of one")
         with archive.open(chats[0]) as stored:
             yield io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline="\n")
 
