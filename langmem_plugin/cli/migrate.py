@@ -71,6 +71,7 @@ def langgraph_saver(
     """
     settings = _settings(config)
     names = _mapping(phone_of)
+    _begun(report)
     with (
         ConversationSaver.from_settings(settings, database) as saver,
         source_database.opened(source) as connection,
@@ -177,6 +178,7 @@ def _import(
 
     if doubtful not in {"pending", "leave-out"}:
         raise InvalidInput("--doubtful is pending or leave-out")
+    _begun(report)
     manner = cast("Doubtful", doubtful.replace("-", " "))
     update = {"search_past_sessions": False, "extraction": "off", "sweep_every": None}
     with (
@@ -241,8 +243,19 @@ def _tell(done: ImportReport, file: Path | None) -> None:
         if len(remarks) > _MOST_SHOWN:
             typer.echo(f"  and {len(remarks) - _MOST_SHOWN} more: --report FILE has them all")
     if file is not None:
-        file.touch(mode=0o600, exist_ok=False)
-        file.write_text(json.dumps(asdict(done), ensure_ascii=False, indent=1), encoding="utf-8")
+        whole = {
+            "stored": dict(done.stored),
+            "there_already": dict(done.there_already),
+            "skipped": list(map(asdict, done.skipped)),
+            "doubted": list(map(asdict, done.doubted)),
+        }
+        file.write_text(json.dumps(whole, ensure_ascii=False, indent=1), encoding="utf-8")
+
+
+def _begun(report: Path | None) -> None:
+    """The file is for nobody else to read. Raises FileExistsError before anything is done."""
+    if report is not None:
+        report.touch(mode=0o600, exist_ok=False)
 
 
 def _several(kind: str) -> str:

@@ -162,7 +162,7 @@ def _session(
         messages=[message for _, message, _ in talk],
         began_at=min(instants),
         ended_at=max(instants),
-        source_id=f"whatsapp:{talk[0][1].id}",
+        source_id=str(talk[0][1].id),
         place=f"{path.name}:{talk[0][2].number}",
         client_name=name or None,
     )
