@@ -22,7 +22,7 @@ from langmem_plugin.database.conversation_tables import session as session_table
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.records import BadRecord
-from langmem_plugin.portability.sources.langgraph_saver import StockCheckpoint, StockThreads
+from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000
 
@@ -170,9 +170,9 @@ class ThreadMigration:
                     opened.pending.save(each.namespace, each.checkpoint["id"], task_id, path, writes)
         except StoreUnavailable:
             raise
-        except LangMemError as error:
+        except UNREADABLE as error:
             opened.lease.forget()
-            report.skip(each.place, str(error))
+            report.skip(each.place, why(error))
             return None
         opened.messages.publish()
         return replace(session, next_row=opened.lease.next_row)

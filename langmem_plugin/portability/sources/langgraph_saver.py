@@ -8,13 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import Any
+from typing import Any, NotRequired, cast
+from uuid import UUID
 
 from langchain_core import messages as langchain_messages
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.base import Checkpoint
 from langgraph.checkpoint.serde.base import SerializerProtocol
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from sqlalchemy import Connection, text
+from typing_extensions import TypedDict
 
 from langmem_plugin.conversation.storage import codec
 from langmem_plugin.errors import DamagedSession, InvalidInput, LangMemError, TypeNotAllowed
@@ -28,10 +31,37 @@ _MESSAGES = {
     if isinstance(kind := getattr(langchain_messages, name), type) and issubclass(kind, BaseMessage)
 }
 
-_UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError)
+UNREADABLE = (LangMemError, ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError)
+"""What may be raised for a record that is not what it should be."""
+
+
+@with_config(ConfigDict(extra="ignore", strict=True))
+class _Parts(TypedDict):
+    v: int
+    id: str
+    ts: str
+    channel_values: dict[str, Any]
+    channel_versions: dict[str, str | int | float]
+    versions_seen: dict[str, dict[str, str | int | float]]
+    updated_channels: NotRequired[list[str] | None]
+    pending_sends: NotRequired[list[Any]]
+
+
+@with_config(ConfigDict(extra="allow", strict=True))
+class _Facts(TypedDict):
+    step: int
+    source: NotRequired[str]
+    parents: NotRequired[dict[str, str]]
+    run_id: NotRequired[str | None]
+
+
+_CHECKPOINT, _METADATA = TypeAdapter(_Parts), TypeAdapter(_Facts)
 
 TaskWrites = tuple[str, str, Sequence[tuple[str, Any]]]
 """A task's id, its path, and (channel, value) in the order it wrote."""
+
+_Blobs = dict[tuple[str, str], tuple[Any, tuple[Any, ...]]]
+"""By namespace and channel the version that was read last, with its value if it has one: the next step has it too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,32 +102,39 @@ class StockThreads:
 
     def checkpoint_ids(self, thread_id: str) -> list[tuple[str, str]]:
         """(namespace, checkpoint id), oldest first."""
+        return [*self._parents(thread_id)]
+
+    def _parents(self, thread_id: str) -> dict[tuple[str, str], str | None]:
         query = text(
-            "SELECT checkpoint_ns, checkpoint_id FROM checkpoints WHERE thread_id = :thread "
+            "SELECT checkpoint_ns, checkpoint_id, parent_checkpoint_id FROM checkpoints WHERE thread_id = :thread "
             "ORDER BY checkpoint_id, checkpoint_ns"
         )
-        return [(row[0], row[1]) for row in self._connection.execute(query, {"thread": thread_id})]
+        return {(row[0], row[1]): row[2] for row in self._connection.execute(query, {"thread": thread_id})}
 
     def checkpoints(self, thread_id: str, wanted: Sequence[tuple[str, str]]) -> Iterator[StockCheckpoint | BadRecord]:
         """Those that are `wanted`, in that order, one at a time. What cannot be read is a BadRecord."""
-        blobs: dict[tuple[str, str, str], Any] = {}
+        blobs: _Blobs = {}
+        circular = _circular(self._parents(thread_id))
         for namespace, checkpoint_id in wanted:
             place = f"thread {thread_id!r} checkpoint {checkpoint_id}" + (f" of {namespace!r}" if namespace else "")
             key = {"thread": thread_id, "namespace": namespace, "checkpoint": checkpoint_id}
+            if (namespace, checkpoint_id) in circular:
+                yield BadRecord(place=place, reason="it is its own ancestor")
+                continue
             try:
                 found = self._checkpoint(key, place, blobs)
-            except _UNREADABLE as error:
-                yield BadRecord(place=place, reason=_why(error))
+            except UNREADABLE as error:
+                yield BadRecord(place=place, reason=why(error))
                 continue
             writes: list[TaskWrites] = []
             for task_id, path, rows in self._writes(key):
                 try:
                     writes.append((task_id, path, [(row[2], self._load(row[3], row[4])) for row in rows]))
-                except _UNREADABLE as error:  # to the graph the task has not run
-                    yield BadRecord(place=f"{place} task {task_id}", reason=_why(error))
+                except UNREADABLE as error:  # to the graph the task has not run
+                    yield BadRecord(place=f"{place} task {task_id}", reason=why(error))
             yield replace(found, writes=writes)
 
-    def _checkpoint(self, key: dict[str, str], place: str, blobs: dict[tuple[str, str, str], Any]) -> StockCheckpoint:
+    def _checkpoint(self, key: dict[str, str], place: str, blobs: _Blobs) -> StockCheckpoint:
         columns = "parent_checkpoint_id, type, checkpoint, metadata"
         row = self._connection.execute(
             text(
@@ -107,15 +144,13 @@ class StockThreads:
             key,
         ).one()
         if self._is_sqlite:
-            checkpoint = self._load(row.type, row.checkpoint)
+            checkpoint: Any = self._load(row.type, row.checkpoint)
             metadata = json.loads(row.metadata) if row.metadata is not None else {}
         else:
             checkpoint, metadata = row.checkpoint, row.metadata
             values = self._values(key, checkpoint["channel_versions"], blobs)
             checkpoint["channel_values"] = {**(checkpoint.get("channel_values") or {}), **values}
-        _check(checkpoint, metadata, key["checkpoint"])
-        checkpoint["channel_versions"] = _versions(checkpoint["channel_versions"])
-        checkpoint["versions_seen"] = {node: _versions(seen) for node, seen in checkpoint["versions_seen"].items()}
+        checkpoint = _checked(checkpoint, metadata, key["checkpoint"])
         at = datetime.fromisoformat(checkpoint["ts"])
         return StockCheckpoint(
             place=place,
@@ -126,26 +161,26 @@ class StockThreads:
             at=at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC),
         )
 
-    def _values(
-        self, key: dict[str, str], versions: Mapping[str, Any], blobs: dict[tuple[str, str, str], Any]
-    ) -> dict[str, Any]:
+    def _values(self, key: dict[str, str], versions: Mapping[str, Any], blobs: _Blobs) -> dict[str, Any]:
         """What PostgreSQL keeps beside the checkpoint: a channel's value by its version."""
-        namespace = key["namespace"]
+        values: dict[str, Any] = {}
         for channel, version in versions.items():
-            if (namespace, channel, str(version)) not in blobs:
-                found = self._connection.execute(
-                    text(
-                        "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = :thread "
-                        "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version"
-                    ),
-                    key | {"channel": channel, "version": str(version)},
-                ).first()
-                there = found is not None and found.type != _NO_VALUE
-                blobs[namespace, channel, str(version)] = (
-                    (self._load(found.type, found.blob),) if there and found else ()
-                )
-        held = {channel: blobs[namespace, channel, str(version)] for channel, version in versions.items()}
-        return {channel: value[0] for channel, value in held.items() if value}
+            known = blobs.get((key["namespace"], channel))
+            if known is None or known[0] != version:
+                known = blobs[key["namespace"], channel] = (version, self._blob(key, channel, version))
+            values.update((channel, value) for value in known[1])
+        return values
+
+    def _blob(self, key: dict[str, str], channel: str, version: Any) -> tuple[Any, ...]:
+        """The value; nothing where the channel was empty."""
+        found = self._connection.execute(
+            text(
+                "SELECT type, blob FROM checkpoint_blobs WHERE thread_id = :thread "
+                "AND checkpoint_ns = :namespace AND channel = :channel AND version = :version"
+            ),
+            key | {"channel": channel, "version": str(version)},
+        ).first()
+        return () if found is None or found.type == _NO_VALUE else (self._load(found.type, found.blob),)
 
     def _writes(self, key: dict[str, str]) -> Iterator[tuple[str, str, Sequence[Any]]]:
         rows = self._connection.execute(
@@ -170,8 +205,25 @@ class StockThreads:
         return codec.load(self._serde, (kind or "", _bytes(payload)))
 
 
-def _why(error: Exception) -> str:
-    return " ".join(str(error).split()) if isinstance(error, LangMemError) else f"it is none ({error!r})"
+def _circular(parents: Mapping[tuple[str, str], str | None]) -> set[tuple[str, str]]:
+    """The checkpoints whose parents lead to no first one: whoever followed them would never end."""
+    leads_somewhere: set[tuple[str, str]] = set()
+    circular: set[tuple[str, str]] = set()
+    for start in parents:
+        path: dict[tuple[str, str], None] = {}
+        each: tuple[str, str] | None = start
+        while each is not None and each in parents and each not in leads_somewhere and each not in path:
+            path[each] = None
+            above = parents[each]
+            each = (each[0], above) if above else None
+        (circular if each in path or each in circular else leads_somewhere).update(path)
+    return circular
+
+
+def why(error: Exception) -> str:
+    if isinstance(error, LangMemError):
+        return " ".join(str(error).split()).removesuffix(": run `langmem doctor`")
+    return f"it cannot be read ({error!r:.200})"
 
 
 def _task(row: Any) -> tuple[str, str]:
@@ -194,22 +246,26 @@ def _message(held: dict[str, Any]) -> Any:
     return kind(**(held.get("kwargs") or {}))
 
 
-def _check(checkpoint: Any, metadata: Any, checkpoint_id: str) -> None:
-    """Raises InvalidInput for what is no checkpoint, whatever it is."""
-    parts = ("channel_values", "channel_versions", "versions_seen")
-    if not isinstance(checkpoint, dict) or not all(isinstance(checkpoint.get(part), dict) for part in parts):
-        raise InvalidInput("it is no checkpoint of LangGraph")
-    if checkpoint.get("id") != checkpoint_id:
+def _checked(found: Any, metadata: Any, checkpoint_id: str) -> Checkpoint:
+    """What a checkpoint has, and nothing else. Raises InvalidInput or ValueError for what is none."""
+    try:
+        checkpoint = _CHECKPOINT.validate_python(found)
+        _METADATA.validate_python(metadata)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InvalidInput(f"it is no checkpoint of LangGraph ({where}: {first['msg']})") from None
+    if checkpoint["id"] != checkpoint_id:
         raise InvalidInput("it says that it is another checkpoint")
-    if not isinstance(metadata, dict):
-        raise InvalidInput("its metadata is no JSON object")
-    if not isinstance(metadata.get("run_id", ""), str | None):
-        raise InvalidInput("its run_id is no text")
+    UUID(checkpoint_id)  # a graph can go on from nothing else
+    checkpoint["channel_versions"] = _versions(checkpoint["channel_versions"])
+    checkpoint["versions_seen"] = {node: _versions(seen) for node, seen in checkpoint["versions_seen"].items()}
+    return cast("Checkpoint", checkpoint)
 
 
-def _versions(versions: Mapping[str, Any]) -> dict[str, Any]:
-    """As the saver counts on: old ones are numbers, and a text is not comparable with them."""
+def _versions(versions: Mapping[str, str | int | float]) -> dict[str, str | int | float]:
+    """As the saver counts on: old ones are numbers, and a text is not comparable with them. Raises ValueError."""
     return {
-        name: version if isinstance(version, str) else f"{int(version):032}.{0:016}"
+        name: version if isinstance(version, str) and int(version.split(".")[0]) >= 0 else f"{int(version):032}.{0:016}"
         for name, version in versions.items()
     }

@@ -114,8 +114,10 @@ def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemo
         fields["said_at"] = said_at  # mem0 takes a fact from a message as it comes
     if (expires := _instant(found, ("expiration_date", "expirationDate"))) is not None:
         fields["expires_at"] = expires
-    categories = [each for each in found.get("categories") or () if isinstance(each, str) and each.strip()]
-    if categories:
+    told = found.get("categories")
+    if categories := [
+        each for each in (told if isinstance(told, list) else ()) if isinstance(each, str) and each.strip()
+    ]:
         fields |= {"tags": tuple(categories), "category": categories[0][:_LONGEST_CATEGORY]}
     return ImportedMemory(
         phone=None if user is None else phone_of.get(str(user), str(user)),

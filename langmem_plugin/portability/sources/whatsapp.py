@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
+from typing import IO
 from zoneinfo import ZoneInfo
 
 from langchain_core.messages import BaseMessage
@@ -98,13 +99,27 @@ def _text_of(path: Path) -> Iterator[Iterable[str]]:
         with path.open(encoding="utf-8-sig", errors="replace", newline="\n") as lines:
             yield lines
         return
-    with zipfile.ZipFile(path) as archive:
+    with _opened(path) as archive:
         texts = [each for each in archive.infolist() if each.filename.lower().endswith(".txt")]
         chats = [each for each in texts if Path(each.filename).name.lower().startswith(("_chat", "whatsapp"))] or texts
         if len(chats) != 1:
             raise UnreadableImport(f"{path.name} holds {len(chats)} chats: give the .txt of one")
-        with archive.open(chats[0]) as stored:
+        with _stored(archive, chats[0]) as stored:
             yield io.TextIOWrapper(stored, encoding="utf-8-sig", errors="replace", newline="\n")
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise UnreadableImport(f"{path.name} is damaged ({error}): export the chat again") from error
+
+
+def _stored(archive: zipfile.ZipFile, chat: zipfile.ZipInfo) -> IO[bytes]:
+    try:
+        return archive.open(chat)
+    except (RuntimeError, NotImplementedError, zipfile.BadZipFile) as error:  # with a password, or packed otherwise
+        raise UnreadableImport(f"{chat.filename} cannot be unpacked ({error}): give the .txt itself") from error
 
 
 def _only_order(lines: list[Line]) -> DateOrder:
