@@ -1,15 +1,18 @@
 """Databases as the stock packages write them: made by real graphs on the real savers."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from itertools import chain
+from typing import Annotated, Any
 
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langgraph.channels import DeltaChannel
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.types import interrupt
+from typing_extensions import TypedDict
 
 ERIN = "+972501234567"
 
@@ -49,6 +52,23 @@ def with_subgraph(saver: Any) -> Any:
 
     inner = StateGraph(MessagesState).add_node(inside).add_edge(START, "inside").compile(checkpointer=True)
     return StateGraph(MessagesState).add_node("inner", inner).add_edge(START, "inner").compile(checkpointer=saver)
+
+
+def _joined(held: list[Any], writes: Sequence[list[Any]]) -> list[Any]:
+    return [*held, *chain.from_iterable(writes)]
+
+
+class _Items(TypedDict):
+    items: Annotated[list[Any], DeltaChannel(_joined)]
+
+
+def counting(saver: Any) -> Any:
+    """Its list is rebuilt from what tasks wrote, step by step."""
+
+    def count(state: _Items) -> Any:
+        return {"items": [len(state["items"])]}
+
+    return StateGraph(_Items).add_node(count).add_edge(START, "count").compile(checkpointer=saver)
 
 
 def thread(name: str) -> Any:

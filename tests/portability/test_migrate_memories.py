@@ -182,14 +182,17 @@ def test_bad_records_of_mem0_are_named_by_their_number_and_skipped(tmp_path):
         mem0_record(6, metadata=["x"]),
         mem0_record(7, user_id=None, agent_id="helper"),
         mem0_record(8, categories="food", created_at=12),
-        mem0_record(9),
+        mem0_record(9, created_at="0001-01-01T00:00:00+14:00"),
+        mem0_record(10, user_id=["a"]),
+        mem0_record(11, categories=5),
+        mem0_record(12, id="\ud800"),
     ]
     file.write_text(json.dumps({"results": broken}), encoding="utf-8")
 
     memories, bad = of_mem0(file)
 
-    assert [each.text for each in memories] == ["Likes dish 1", "Likes dish 9"]
-    assert [place for place, _ in bad] == [f"mem0.json record {number}" for number in range(2, 9)]
+    assert [each.text for each in memories] == ["Likes dish 1", "Likes dish 11"]
+    assert [place for place, _ in bad] == [f"mem0.json record {number}" for number in (*range(2, 11), 12)]
 
 
 @pytest.mark.spec("U-9", "C-13")

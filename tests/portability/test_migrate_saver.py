@@ -24,7 +24,7 @@ from langmem_plugin.portability import source_database
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
 from langmem_plugin.portability.thread_migration import ThreadMigration
 from tests.conversation.conftest import history
-from tests.portability.stock import ERIN, echo, say, stock_saver, thread, with_subgraph
+from tests.portability.stock import ERIN, counting, echo, say, stock_saver, thread, with_subgraph
 
 DAN = "+972509999999"
 
@@ -113,6 +113,19 @@ def test_a_question_that_a_graph_waits_with_is_answered_after_the_migration(sour
 
     assert ended["messages"][-1].text == "ordered: yes"
     assert inner["messages"][-1].text == "inside: sure"
+
+
+@pytest.mark.spec("U-9")
+def test_a_channel_that_is_rebuilt_from_writes_holds_the_same(source, database_url):
+    with stock_saver(source) as stock:
+        for number in range(5):
+            counting(stock).invoke({"items": [f"given {number}"]}, thread("list"))
+        before = [each.values for each in counting(stock).get_state_history(thread("list"))]
+
+    with ConversationSaver(database_url, silence=None) as saver:
+        migrated(source, saver)
+        assert [each.values for each in counting(saver).get_state_history(thread("list"))] == before
+        assert counting(saver).invoke({"items": ["more"]}, thread("list"))["items"][-2:] == ["more", 11]
 
 
 @pytest.mark.spec("U-9")

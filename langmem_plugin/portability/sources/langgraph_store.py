@@ -36,7 +36,7 @@ def records(
                 dates = {"created_at": created_at, "updated_at": updated_at, "expires_at": expires_at}
                 fields = {name: instant for name, said in dates.items() if (instant := _instant(said)) is not None}
                 yield _memory(prefix, key, value, fields, place, owner_of, phone_of or {}, text_field)
-            except (ValueError, RecursionError) as error:
+            except (ValueError, RecursionError, OverflowError) as error:
                 yield BadRecord(place=place, reason=str(error))
 
 

@@ -99,10 +99,13 @@ def _memory(found: Any, place: str, phone_of: Mapping[str, str]) -> ImportedMemo
         raise ValueError("it has no text under `memory`")
     if not isinstance(source_id, str | int) or not str(source_id).strip():
         raise ValueError("it has no `id`, by which it would be known the next time")
+    str(source_id).encode()  # half a character is a ValueError, and no id
     metadata = found.get("metadata") or {}
     if not isinstance(metadata, dict):
         raise ValueError("its `metadata` is no JSON object")  # noqa: TRY004 - as above
     user = next((found[name] for name in _OF_WHOM if found.get(name) is not None), None)
+    if isinstance(user, bool) or not isinstance(user, str | int | None):
+        raise ValueError("its `user_id` is no text")  # noqa: TRY004 - as above
     if user is None and (found.get("agent_id") or found.get("agentId")):
         raise ValueError("it is what an agent knows of itself, of no person")
     kept = {name: found[name] for name in _KEPT if found.get(name) is not None}
@@ -136,6 +139,6 @@ def _instant(found: Mapping[str, Any], names: tuple[str, ...]) -> datetime | Non
         return None
     try:
         instant = datetime.fromisoformat(said)
-    except (TypeError, ValueError) as error:
+        return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"`{names[0]}` is no date: {str(said)[:40]!r}") from error
-    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)
