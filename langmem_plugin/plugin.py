@@ -156,6 +156,8 @@ class PhoneMemory:
             self._confirmations = Confirmations(self.service, self.consent)
             self._provenance = Provenance(self.service, self.saver, self.sessions)
             questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
+            self.exporter = Exporter(self.saver, self.service, questions, now)
+            self.holdings = self.exporter.holdings
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -168,6 +170,7 @@ class PhoneMemory:
                 consents=self.consent,
                 confirmations=self._confirmations,
                 provenance=self._provenance,
+                holdings=self.exporter.holdings,
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
@@ -204,7 +207,6 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
-            self._exporter = Exporter(self.saver, self.service, questions, now)
             self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
             self._importer = Importer(self.saver, self.service, self.people.resolve)
             self._channel = self._new_channel(now)
@@ -376,11 +378,11 @@ class PhoneMemory:
 
         For a person with very much, `export_to` needs less memory.
         """
-        return self._exporter.export(self.people.resolve(who))
+        return self.exporter.export(self.people.resolve(who))
 
     def export_to(self, who: str | int, file: TextIO) -> None:
         """Writes the same as JSON into a file that is open for text, in UTF-8."""
-        self._exporter.write(self.people.resolve(who), file)
+        self.exporter.write(self.people.resolve(who), file)
 
     def import_person(
         self,

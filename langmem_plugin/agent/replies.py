@@ -114,6 +114,9 @@ class Replies:
     no_word: str
     all_word: str
     """What to type behind /confirm."""
+    export_holds: str
+    export_nothing: str
+    export_ask: str
     privacy: str
     switched: Mapping[str, str]
     privacy_on: str
@@ -204,6 +207,7 @@ ENGLISH = Replies(
         "/instructions": "/instructions <text> - I do so from now on; alone, the list; off 2, on 2, delete 2,"
         " priority 2 9 change it",
         "/privacy": "/privacy - what I may remember by myself, and on or off",
+        "/export": "/export - what is stored of you",
         "/timezone": "/timezone <city> - your time zone",
         "/link": "/link - write me from another channel too, as the same person",
         "/reset": "/reset - start this conversation afresh",
@@ -266,6 +270,14 @@ ENGLISH = Replies(
     confirm_number="Give me numbers from 1 to {most}, as /confirm lists them.",
     no_word="no",
     all_word="all",
+    export_holds=(
+        "This is stored of you:\n"
+        "Conversations: {sessions}, with {messages} messages and {files} pictures and files\n"
+        "Things remembered: {memories}, and {pending} that wait for your word\n"
+        "Instructions: {instructions}"
+    ),
+    export_nothing="Nothing is stored of you.",
+    export_ask="Whoever runs this service can give you all of it as a file.",
     privacy=(
         "What I remember by myself from what you tell me: {extraction}\n"
         "Personal facts, such as where you live: {personal}\n"

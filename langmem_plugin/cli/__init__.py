@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, migrate, sessions, talk, worker
+from langmem_plugin.cli import care, index, migrate, portability, sessions, talk, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -23,5 +23,7 @@ app.command("check-config")(care.check_config)
 app.command()(care.doctor)
 app.command()(talk.resolve)
 app.command()(talk.say)
+app.command("export")(portability.export_person)
+app.command("import")(portability.import_person)
 app.command()(index.reindex)
 app.command()(worker.worker)

@@ -41,13 +41,20 @@ def logged(connection: Connection, owner: str) -> list[Use]:
     return [Use(**row) for row in rows.mappings()]
 
 
-def keep(connection: Connection, owner: str, uses: Sequence[Use]) -> set[str]:
-    """Logs uses of another database, of memories that the owner has; the ids of those that were not there."""
-    stored: set[str] = set()
-    statement = insert_unless_there(memory_access, memory_access.c.access_id)[connection.dialect.name]
+def there(connection: Connection, owner: str, uses: Sequence[Use]) -> set[str]:
+    """The ids of those that are logged."""
+    found: set[str] = set()
+    for part in in_parts([each.access_id for each in uses]):
+        mine = select(memory_access.c.access_id).where(memory_access.c.owner == owner)
+        found.update(connection.execute(mine.where(memory_access.c.access_id.in_(part))).scalars())
+    return found
+
+
+def keep(connection: Connection, owner: str, uses: Sequence[Use]) -> None:
+    """Logs uses of another database, of memories that the owner has, unless they are there."""
+    statement = insert_unless_there(memory_access)[connection.dialect.name]
     for part in in_parts([{"owner": owner, **asdict(each)} for each in uses]):
-        stored.update(connection.execute(statement, part).scalars())
-    return stored
+        connection.execute(statement, part)
 
 
 class UsageLog:

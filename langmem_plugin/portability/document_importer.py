@@ -23,6 +23,7 @@ from langmem_plugin.memory.models import Memory, worded
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.usage_log import Use
 from langmem_plugin.memory.usage_log import keep as keep_uses
+from langmem_plugin.memory.usage_log import there as uses_there
 from langmem_plugin.memory.verdicts import Verdicts
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
@@ -70,6 +71,7 @@ class _Run:
     progress: Callable[[int], object]
     report: ImportReport = field(default_factory=ImportReport)
     session_ids: dict[str, str] = field(default_factory=dict)
+    would_be_there: list[str] = field(default_factory=list)  # memories of a dry run
 
     def count(self, kind: Kind, *, stored: bool, many: int = 1) -> None:
         (self.report.stored if stored else self.report.there_already)[kind] += many
@@ -294,6 +296,7 @@ class DocumentImporter:
         with self._saver.database.read() as connection:
             there = self._service.repository.ids_there(connection, run.owner, memory_ids)
         if run.dry_run:
+            run.would_be_there += memory_ids
             run.count("memory", stored=True, many=len(set(memory_ids) - there))
             run.count("memory", stored=False, many=len(there))
             return
@@ -304,25 +307,33 @@ class DocumentImporter:
             run.report.doubt(f"memory {memory_id}", "it cannot hold beside what was known here: it is history now")
 
     def _uses(self, run: _Run) -> None:
-        uses = [record for _, record in run.records("uses", ExportedUse)]
+        given = dict(run.records("uses", ExportedUse))
+        wanted = list({each.memory_id for each in given.values()})
         with self._saver.database.write() as connection:
-            known = self._service.repository.ids_there(connection, run.owner, list({each.memory_id for each in uses}))
+            there = self._service.repository.ids_there(connection, run.owner, wanted)
+            if run.dry_run:
+                there.update(run.would_be_there)
             kept = [
                 Use(**each.model_dump() | {"session_id": run.session(each.session_id)})
-                for each in uses
-                if each.memory_id in known
+                for each in given.values()
+                if each.memory_id in there
             ]
-            stored = set() if run.dry_run else keep_uses(connection, run.owner, kept)
-        run.count("use", stored=True, many=len(kept) if run.dry_run else len(stored))
-        run.count("use", stored=False, many=0 if run.dry_run else len(kept) - len(stored))
-        for _ in range(len(uses) - len(kept)):
-            run.report.skip("uses", "the memory that was used is not there")
+            new = {each.access_id for each in kept} - uses_there(connection, run.owner, kept)
+            if not run.dry_run:
+                keep_uses(connection, run.owner, kept)
+        run.count("use", stored=True, many=len(new))
+        run.count("use", stored=False, many=len(kept) - len(new))
+        for place, use in given.items():
+            if use.memory_id not in there:
+                run.report.skip(place, "the memory that was used is not there")
 
     def _instructions(self, run: _Run) -> None:
+        with self._saver.database.read() as connection:
+            there = {each.id for each in self._service.instructions.all_of(connection, run.owner)}
         for place, record in run.records("instructions", ExportedInstruction):
             made = Instruction(**record.model_dump(), owner=run.owner)
-            if run.dry_run:
-                run.count("instruction", stored=True)
+            if run.dry_run or made.id in there:
+                run.count("instruction", stored=made.id not in there)
                 continue
             try:
                 run.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
@@ -333,22 +344,33 @@ class DocumentImporter:
         said = [PastMessage(**each.model_dump()) for _, each in run.records("said_elsewhere", ExportedSaying)]
         for start in range(0, len(said), AT_ONCE):
             part = [replace(each, session_id=str(run.session(each.session_id))) for each in said[start:][:AT_ONCE]]
-            new = len(part) if run.dry_run else self._service.history.add(run.owner, part)
+            there = self._service.history.ids_there(run.owner, [each.message_id for each in part])
+            new = len(part) - len(there) if run.dry_run else self._service.history.add(run.owner, part)
             run.count("said elsewhere", stored=True, many=new)
             run.count("said elsewhere", stored=False, many=len(part) - new)
 
     # What is left
 
     def _merges(self, run: _Run) -> None:
+        with self._saver.database.read() as connection:
+            there = {each.merge_id for each in person_records.merges(connection, run.owner)}
         for _, record in run.records("merges", ExportedMerge):
+            if run.dry_run or record.merge_id in there:
+                run.count("merge", stored=record.merge_id not in there)
+                continue
             moved = _renamed(record.moved, run.session_ids)
             merge = MergeRecord(record.merge_id, record.other, record.merged_at, moved)
             with links.alone(self._saver.database) as connection:
-                stored = run.dry_run or person_records.keep_merge(connection, run.owner, merge)
+                stored = person_records.keep_merge(connection, run.owner, merge)
             run.count("merge", stored=stored)
 
     def _incoming(self, run: _Run) -> None:
+        with self._saver.database.read() as connection:
+            there = {each.message_id for each in self._claims.of_thread(connection, run.owner)}
         for position, (place, record) in enumerate(run.records("incoming", ExportedIncoming)):
+            if run.dry_run or record.message_id in there:
+                run.count("incoming", stored=record.message_id not in there)
+                continue
             try:
                 message = None if record.message is None else from_json(record.message, record.message.get("id"))
             except InvalidInput as error:
@@ -356,14 +378,17 @@ class DocumentImporter:
                 continue
             claim = ClaimRecord(record.message_id, record.received_at, message, record.reply, record.sent)
             with self._saver.database.write() as connection:
-                stored = run.dry_run or self._claims.keep(connection, run.owner, claim, position)
+                stored = self._claims.keep(connection, run.owner, claim, position)
             run.count("incoming", stored=stored)
 
     def _question(self, run: _Run) -> None:
         record = run.single("question", ExportedQuestion)
         if record is not None:
             try:
-                stored = run.dry_run or self._questions.take_in(run.owner, record.details, record.asked_at)
+                if run.dry_run:
+                    stored = self._questions.kept(run.owner) is None
+                else:
+                    stored = self._questions.take_in(run.owner, record.details, record.asked_at)
             except InvalidInput as error:
                 run.report.skip("question", str(error))
             else:

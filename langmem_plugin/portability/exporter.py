@@ -3,12 +3,12 @@
 import base64
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Protocol, TextIO
 
 from pydantic import BaseModel
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.session_files import data_of, files_in
@@ -18,9 +18,18 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.storage.unreadable import row_behind
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.conversation.turns.claim_records import ClaimRecords
-from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.conversation_tables import incoming, question, thread_owner
+from langmem_plugin.database.conversation_tables import media as media_table
+from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.memory_tables import history_message
+from langmem_plugin.database.memory_tables import memory as memory_table
+from langmem_plugin.database.memory_tables import standing_instruction as instruction_table
+from langmem_plugin.database.people_tables import identifier as identifier_table
+from langmem_plugin.database.people_tables import person as person_table
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.models import LIVE
 from langmem_plugin.memory.usage_log import logged
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.portability.json_messages import as_json
@@ -67,6 +76,24 @@ class Questions(Protocol):
     def take_in(self, owner: str, details: dict[str, Any], asked_at: datetime) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Holdings:
+    """How much is stored of a person. `pending` waits for their word; `messages` are as often as they were changed."""
+
+    sessions: int
+    messages: int
+    files: int
+    memories: int
+    pending: int
+    instructions: int
+    others: int
+    """Everything else: settings, uses, what came in, what was said elsewhere."""
+
+    @property
+    def is_something(self) -> bool:
+        return any(asdict(self).values())
+
+
 class Exporter:
     """`person` is a person's or a group's key everywhere; nothing of anybody else is ever read."""
 
@@ -99,6 +126,34 @@ class Exporter:
                 file.write(part.model_dump_json() if isinstance(part, BaseModel) else json.dumps(part, default=str))
             before = ","
         file.write("\n}\n")
+
+    def holdings(self, person: str) -> Holdings:
+        """Counted, without reading it."""
+        with self._saver.database.read() as connection:
+
+            def many(table: Table, *of: ColumnElement[bool]) -> int:
+                return int(connection.execute(select(func.count()).select_from(table).where(*of)).scalar_one())
+
+            threads = _threads_of(connection, person)
+            states = memory_table.c.status
+            mine = memory_table.c.owner == person
+            others = (
+                many(memory_table, mine, states.not_in(LIVE)),
+                many(history_message, history_message.c.owner == person),
+                many(incoming, incoming.c.thread == person),
+                many(question, question.c.thread == person),
+                many(person_table, person_table.c.person == person),
+                many(identifier_table, identifier_table.c.person == person),
+            )
+            return Holdings(
+                sessions=many(session_table, session_table.c.thread.in_(threads)),
+                messages=many(message_table, message_table.c.thread.in_(threads)),
+                files=many(media_table, media_table.c.thread.in_(threads)),
+                memories=many(memory_table, mine, states == "active"),
+                pending=many(memory_table, mine, states == "pending"),
+                instructions=many(instruction_table, instruction_table.c.owner == person),
+                others=sum(others),
+            )
 
     def parts(self, person: str) -> Iterator[tuple[str, Any]]:
         """The fields of the document in their order; of each list an iterator, which is read before the next part."""

@@ -3,11 +3,18 @@
 import io
 import json
 
+import jsonschema
 import pytest
 
-from langmem_plugin.errors import UnreadableImport
+from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.errors import StoreUnavailable, UnreadableImport
+from langmem_plugin.portability import person_writer
 from langmem_plugin.portability.person_export import PersonExport
+from langmem_plugin.portability.person_writer import PersonWriter
+from langmem_plugin.portability.schema import SCHEMA_FILE, schema_text
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
+
+AT = "2026-01-01T00:00:00Z"
 
 
 @pytest.mark.spec("P-3")
@@ -31,3 +38,180 @@ def test_a_second_import_stores_nothing(memory, empty, clock):
     assert same(empty.export(ANNA), before)
     assert same(memory.export(ANNA), document)
     assert not +memory.import_person(document).stored
+
+
+@pytest.mark.spec("P-3")
+def test_every_kind_of_record_is_in_the_document(memory, clock):
+    document = fill(memory, clock)
+    held = document.model_dump()
+    alone = {"question", "merges", "incoming"}  # see below
+    assert {name for name in held if not held[name]} == alone
+    [file] = document.files
+    assert (file.mime_type, file.size) == ("image/png", len(PNG))
+    assert document.sessions[0].messages[3].message["data"]["artifact"] == {"raw": [1, 2]}
+    assert document.sessions[0].ended_at is not None
+    assert document.settings.model_dump() == {"time_zone": "Europe/Madrid", "language": "es"}
+    assert document.consent.personal.since is not None
+    assert document.consent.sensitive.allowed is False
+
+
+@pytest.mark.spec("P-3")
+def test_it_is_written_as_it_is_read_and_fits_its_schema(memory, clock):
+    document = fill(memory, clock)
+    memory.service.remember(BEN, "Ben plays chess")
+    file = io.StringIO()
+    memory.export_to(ANNA, file)
+    written = json.loads(file.getvalue())
+    assert same(PersonExport.model_validate(written), document)
+    assert SCHEMA_FILE.read_text(encoding="utf-8") == schema_text(), "run python -m langmem_plugin.portability.schema"
+    schema = json.loads(schema_text())
+    for each in (written, json.loads(document.to_json()), json.loads(memory.export("+972500000000").to_json())):
+        jsonschema.validate(each, schema, cls=jsonschema.Draft202012Validator)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(written | {"memories": [{"id": "x"}]}, schema)
+
+
+@pytest.mark.spec("P-3")
+def test_a_picture_is_seen_in_the_conversation_it_was_imported_into(memory, empty, clock):
+    empty.import_person(fill(memory, clock))
+    record = empty.sessions.messages(empty.export(ANNA).sessions[0].session_id)[1]
+    [reference] = references_in(record.content)
+    assert empty.saver.load_media(ANNA, reference) == PNG
+
+
+@pytest.mark.spec("P-3")
+def test_what_is_imported_is_remembered_and_searched(memory, empty, clock):
+    empty.import_person(fill(memory, clock))
+    assert [each.memory.text for each in empty.service.recall(ANNA, "where does Anna live?")] == ["Anna lives in Eilat"]
+    assert [each.message.message_id for each in empty.service.history.search(ANNA, "sailed to Cyprus")] == ["old-1"]
+    assert empty.people.resolve("telegram:55") == ANNA
+    empty.index_past_sessions()
+    assert any(each.message.text == "a cat" for each in empty.service.history.search(ANNA, "hello")) is False
+    assert any(each.message.text == "hello" for each in empty.service.history.search(ANNA, "hello"))
+    assert empty.sessions.get_conversation_history(ANNA)[-1]["content"] == "hi again"
+
+
+@pytest.mark.spec("P-3")
+def test_onto_another_phone_of_the_same_database_everything_has_its_own_id(memory, clock):
+    document = fill(memory, clock)
+    report = memory.import_person(document, phone=BEN)
+    theirs = memory.export(BEN)
+    assert [each.reason[:44] for each in report.skipped] == ["this identifier is somebody else's here: lin"]
+    assert {each.session_id for each in theirs.sessions}.isdisjoint(each.session_id for each in document.sessions)
+    assert [[said.text for said in each.messages] for each in theirs.sessions] == [
+        [said.text for said in each.messages] for each in document.sessions
+    ]
+    assert [each.model_dump(exclude={"session_id"}) for each in theirs.memories] == [
+        each.model_dump(exclude={"session_id"}) for each in document.memories
+    ]
+    assert same(memory.export(ANNA), document)
+    assert not +memory.import_person(document, phone=BEN).stored
+    assert same(memory.export(BEN), theirs)
+
+
+@pytest.mark.spec("P-3")
+def test_what_cannot_hold_beside_what_is_known_becomes_history(memory, empty, clock):
+    document = fill(memory, clock)
+    newer = empty.service.remember(ANNA, "Anna lives in Tel Aviv", said_at=clock())
+    empty.service.remember(ANNA, "Anna plays chess")
+    report = empty.import_person(document)
+    [mark] = [each for each in report.doubted if "history" in each.reason]
+    held = {each.text: each for each in empty.export(ANNA).memories}
+    assert held["Anna lives in Eilat"].superseded_by == newer.id
+    assert mark.place.endswith(held["Anna lives in Eilat"].id)
+    assert {each.text for each in empty.service.list_memories(ANNA)} == {"Anna lives in Tel Aviv", "Anna plays chess"}
+    before = empty.export(ANNA)
+    assert not empty.import_person(document).doubted
+    assert same(empty.export(ANNA), before)
+
+
+@pytest.mark.spec("P-3")
+def test_a_run_that_is_cut_short_anywhere_is_finished_by_the_next(memory, empty, clock, monkeypatch):
+    document = fill(memory, clock)
+    store, done = PersonWriter.store_session, []
+
+    def dies(self, *arguments):
+        if len(done) == 1:
+            raise KeyboardInterrupt
+        done.append(1)
+        return store(self, *arguments)
+
+    monkeypatch.setattr(PersonWriter, "store_session", dies)
+    with pytest.raises(KeyboardInterrupt):
+        empty.import_person(document)
+    monkeypatch.setattr(PersonWriter, "store_session", store)
+    monkeypatch.setattr(person_writer, "AT_ONCE", 1)
+    take_in, took = empty.service.take_in, []
+
+    def fails(*arguments):
+        took.append(1)
+        if len(took) == 3:
+            raise StoreUnavailable("gone")
+        return take_in(*arguments)
+
+    monkeypatch.setattr(empty.service, "take_in", fails)
+    with pytest.raises(StoreUnavailable):
+        empty.import_person(document)
+    report = empty.import_person(document)
+    assert report.there_already["session"] == 2
+    assert report.there_already["memory"] == 2
+    assert same(empty.export(ANNA), document)
+
+
+@pytest.mark.spec("P-3")
+def test_a_dry_run_says_what_a_run_would_do_and_stores_nothing(memory, empty, clock):
+    document = fill(memory, clock)
+    foretold = empty.import_person(document, dry_run=True)
+    assert not empty.holdings(ANNA).is_something
+    report = empty.import_person(document)
+    told = +foretold.stored
+    told["file"], told["extraction"] = report.stored["file"], report.stored["extraction"]
+    assert +told == +report.stored
+    assert not +empty.import_person(document, dry_run=True).stored
+
+
+@pytest.mark.spec("P-3")
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format_version": 2}, "install a newer one"),
+        ({"format_version": "1"}, "is no version"),
+        ({"format": "something"}, "no person's document"),
+        ({"person": " "}, "whose it is"),
+        ({"secrets": []}, "nobody knows: secrets"),
+    ],
+)
+def test_a_document_that_is_not_of_this_format_is_refused_as_a_whole(empty, change, says):
+    document = {"format": "langmem-plugin person", "format_version": 1, "exported_at": AT, "person": ANNA, **change}
+    with pytest.raises(UnreadableImport, match=says):
+        empty.import_person(document, phone=ANNA)
+
+
+@pytest.mark.spec("P-3")
+def test_a_damaged_record_is_named_and_the_rest_is_stored(memory, empty, clock):
+    held = json.loads(fill(memory, clock).to_json())
+    held["memories"][1]["confidence"] = 7
+    held["memories"][2] = None
+    held["memories"][3]["text"] = " \x00"
+    held["sessions"][0]["messages"][0]["message"] = {"type": "remove", "data": {"id": "x", "content": ""}}
+    held["sessions"][0]["messages"][1]["message"] = {"type": "os.system"}
+    held["sessions"].append("session")
+    held["instructions"][0]["condition"] = "whenever it is nice"
+    held["files"][0]["data"] = "AAAA"
+    held["consent"]["personal"]["since"] = "today"
+    held["uses"] = {}
+    report = empty.import_person(held)
+    assert [each.place for each in report.skipped] == [
+        "consent",
+        "sessions 1, message 1",
+        "sessions 1, message 2",
+        "files 1",
+        "sessions 3",
+        "memories 2",
+        "memories 3",
+        "memories 4",
+        "uses",
+        "instructions 1",
+    ]
+    assert [len(each.messages) for each in empty.export(ANNA).sessions] == [2, 2]
+    assert report.stored["memory"] == 1

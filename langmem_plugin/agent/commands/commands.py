@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from langmem_plugin.agent.command_words import CommandName, cleaned, may_be_typed, nearest, typed
 from langmem_plugin.agent.commands.confirming import Confirming, verdict
 from langmem_plugin.agent.commands.explaining import Explaining
+from langmem_plugin.agent.commands.exporting import Exporting
 from langmem_plugin.agent.commands.forgetting import Forgetting, is_answer
 from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.linking import Linking
@@ -30,6 +31,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.portability.exporter import Holdings
 from langmem_plugin.settings import Role
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
@@ -73,6 +75,7 @@ class Commands:
         consents: Consents,
         confirmations: Confirmations,
         provenance: Provenance,
+        holdings: Callable[[str], Holdings],
         remembers: bool = True,
         notices: bool = True,
         extracts: bool = True,
@@ -102,6 +105,7 @@ class Commands:
             "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
             "instructions": instructions.answer,
             "privacy": Privacy(consents, extracts=extracts).answer,
+            "export": Exporting(holdings, memories).answer,
             "timezone": self._time_zone,
             "link": Linking(people).answer,
             "reset": self._start_afresh,

@@ -171,6 +171,11 @@ class MessageHistory:
                 delete(table).where(table.c.owner == owner, table.c.session_id.in_(session_ids))
             ).rowcount
 
+    def ids_there(self, owner: str, message_ids: Sequence[str]) -> set[str]:
+        """Which of these the owner has."""
+        with self._database.read() as connection:
+            return self._known(connection, owner, message_ids)
+
     def of_no_session_here(self, connection: Connection, owner: str) -> list[PastMessage]:
         """What was added by itself, in order: no session of this database has it."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
