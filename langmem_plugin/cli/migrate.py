@@ -5,9 +5,11 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
+from datetime import UTC, datetime
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import typer
@@ -15,17 +17,17 @@ from rich.console import Console
 from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.portability import Doubtful
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
 from langmem_plugin.people.time_zones import zone_named, zone_of_phone
 from langmem_plugin.portability import source_database
+from langmem_plugin.portability.grown_sessions import only_new
 from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.importer import Doubtful
 from langmem_plugin.portability.records import ImportedRecords
 from langmem_plugin.portability.sources import langgraph_store, mem0, whatsapp
 from langmem_plugin.portability.sources.langgraph_saver import StockThreads
-from langmem_plugin.portability.sources.whatsapp_lines import DateOrder
 from langmem_plugin.portability.thread_migration import ThreadMigration
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
@@ -42,10 +44,17 @@ _PhoneOf = Annotated[
 _Phone = Annotated[str | None, typer.Option("--phone", help="whose all of it becomes, if it is one person's")]
 _Report = Annotated[Path | None, typer.Option("--report", help="a new JSON file for the whole report")]
 _Dry = Annotated[bool, typer.Option("--dry-run", help="say what would be stored, and store nothing")]
-_Doubtful = Annotated[
-    str,
-    typer.Option(help="pending: what looks like junk waits for the person's word; leave-out: it is not stored"),
-]
+_Doubtful = Annotated[Doubtful, typer.Option(help="what looks like junk: ask the person, or leave it out")]
+
+
+class Dates(StrEnum):
+    """What comes first in a chat's dates."""
+
+    DAY_FIRST = "day-first"
+    MONTH_FIRST = "month-first"
+    YEAR_FIRST = "year-first"
+
+
 _MOST_SHOWN = 20
 
 
@@ -96,7 +105,7 @@ def langgraph_store_(
     ] = None,
     phone: _Phone = None,
     phone_of: _PhoneOf = None,
-    doubtful: _Doubtful = "pending",
+    doubtful: _Doubtful = Doubtful.PENDING,
     dry_run: _Dry = False,
     report: _Report = None,
     database: Url = None,
@@ -117,7 +126,7 @@ def mem0_(
     *,
     phone: _Phone = None,
     phone_of: _PhoneOf = None,
-    doubtful: _Doubtful = "pending",
+    doubtful: _Doubtful = Doubtful.PENDING,
     dry_run: _Dry = False,
     report: _Report = None,
     database: Url = None,
@@ -137,9 +146,7 @@ def whatsapp_(
     person: Annotated[
         str | None, typer.Option(help="the person's name in the chat, if more than one writes in it")
     ] = None,
-    dates: Annotated[
-        str | None, typer.Option(help="day-first, month-first or year-first; default: as they say")
-    ] = None,
+    dates: Annotated[Dates | None, typer.Option(help="what comes first; default: as the dates say")] = None,
     time_zone: Annotated[
         str | None, typer.Option(help="of the phone that made the export; default: the person's number's, else as set")
     ] = None,
@@ -149,8 +156,6 @@ def whatsapp_(
     config: Config = None,
 ) -> None:
     """A chat that WhatsApp exported, as the past conversations of one phone: silence ends each, as set."""
-    if dates not in {None, "day-first", "month-first", "year-first"}:
-        raise InvalidInput("--dates is day-first, month-first or year-first")
     settings = _settings(config)
     records = whatsapp.records(
         file,
@@ -159,32 +164,44 @@ def whatsapp_(
         person=person,
         silence=settings.session_timeout,
         zone=_zone(time_zone, phone, settings),
-        order=cast("DateOrder | None", dates),
+        order=None if dates is None else dates.value,
+        archived_at=datetime.now(UTC),
     )
-    _import(records, phone=None, doubtful="pending", report=report, database=database, config=config, dry_run=dry_run)
+    _import(
+        records,
+        phone=None,
+        doubtful=Doubtful.PENDING,
+        report=report,
+        database=database,
+        config=config,
+        dry_run=dry_run,
+        talks_of=phone,
+    )
 
 
 def _import(
     records: ImportedRecords,
     *,
     phone: str | None,
-    doubtful: str,
+    doubtful: Doubtful,
     report: Path | None,
     database: str | None,
     config: Path | None,
     dry_run: bool,
+    talks_of: str | None = None,
 ) -> None:
+    """`talks_of` is whose conversations the records are: of those that are there already, what is new is taken."""
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
-    if doubtful not in {"pending", "leave-out"}:
-        raise InvalidInput("--doubtful is pending or leave-out")
     _begun(report)
-    manner = cast("Doubtful", doubtful.replace("-", " "))
     update = {"search_past_sessions": False, "extraction": "off", "sweep_every": None}
     with (
         PhoneMemory(database, settings=_settings(config).model_copy(update=update)) as memory,
         _counted("records") as progress,
     ):
+        if talks_of is not None:
+            records = only_new(records, memory.database, memory.people.resolve(talks_of))
+        manner: Literal["pending", "leave out"] = "pending" if doubtful is Doubtful.PENDING else "leave out"
         done = memory.import_records(records, phone=phone, doubtful=manner, dry_run=dry_run, progress=progress)
     _tell(done, report)
 

@@ -74,9 +74,7 @@ def test_a_stock_database_is_migrated_with_a_mapping_and_a_report(run, database_
         (("langgraph-store", "none.db"), "say whose the memories are"),
         (("langgraph-store", "none.db", "--owner-from", "users"), "names no owner"),
         (("mem0", "none.json"), "No such file"),
-        (("mem0", "mapping.csv", "--doubtful", "yes"), "--doubtful is pending or leave-out"),
         (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop"), "no WhatsApp chat"),
-        (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop", "--dates", "random"), "--dates is"),
         (("whatsapp", "mapping.csv", "--phone", ERIN, "--bot", "Shop", "--time-zone", "Mars"), "no time zone"),
     ],
 )
@@ -121,6 +119,31 @@ def test_memories_and_chats_are_migrated_once_and_a_dry_run_stores_nothing(run, 
         assert any("mem0.json record 2: it has no text" in line for line in told[1])
     assert ["stored: nothing" in each for each in again] == [True] * 3
     assert sorted(_memories(database_url)) == [(ERIN, "Erin lives in Haifa"), (DAN, "Dan is allergic to nuts")]
+
+
+@pytest.mark.slow
+@pytest.mark.spec("U-9", "C-4")
+def test_an_old_chat_stays_for_as_long_as_what_ends_today_and_a_longer_export_adds_what_is_new(
+    run, database_url, tmp_path, monkeypatch
+):
+    lines = [
+        "13/02/2020, 10:00 - Erin: hello",
+        "13/02/2020, 10:01 - Shop: hi",
+        "13/02/2020, 10:02 - Erin: a table for two",
+        "14/02/2020, 10:00 - Erin: thanks",
+    ]
+    monkeypatch.setenv("LANGMEM_ARCHIVE_DAYS", "30")
+    for many, stored in ((2, "2 messages, 1 session"), (4, "2 messages, 2 sessions"), (4, "nothing")):
+        chat = tmp_path / "chat.txt"
+        chat.write_text("\n".join(lines[:many]), encoding="utf-8")
+        assert f"stored: {stored}" in run("whatsapp", chat, "--phone", ERIN, "--bot", "Shop")
+        assert CliRunner().invoke(app, ["sweep", "--database", database_url]).exit_code == 0
+
+    with ConversationSaver(database_url) as saver:
+        manager = SessionManager(saver)
+        said = [message for each in manager.sessions(ERIN) for message in manager.messages(each.session_id)]
+    assert sorted(each.content for each in said) == ["a table for two", "hello", "hi", "thanks"]
+    assert {each.timestamp.year for each in said} == {2020}
 
 
 def _memories(database_url):
