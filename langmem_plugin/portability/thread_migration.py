@@ -11,20 +11,24 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from langchain_core.messages import BaseMessage
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from langmem_plugin.conversation.config_keys import NOT_METADATA
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
 from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.records import BadRecord
 from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
 
 _A_SECOND = 1_000_000
+_CHANNEL = "messages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +98,14 @@ class ThreadMigration:
                 self._continue(thread, there, source, ids, report)
 
     def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[str, str]]) -> Session | None:
-        for namespace, checkpoint_id in ids:
-            if (found := session_rows.with_checkpoint(connection, key, namespace, checkpoint_id)) is not None:
-                return found
+        """The session of the key that holds one of these checkpoints."""
+        of_key = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
+            checkpoint_table.c.thread == key
+        )
+        for part in in_parts(list({checkpoint_id for _, checkpoint_id in ids})):
+            query = of_key.where(checkpoint_table.c.checkpoint_id.in_(part)).limit(1)
+            if (found := connection.execute(query).first()) is not None:
+                return session_rows.with_checkpoint(connection, key, *found)
         return None
 
     def _begin(self, thread: _Thread, checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> None:
@@ -105,8 +114,10 @@ class ThreadMigration:
             session, newest = None, None
             for each in _readable(checkpoints, counted):
                 session = session or self._placed(connection, thread, each.at)
-                if (longer := self._stored(connection, session, each, counted)) is not None:
-                    session, newest = longer, each if not each.namespace or newest is None else newest
+                if (stored := self._stored(connection, session, each, counted)) is not None:
+                    stored.messages.publish()  # before it is on disk: nobody else has a session of this number
+                    session = replace(session, next_row=stored.lease.next_row)
+                    newest = each if not each.namespace or newest is None else newest
             if session is not None:
                 self._finish(connection, session, thread, newest)
         if newest is not None:
@@ -124,24 +135,31 @@ class ThreadMigration:
     ) -> None:
         """Stores what the thread has got since; each step in a transaction of its own, known by its id."""
         with self._saver.database.read() as connection:
-            held = self._saver.checkpoints.of(connection, there).ids(None, None)
-        newest = max((index for index, each in enumerate(ids) if each in set(held)), default=-1)
+            before = self._saver.checkpoints.of(connection, there)
+            held, many = before.ids(None, None), len(before.listed(_CHANNEL))
+        known = set(held)
+        newest = max((index for index, each in enumerate(ids) if each in known), default=-1)
         for namespace, checkpoint_id in ids[:newest]:
-            if (namespace, checkpoint_id) not in held:
+            if (namespace, checkpoint_id) not in known:
                 place = f"thread {thread.thread_id!r} checkpoint {checkpoint_id}"
-                report.skip(
-                    place, f"later ones are stored: purge session {there.session_id} to migrate the thread anew"
-                )
+                later = f"later ones are stored: purge session {there.session_id} to migrate the thread anew"
+                report.skip(place, later)
         if not (more := ids[newest + 1 :]):
             return
-        if held[0] not in ids:
+        if held[0] not in set(ids):
             report.skip(f"thread {thread.thread_id!r}", "it has gone on here since it was migrated: it stays as it is")
             return
         for each in _readable(source.checkpoints(thread.thread_id, more), report):
             with self._saver.database.write() as connection:
                 there = session_rows.by_id(connection, thread.key, there.session_id, lock=True)
-                if (longer := self._stored(connection, there, each, report)) is not None:
-                    session_rows.advance(connection, there, next_row=longer.next_row, active_at=self._active(each.at))
+                stored = self._stored(connection, there, each, report)
+                if stored is not None:
+                    next_row = stored.lease.next_row
+                    session_rows.advance(connection, there, next_row=next_row, active_at=self._active(each.at))
+            if stored is not None:
+                stored.messages.publish()
+        with self._saver.checkpoints.reading(there.session_id) as after:
+            report.stored["message"] += max(0, len(after.listed(_CHANNEL)) - many)
 
     def _placed(self, connection: Connection, thread: _Thread, at: datetime) -> Session:
         """A session of that time, archived until it is known whether it may go on: two cannot be current."""
@@ -159,8 +177,8 @@ class ThreadMigration:
 
     def _stored(
         self, connection: Connection, session: Session, each: StockCheckpoint, report: ImportReport
-    ) -> Session | None:
-        """The session with that step; None, and a line of the report, if it cannot be stored."""
+    ) -> SessionCheckpoints | None:
+        """With that step added; None, and a line of the report, if it cannot be stored."""
         opened = self._saver.checkpoints.of(connection, session, each.at)
         facts = {key: fact for key, fact in each.metadata.items() if key not in NOT_METADATA}
         try:
@@ -174,8 +192,7 @@ class ThreadMigration:
             opened.lease.forget()
             report.skip(each.place, why(error))
             return None
-        opened.messages.publish()
-        return replace(session, next_row=opened.lease.next_row)
+        return opened
 
     def _finish(
         self, connection: Connection, session: Session, thread: _Thread, newest: StockCheckpoint | None
@@ -211,5 +228,5 @@ def _readable(checkpoints: Iterator[StockCheckpoint | BadRecord], report: Import
 
 
 def _messages(newest: StockCheckpoint) -> int:
-    values = newest.checkpoint["channel_values"].values()
-    return sum(isinstance(part, BaseMessage) for value in values if isinstance(value, list) for part in value)
+    said = newest.checkpoint["channel_values"].get(_CHANNEL)
+    return sum(isinstance(each, BaseMessage) for each in said) if isinstance(said, list) else 0

@@ -148,7 +148,7 @@ def test_a_second_run_stores_nothing_twice_and_takes_what_is_new(source, databas
             assert history(saver, ERIN) == said
 
     assert (again.stored["session"], again.there_already["session"]) == (0, 1)
-    assert (grown.stored["session"], grown.there_already["session"]) == (1, 1)
+    assert (grown.stored["session"], grown.stored["message"], grown.there_already["session"]) == (1, 4, 1)
     assert ["gone on here" in each.reason for each in parted.skipped] == [True]
 
 

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 DateOrder = Literal["day-first", "month-first", "year-first"]
 
 _MARKS = "\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff"  # of direction, which WhatsApp puts in front of things
-_M = f"[{_MARKS}]*+"
+_M = f"[{_MARKS}]{{0,4}}+"
 _SPACE = f"[{_MARKS} \u00a0\u202f\t]"
 _EVENING = ("pm", "אחהצ", "בערב")
 _HALF = f'[ap]\\.?+{_SPACE}?+m\\.?+|לפנה["״]צ|אחה["״]צ|בבוקר|בערב'
