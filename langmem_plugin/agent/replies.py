@@ -115,7 +115,6 @@ class Replies:
     all_word: str
     """What to type behind /confirm."""
     export_holds: str
-    export_nothing: str
     export_ask: str
     privacy: str
     switched: Mapping[str, str]
@@ -276,7 +275,6 @@ ENGLISH = Replies(
         "Things remembered: {memories}, and {pending} that wait for your word\n"
         "Instructions: {instructions}"
     ),
-    export_nothing="Nothing is stored of you.",
     export_ask="Whoever runs this service can give you all of it as a file.",
     privacy=(
         "What I remember by myself from what you tell me: {extraction}\n"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from langchain_core.messages import BaseMessage, HumanMessage
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
@@ -15,10 +16,11 @@ from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRecords
-from langmem_plugin.errors import InvalidInput, TooManyInstructions, UnreadableImport
-from langmem_plugin.identifiers import is_group
+from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
+from langmem_plugin.identifiers import is_group, usable
 from langmem_plugin.memory import MemoryService, verdicts
 from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.memory_rows import checked, validated
 from langmem_plugin.memory.models import Memory, worded
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.usage_log import Use
@@ -28,6 +30,7 @@ from langmem_plugin.memory.verdicts import Verdicts
 from langmem_plugin.people import consents, links, person_records
 from langmem_plugin.people.consents import Consent, Given
 from langmem_plugin.people.person_records import MergeRecord
+from langmem_plugin.people.time_zones import zone_named
 from langmem_plugin.portability.exporter import Questions
 from langmem_plugin.portability.import_report import ImportReport, Kind, first_error
 from langmem_plugin.portability.json_messages import from_json
@@ -150,6 +153,9 @@ class DocumentImporter:
     def _settings(self, run: _Run) -> None:
         settings, consent = run.single("settings", ExportedSettings), run.single("consent", ExportedConsent)
         counts = run.single("verdicts", ExportedVerdicts)
+        if settings is not None and settings.time_zone is not None and zone_named(settings.time_zone) is None:
+            run.report.skip("settings", "this is no time zone that is known here")
+            settings = settings.model_copy(update={"time_zone": None})
         with self._saver.database.write() as connection:
             held = person_records.settings(connection, run.owner)
             if settings is not None and (settings.time_zone, settings.language) != (None, None):
@@ -174,6 +180,11 @@ class DocumentImporter:
 
     def _identifiers(self, run: _Run) -> None:
         for place, record in run.records("identifiers", ExportedIdentifier):
+            try:
+                usable(record.identifier)
+            except InvalidInput as error:
+                run.report.skip(place, str(error))
+                continue
             if is_group(record.identifier) or is_group(run.owner):
                 run.report.skip(place, "a group is nobody: it cannot be linked")
                 continue
@@ -241,7 +252,11 @@ class DocumentImporter:
             if (job := record.extraction) is not None:
                 job_records.keep(connection, session, _job_of(job, {number: rows[at] for number, at in places.items()}))
 
-        stored = self._writer.store_session(past, along)
+        try:
+            stored = self._writer.store_session(past, along)
+        except (InvalidInput, NotSerializable) as error:
+            run.report.skip(place, str(error))
+            return
         run.count("message", stored=stored, many=len(messages))
         run.count("session", stored=stored)
         if record.extraction is not None:
@@ -255,7 +270,8 @@ class DocumentImporter:
             if record is None:
                 continue
             try:
-                message = from_json(record.message, record.message_id)
+                message = from_json(record.message)
+                message.id = record.message_id
             except InvalidInput as error:
                 run.report.skip(of_message, str(error))
                 continue
@@ -270,8 +286,8 @@ class DocumentImporter:
         for digest in digests:
             place, record = files.get(digest, (f"file {digest[:12]}", None))
             if record is None or record.data is None:
+                # Whoever names a digest must not be shown the file of another person that has it.
                 run.report.skip(place, "what is in this file is not in the document")
-                kept[digest] = None
                 continue
             try:
                 kept[digest] = self._writer.kept_file(record.data, digest, record.mime_type)
@@ -284,26 +300,33 @@ class DocumentImporter:
     # Long-term memory
 
     def _memories(self, run: _Run) -> None:
-        memories = []
-        for place, record in run.records("memories", ExportedMemory):
+        memories: dict[str, Memory] = {}
+        place: dict[str, str] = {}
+        for of_record, record in run.records("memories", ExportedMemory):
             values = record.model_dump() | {"session_id": run.session(record.session_id), "owner": run.owner}
             try:
                 worded(record.text)
-                memories.append(Memory.model_validate(values))
-            except (InvalidInput, ValidationError) as error:
-                run.report.skip(place, first_error(error) if isinstance(error, ValidationError) else str(error))
-        memory_ids = [each.id for each in memories]
+                made = validated(checked(values))
+            except InvalidInput as error:
+                run.report.skip(of_record, str(error))
+                continue
+            if made.id in memories:
+                run.report.skip(of_record, f"memory {made.id} was in the document already")
+                continue
+            memories[made.id], place[made.id] = made, of_record
         with self._saver.database.read() as connection:
-            there = self._service.repository.ids_there(connection, run.owner, memory_ids)
+            there = self._service.repository.ids_there(connection, run.owner, list(memories))
         if run.dry_run:
-            run.would_be_there += memory_ids
-            run.count("memory", stored=True, many=len(set(memory_ids) - there))
+            run.would_be_there += memories
+            run.count("memory", stored=True, many=len(memories) - len(there))
             run.count("memory", stored=False, many=len(there))
             return
-        stored = self._writer.store_memories(run.owner, memories, lambda _: None)
+        stored, refused = self._writer.store_memories(run.owner, list(memories.values()))
         run.count("memory", stored=True, many=len(stored))
-        run.count("memory", stored=False, many=len(memories) - len(stored))
-        for memory_id in self._writer.settle(run.owner, memory_ids):
+        run.count("memory", stored=False, many=len(memories) - len(stored) - len(refused))
+        for memory_id, reason in refused.items():
+            run.report.skip(place[memory_id], reason)
+        for memory_id in self._writer.settle(run.owner, list(memories)):
             run.report.doubt(f"memory {memory_id}", "it cannot hold beside what was known here: it is history now")
 
     def _uses(self, run: _Run) -> None:
@@ -354,15 +377,18 @@ class DocumentImporter:
     def _merges(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
             there = {each.merge_id for each in person_records.merges(connection, run.owner)}
-        for _, record in run.records("merges", ExportedMerge):
+        for place, record in run.records("merges", ExportedMerge):
             if run.dry_run or record.merge_id in there:
                 run.count("merge", stored=record.merge_id not in there)
                 continue
             moved = _renamed(record.moved, run.session_ids)
             merge = MergeRecord(record.merge_id, record.other, record.merged_at, moved)
-            with links.alone(self._saver.database) as connection:
-                stored = person_records.keep_merge(connection, run.owner, merge)
-            run.count("merge", stored=stored)
+            try:
+                usable(record.other)
+                with links.alone(self._saver.database) as connection:
+                    run.count("merge", stored=person_records.keep_merge(connection, run.owner, merge))
+            except InvalidInput as error:
+                run.report.skip(place, str(error))
 
     def _incoming(self, run: _Run) -> None:
         with self._saver.database.read() as connection:
@@ -372,7 +398,7 @@ class DocumentImporter:
                 run.count("incoming", stored=record.message_id not in there)
                 continue
             try:
-                message = None if record.message is None else from_json(record.message, record.message.get("id"))
+                message = None if record.message is None else _written(from_json(record.message))
             except InvalidInput as error:
                 run.report.skip(place, str(error))
                 continue
@@ -413,6 +439,13 @@ def _person_of(document: Mapping[str, Any]) -> str:
     if not isinstance(person, str) or not person.strip():
         raise UnreadableImport("the document does not say whose it is")
     return person
+
+
+def _written(message: BaseMessage) -> BaseMessage:
+    """Raises InvalidInput for what no person wrote: it would be answered."""
+    if not isinstance(message, HumanMessage):
+        raise InvalidInput("this is no message of a person")
+    return message
 
 
 def _consent_of(record: ExportedConsent) -> Consent:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions.past_sessions import PastMessageOf, PastSession
+from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.conversation.transcript import role_of, written_at
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions
 from langmem_plugin.memory import MemoryService
@@ -188,9 +189,14 @@ class Importer:
                 run.count("memory", stored=False)
             elif (judged := self._judged(run, audit, record, memory)) is not None:
                 accepted[memory.id] = judged
-        if not run.dry_run:
-            self._writer.store_memories(owner, list(accepted.values()), lambda _: None)
-        run.count("memory", stored=True, many=len(accepted))
+        if run.dry_run:
+            run.count("memory", stored=True, many=len(accepted))
+            return
+        place = {memory.id: record.place for record, memory in waiting}
+        stored, refused = self._writer.store_memories(owner, list(accepted.values()))
+        run.count("memory", stored=True, many=len(stored))
+        for memory_id, reason in refused.items():
+            run.report.skip(place[memory_id], reason)
 
     def _judged(self, run: _Run, audit: JunkAudit, record: ImportedMemory, memory: Memory) -> Memory | None:
         found = audit.finding(memory, said_by_assistant=record.said_by_assistant)
@@ -211,6 +217,8 @@ def _named(owner: str, record: ImportedSession) -> list[BaseMessage]:
     named: list[BaseMessage] = []
     taken: set[str] = set()
     for number, each in enumerate(record.messages, 1):
+        if is_automated(each):
+            continue
         if not each.id or each.id in taken:
             each = each.model_copy(update={"id": stable_id(owner, f"{record.source_id}\0{number}")})  # noqa: PLW2901
         taken.add(str(each.id))

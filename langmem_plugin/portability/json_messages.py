@@ -7,6 +7,7 @@ from typing import Any
 
 from langchain_core.messages import BaseMessage, RemoveMessage, message_to_dict, messages_from_dict
 
+from langmem_plugin.conversation.storage.codec import is_automated
 from langmem_plugin.errors import InvalidInput
 
 _LEVELS = 100
@@ -18,7 +19,7 @@ def as_json(message: BaseMessage) -> dict[str, Any]:
     return plain
 
 
-def from_json(form: dict[str, Any], message_id: str | None) -> BaseMessage:
+def from_json(form: dict[str, Any]) -> BaseMessage:
     """Raises InvalidInput for what is no message."""
     try:
         [message] = messages_from_dict([form])
@@ -26,7 +27,8 @@ def from_json(form: dict[str, Any], message_id: str | None) -> BaseMessage:
         raise InvalidInput(f"this is no message in LangChain's form ({type(error).__name__})") from error
     if isinstance(message, RemoveMessage):
         raise InvalidInput("this is no message but the order to remove one")
-    message.id = message_id
+    if is_automated(message):
+        raise InvalidInput("it is marked as automated: such messages are never stored")
     return message
 
 

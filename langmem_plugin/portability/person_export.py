@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import SourceType, Status
@@ -12,7 +12,18 @@ FORMAT: Final = "langmem-plugin person"
 FORMAT_VERSION: Final = 1
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Name = Annotated[str, Field(min_length=1, max_length=1_000)]
+_LONGEST = 1_000  # that an index holds
+_MOST = 2**31 - 1  # that a column holds
+Count = Annotated[int, Field(ge=0, le=_MOST)]
+
+
+def _fits(name: str) -> str:
+    if "\x00" in name or len(name.encode()) > _LONGEST:
+        raise ValueError(f"a name has at most {_LONGEST} bytes, and no NUL")
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST), AfterValidator(_fits)]
 
 
 class Record(BaseModel):
@@ -53,10 +64,10 @@ class ExportedConsent(Record):
 class ExportedVerdicts(Record):
     """How often the person was asked whether to remember something, and what became of it."""
 
-    asked: int = 0
-    confirmed: int = 0
-    declined: int = 0
-    lapsed: int = 0
+    asked: Count = 0
+    confirmed: Count = 0
+    declined: Count = 0
+    lapsed: Count = 0
 
 
 class ExportedMerge(Record):
@@ -76,7 +87,7 @@ class ExportedMessage(Record):
     text: str
     said_at: AwareDatetime
     stored_at: AwareDatetime
-    tokens: Annotated[int, Field(ge=0)]
+    tokens: Count
     message: dict[str, Any]
 
 
@@ -139,11 +150,11 @@ class ExportedMemory(Record):
     status: Status = "active"
     superseded_by: str | None = None
     expires_at: AwareDatetime | None = None
-    access_count: Annotated[int, Field(ge=0)] = 0
+    access_count: Count = 0
     last_accessed: AwareDatetime | None = None
     created_at: AwareDatetime
     updated_at: AwareDatetime
-    revision: Annotated[int, Field(ge=1)] = 1
+    revision: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
 
 class ExportedUse(Record):
@@ -152,7 +163,7 @@ class ExportedUse(Record):
     access_id: Name
     memory_id: Name
     kind: Access
-    session_id: str | None = None
+    session_id: Name | None = None
     relevance: float | None = None
     at: AwareDatetime
 
@@ -166,7 +177,7 @@ class ExportedInstruction(Record):
     condition: str | None = None
     active: bool = True
     expires_at: AwareDatetime | None = None
-    usage_count: Annotated[int, Field(ge=0)] = 0
+    usage_count: Count = 0
     last_used: AwareDatetime | None = None
     created_at: AwareDatetime
     updated_at: AwareDatetime
@@ -177,7 +188,7 @@ class ExportedSaying(Record):
 
     message_id: Name
     session_id: Name
-    speaker: str
+    speaker: Name
     text: Annotated[str, Field(min_length=1)]
     said_at: AwareDatetime
 

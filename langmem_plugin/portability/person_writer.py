@@ -81,14 +81,21 @@ class PersonWriter:
         self._saver.media.keep(content, mime_type)
         return None if self._saver.media.folder is not None else functools.partial(bytes, content)
 
-    def store_memories(self, owner: str, memories: Sequence[Memory], done: Callable[[int], object]) -> set[str]:
-        """The ids of those that are new."""
+    def store_memories(self, owner: str, memories: Sequence[Memory]) -> tuple[set[str], dict[str, str]]:
+        """The ids of those that are new, and of those that no database holds, with the reason."""
         stored: set[str] = set()
+        refused: dict[str, str] = {}
         for start in range(0, len(memories), AT_ONCE):
             batch = memories[start : start + AT_ONCE]
-            stored |= {each.id for each in self._service.take_in(owner, batch)}
-            done(len(batch))
-        return stored
+            try:
+                stored |= {each.id for each in self._service.take_in(owner, batch)}
+            except InvalidInput:  # one of them: which one shows alone
+                for each in batch:
+                    try:
+                        stored |= {made.id for made in self._service.take_in(owner, [each])}
+                    except InvalidInput as error:
+                        refused[each.id] = str(error)
+        return stored, refused
 
     def settle(self, owner: str, memory_ids: Sequence[str]) -> Mapping[str, object]:
         """Of these and what the owner knew besides, what says the same or cannot hold beside the other is history."""

@@ -34,9 +34,9 @@ def empty(request, tmp_path, offline_model, clock, database_url):
         with new_memory(f"sqlite:///{tmp_path}/other/langmem.db", offline_model, clock) as made:
             yield made
         return
-    with request.getfixturevalue("postgresql_server").copy(f"other_{abs(hash(str(tmp_path)))}") as url:
-        with new_memory(url, offline_model, clock) as made:
-            yield made
+    url = request.getfixturevalue("postgresql_server").copy(f"other_{abs(hash(str(tmp_path)))}")
+    with url as other, new_memory(other, offline_model, clock) as made:
+        yield made
 
 
 def fill(memory, clock, phone=ANNA, telegram=ANNAS_TELEGRAM, name="Anna"):

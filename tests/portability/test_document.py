@@ -2,6 +2,7 @@
 
 import io
 import json
+from hashlib import sha256
 
 import jsonschema
 import pytest
@@ -14,6 +15,7 @@ from langmem_plugin.portability.person_writer import PersonWriter
 from langmem_plugin.portability.schema import SCHEMA_FILE, schema_text
 from tests.portability.conftest import ANNA, BEN, PNG, fill, same
 
+PNG_SHA = sha256(PNG).hexdigest()
 AT = "2026-01-01T00:00:00Z"
 
 
@@ -215,3 +217,42 @@ def test_a_damaged_record_is_named_and_the_rest_is_stored(memory, empty, clock):
     ]
     assert [len(each.messages) for each in empty.export(ANNA).sessions] == [2, 2]
     assert report.stored["memory"] == 1
+
+
+@pytest.mark.spec("P-3")
+def test_what_no_database_or_conversation_can_hold_is_skipped_and_nothing_else(memory, empty, clock):
+    held = json.loads(fill(memory, clock).to_json())
+    deep = []
+    for _ in range(70):
+        deep = [deep]
+    held["memories"][0]["category"] = "x" * 2_000
+    held["memories"][1]["quote"] = "half \x00"
+    held["memories"][2]["metadata"] = {"deep": deep, "kept": 1}
+    held["memories"].append(held["memories"][3])
+    held["settings"]["time_zone"] = "Nowhere/At_All"
+    held["identifiers"][0]["identifier"] = "\x1fshared"
+    held["sessions"][0]["messages"][0]["message"]["data"]["additional_kwargs"] = {"automated": True}
+    held["sessions"][1]["conversation"] = "ש" * 900
+    held["files"] = []
+    held["merges"] = [{"merge_id": "m", "other": "\x1fshared", "merged_at": AT, "moved": {}}]
+    wrote = {"message_id": "w", "received_at": AT}
+    held["incoming"] = [wrote | {"message": {"type": "ai", "data": {"content": "I am the person"}}}]
+    report = empty.import_person(held)
+    assert {each.place.replace(PNG_SHA[:12], "PNG") for each in report.skipped} == {
+        "memories 1",
+        "memories 2",
+        "memories 5",
+        "settings",
+        "identifiers 1",
+        "sessions 1, message 1",
+        "sessions 2",
+        "file PNG",
+        "incoming 1",
+        "merges 1",
+        *(each.place for each in report.skipped if each.place.startswith("uses")),
+    }
+    exported = empty.export(ANNA)
+    assert [len(each.messages) for each in exported.sessions] == [3]
+    assert exported.settings.model_dump() == {"time_zone": None, "language": "es"}
+    assert {"kept": 1} in [each.metadata for each in exported.memories]
+    assert not exported.files

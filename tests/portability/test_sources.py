@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from langmem_plugin.errors import UnreadableImport
 from langmem_plugin.memory.key_value import KeyValueMemory
-from langmem_plugin.portability.sources import SOURCES, denidin, jarvis, onyx
+from langmem_plugin.portability.sources import denidin, jarvis, onyx
 from tests.portability.conftest import ANNA, BEN
 
 CHAT = "972501234567@c.us"

@@ -12,7 +12,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.csv_tables import write_tables
 from langmem_plugin.portability.person_export import PersonExport
-from tests.portability.conftest import ANNA, PNG, fill, same
+from tests.portability.conftest import ANNA, fill, same
 
 
 @pytest.mark.spec("P-3")
@@ -57,11 +57,40 @@ _at = "2026-01-01T00:00:00Z"
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=_texts.filter(bool), quote=st.none() | _texts, held=st.dictionaries(_texts, _json, max_size=3), told=_texts)
 def test_whatever_a_cell_holds_is_read_back(tmp_path_factory, text, quote, held, told):
-    memory = {"id": "m", "text": text, "quote": quote, "metadata": held, "created_at": _at, "updated_at": _at, "tags": [told]}
-    said = {"role": "user", "text": told, "said_at": _at, "stored_at": _at, "tokens": 1, "message": held, "message_id": quote}
-    session = {"session_id": "s", "created_at": _at, "last_active": _at, "files": [], "messages": [said, said], "client_name": told}
+    memory = {
+        "id": "m",
+        "text": text,
+        "quote": quote,
+        "metadata": held,
+        "created_at": _at,
+        "updated_at": _at,
+        "tags": [told],
+    }
+    said = {
+        "role": "user",
+        "text": told,
+        "said_at": _at,
+        "stored_at": _at,
+        "tokens": 1,
+        "message": held,
+        "message_id": quote,
+    }
+    session = {
+        "session_id": "s",
+        "created_at": _at,
+        "last_active": _at,
+        "files": [],
+        "messages": [said, said],
+        "client_name": told,
+    }
     document = PersonExport.model_validate(
-        {"exported_at": _at, "person": ANNA, "memories": [memory], "sessions": [session], "question": {"asked_at": _at, "details": held}}
+        {
+            "exported_at": _at,
+            "person": ANNA,
+            "memories": [memory],
+            "sessions": [session],
+            "question": {"asked_at": _at, "details": held},
+        }
     )
     folder = tmp_path_factory.mktemp("tables")
     parts = [(name, getattr(document, name)) for name in PersonExport.model_fields]

@@ -17,7 +17,5 @@ class Exporting:
 
     def answer(self, owner: str, _rest: str, replies: Replies) -> str:
         held = self._holdings(owner)
-        if not held.is_something:
-            return replies.export_nothing
         told = [replies.export_holds.format(**asdict(held)), self._memories.listed(owner, "", replies)]
         return "\n".join([*told, replies.export_ask])

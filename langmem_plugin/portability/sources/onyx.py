@@ -8,7 +8,7 @@ from typing import Any
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.memory.models import FACT_TYPES
 from langmem_plugin.portability.records import BadRecord, ImportedInstruction, ImportedMemory, ImportedRecord
-from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, text_of
+from langmem_plugin.portability.sources.plain_values import instant, json_file, mapping, number, text_of
 
 _VERSION = "1"
 _SOURCES = ("manual", "extracted_from_chat", "extracted_from_document", "api_import")
@@ -47,8 +47,8 @@ def records(path: Path) -> Iterator[ImportedRecord]:
     categories = _names(found.get("categories"))
     for kind, read in (("memories", _memory), ("standing_instructions", _instruction)):
         held = found.get(kind) or []
-        for number, raw in enumerate(held if isinstance(held, list) else [held], 1):
-            place = f"{path.name} {kind} {number}"
+        for at, raw in enumerate(held if isinstance(held, list) else [held], 1):
+            place = f"{path.name} {kind} {at}"
             try:
                 yield read(mapping(raw, "it"), None if user is None else str(user), place, categories)
             except InvalidInput as error:
@@ -81,13 +81,13 @@ def _memory(raw: Mapping[str, Any], user: str | None, place: str, categories: Ma
     category = text_of(raw, "category")
     fields: dict[str, Any] = {
         "fact_type": kind if kind in FACT_TYPES else "fact",
-        "confidence": _number(raw.get("confidence"), 1.0),
+        "confidence": number(raw.get("confidence"), 1.0),
         "source_type": source if source in _SOURCES else "api_import",
         "source_id": text_of(raw, "source_id"),
         "category": categories.get(category, category) if category else None,
         "tags": _tags(raw.get("tags")),
         "private": _flag(raw.get("is_private", raw.get("private"))),
-        "access_count": int(_number(raw.get("access_count"), 0)),
+        "access_count": int(number(raw.get("access_count"), 0)),
         "expires_at": instant(raw.get("expires_at")),
         "last_accessed": instant(raw.get("last_accessed")),
         "status": "forgotten" if _flag(raw.get("is_deleted")) else "active",
@@ -107,7 +107,7 @@ def _instruction(raw: Mapping[str, Any], user: str | None, place: str, _: Mappin
         text=text,
         source_id=f"onyx:{text_of(raw, 'id') or text}",
         place=place,
-        priority=int(_number(raw.get("priority"), 1)),
+        priority=int(number(raw.get("priority"), 1)),
         condition=text_of(raw, "condition_expression"),
         active=raw.get("is_active") is not False and not _flag(raw.get("is_deleted")),
         expires_at=instant(raw.get("expires_at")),
@@ -121,13 +121,6 @@ def _names(categories: object) -> dict[str, str]:
     return {
         str(each["id"]): str(each["name"]) for each in held if isinstance(each, dict) and {"id", "name"} <= each.keys()
     }
-
-
-def _number(value: object, otherwise: float) -> float:
-    try:
-        return otherwise if value is None else float(str(value))
-    except ValueError as error:
-        raise InvalidInput(f"{str(value)[:40]!r} is no number") from error
 
 
 def _flag(value: object) -> bool:

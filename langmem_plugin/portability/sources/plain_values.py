@@ -26,9 +26,20 @@ def instant(value: object) -> datetime | None:
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
             return datetime.fromtimestamp(value, UTC)
         found = datetime.fromisoformat(str(value))
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError, OSError) as error:
         raise InvalidInput(f"{str(value)[:40]!r} is no instant") from error
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+def number(value: object, otherwise: float) -> float:
+    """Raises InvalidInput for what is no finite number."""
+    try:
+        found = otherwise if value is None else float(str(value))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise InvalidInput(f"{str(value)[:40]!r} is no number")
+    return found
 
 
 def text_of(record: Mapping[str, Any], *names: str) -> str | None:

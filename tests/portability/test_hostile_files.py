@@ -1,0 +1,140 @@
+"""Whatever a file holds, its source names what is bad and goes on; nothing but the file as a whole is refused."""
+
+import json
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from langmem_plugin.errors import InvalidInput, UnreadableImport
+from langmem_plugin.portability.sources import SOURCES, denidin, jarvis, onyx
+from tests.portability.conftest import ANNA
+
+_odd = ["1e400", "-5", "0501234567", "2026-01-01T00:00:00", "0001-01-01T00:00:00+14:00", "user", "s1", "{a,b}", "\x00"]
+_leaf = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(_odd) | st.text(max_size=6)
+_any = st.recursive(
+    _leaf, lambda part: st.lists(part, max_size=3) | st.dictionaries(st.text(max_size=4), part), max_leaves=6
+)
+
+
+def _records(names):
+    return st.lists(st.dictionaries(st.sampled_from(names.split()), _any) | _any, max_size=3) | _any
+
+
+_facts = _records("id fact fact_type confidence source_type category tags access_count expires_at created_at")
+_orders = _records("id instruction priority condition_expression is_active expires_at created_at")
+_sessions = _records("session_id chat_id whatsapp_chat phone_number created_at last_active client_name")
+_messages = _records("session_id chat_id message_id order_num role content sender recipient timestamp received_at")
+
+
+@pytest.mark.spec("P-3")
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(facts=_facts, orders=_orders, sessions=_sessions, messages=_messages, entries=_any)
+def test_no_file_ends_an_import_but_as_a_whole(tmp_path_factory, facts, orders, sessions, messages, entries):
+    folder = tmp_path_factory.mktemp("hostile")
+    (folder / "messages").mkdir()
+    for name, held in (("", sessions), ("messages/", messages)):
+        for number, each in enumerate(held if isinstance(held, list) else [held]):
+            (folder / f"{name}{number}.json").write_text(json.dumps(each))
+    assert all(record.place for record in denidin.records(folder))
+    whole = {
+        "user_id": "u",
+        "export_date": "",
+        "memories": facts,
+        "standing_instructions": orders,
+        "categories": entries,
+    }
+    for source, held in ((onyx, whole), (jarvis, entries)):
+        (folder / "held.json").write_text(json.dumps(held))
+        source.recognises(folder / "held.json")
+        try:
+            assert all(record.place for record in source.records(folder / "held.json"))
+        except UnreadableImport:
+            assert source is jarvis or not isinstance(facts, list)
+
+
+@pytest.mark.spec("P-3")
+def test_each_format_is_recognised_by_its_own_source_alone(tmp_path):
+    (tmp_path / "sessions/messages").mkdir(parents=True)
+    (tmp_path / "memory.json").write_text('{"name": {"value": "Anna"}}')
+    (tmp_path / "onyx.json").write_text('{"memories": [], "user_id": "u", "export_date": "x"}')
+    (tmp_path / "onyx.csv").write_text("id,fact,fact_type\n")
+    (tmp_path / "text.txt").write_text("hello")
+    for name, wanted in (
+        ("sessions", "denidin"),
+        ("memory.json", "jarvis"),
+        ("onyx.json", "onyx"),
+        ("onyx.csv", "onyx"),
+    ):
+        assert [each for each, source in SOURCES.items() if source.recognises(tmp_path / name)] == [wanted]
+    assert not any(source.recognises(tmp_path / "text.txt") for source in SOURCES.values())
+
+
+@pytest.mark.spec("P-3")
+def test_records_that_cannot_be_stored_are_named_and_the_others_are_stored(memory, tmp_path):
+    rows = [
+        "id,user_id,fact,fact_type,source_type,tags,created_at,source_id",
+        '1,u-1,I have a dog,personal,manual,"{pets,""big dogs""}",2026-01-01',
+    ]
+    rows += [
+        f"2,u-1,I like tea,preference,manual,,,{'x' * 2_000}",
+        "3,u-1,,personal,manual,,",
+        "4,,I have a cat,personal,manual,,yesterday",
+    ]
+    (tmp_path / "onyx.csv").write_text("\n".join(rows))
+    report = memory.import_records(onyx.records(tmp_path / "onyx.csv"))
+    assert [each.place for each in report.skipped] == ["onyx.csv:4", "onyx.csv:5", "onyx.csv:3"]
+    assert [(each.text, each.tags) for each in memory.service.list_memories("u-1")] == [
+        ("I have a dog", ("pets", "big dogs"))
+    ]
+
+
+@pytest.mark.spec("P-3")
+def test_records_of_several_people_never_become_one_persons(memory, tmp_path):
+    rows = [
+        "user_id,fact,fact_type,source_type",
+        "u-1,I have a dog,personal,manual",
+        "u-2,I have a cat,personal,manual",
+    ]
+    (tmp_path / "onyx.csv").write_text("\n".join(rows))
+    report = memory.import_records(onyx.records(tmp_path / "onyx.csv"), phone=ANNA)
+    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a dog"]
+    assert ["another person's" in each.reason for each in report.skipped] == [True]
+    with pytest.raises(InvalidInput):
+        memory.import_records([], phone=" ")
+    assert "name the phone" in memory.import_records(jarvis.records(_memory_json(tmp_path))).skipped[0].reason
+
+
+def _memory_json(folder):
+    (folder / "memory.json").write_text('{"name": {"value": "Anna", "created_at": "2026-01-01"}}')
+    return folder / "memory.json"
+
+
+@pytest.mark.spec("P-3")
+def test_what_the_assistant_said_itself_is_asked_about(memory, clock):
+    from langchain_core.messages import AIMessage, HumanMessage
+
+    from langmem_plugin.portability.records import ImportedMemory, ImportedSession
+
+    messages = [
+        HumanMessage("hi"),
+        AIMessage("You have a red boat"),
+        AIMessage("again", id="x"),
+        AIMessage("twice", id="x"),
+    ]
+    times = {"began_at": clock(), "ended_at": clock()}
+    fact = {"phone": ANNA, "fields": {"said_at": clock()}}
+    records = [
+        ImportedSession(phone=ANNA, messages=messages, **times, source_id="s", place="1"),
+        ImportedMemory(text="you have a red boat.", source_id="m1", place="2", **fact),
+        ImportedMemory(text="I have a blue boat", source_id="m2", place="3", said_by_assistant=True, **fact),
+        ImportedMemory(text="I have a green boat", source_id="m3", place="4", **fact),
+    ]
+    report = memory.import_records(records, doubtful="leave out")
+    assert [each.text for each in memory.service.list_memories(ANNA)] == ["I have a green boat"]
+    assert [each.place for each in report.doubted] == ["2", "3"]
+    report = memory.import_records(records)
+    assert report.stored["memory"] == 2
+    assert len(memory.confirmations(ANNA)) == 2
+    [session] = memory.export(ANNA).sessions
+    assert len({each.message_id for each in session.messages}) == 4
