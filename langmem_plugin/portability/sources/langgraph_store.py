@@ -1,0 +1,166 @@
+"""LangGraph's SqliteStore or PostgresStore: each item of a person's namespace is a memory of theirs."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.portability import source_database
+from langmem_plugin.portability.records import BadRecord, ImportedMemory, ImportedRecord
+
+OwnerOf = Callable[[tuple[str, ...]], str | None]
+"""Whose a namespace is; None: nobody's."""
+
+_TEXTS = ("content", "text", "memory", "data", "value")
+_AT_ONCE = 500
+_ANYTHING, _OWNER = "*", "{owner}"
+
+
+def records(
+    path_or_url: str, *, owner_of: OwnerOf, phone_of: Mapping[str, str] | None = None, text_field: str | None = None
+) -> Iterator[ImportedRecord]:
+    """Its items in the order of their namespaces and keys.
+
+    The text of a value is what stands under `text_field` (`profile.summary` is a field in a field), else under the
+    first of content, text, memory, data and value, else all its fields in words. The whole value is in the memory's
+    metadata. Raises InvalidInput if the database holds no store, StoreUnavailable if it cannot be read.
+    """
+    with source_database.opened(path_or_url) as connection:
+        there = source_database.columns(connection, "store", "prefix", "key", "value")
+        for prefix, key, value, created_at, updated_at, expires_at in _rows(connection, there):
+            place = f"store {prefix!r} key {key!r}"
+            try:
+                dates = {"created_at": created_at, "updated_at": updated_at, "expires_at": expires_at}
+                fields = {name: instant for name, said in dates.items() if (instant := _instant(said)) is not None}
+                yield _memory(prefix, key, value, fields, place, owner_of, phone_of or {}, text_field)
+            except (ValueError, RecursionError, OverflowError) as error:
+                yield BadRecord(place=place, reason=str(error))
+
+
+def owner_at(position: int) -> OwnerOf:
+    """The part of the namespace at this place; -1 is the last one."""
+
+    def owner_of(namespace: tuple[str, ...]) -> str | None:
+        inside = -len(namespace) <= position < len(namespace)
+        return namespace[position] if inside else None
+
+    return owner_of
+
+
+def owner_in(pattern: str) -> OwnerOf:
+    """The part where the pattern has `{owner}`, as in `users.{owner}.facts`; `*` is any part.
+
+    What a namespace has behind the pattern may be anything. Raises InvalidInput for a pattern without one owner.
+    """
+    parts = pattern.split(".")
+    if parts.count(_OWNER) != 1:
+        raise InvalidInput(f"{pattern!r} names no owner: give a number, or a pattern such as users.{{owner}}.facts")
+    here = parts.index(_OWNER)
+
+    def owner_of(namespace: tuple[str, ...]) -> str | None:
+        if len(namespace) < len(parts):
+            return None
+        fits = all(part in {_ANYTHING, _OWNER, said} for part, said in zip(parts, namespace, strict=False))
+        return namespace[here] if fits else None
+
+    return owner_of
+
+
+def owner_from(told: str) -> OwnerOf:
+    """As the command line has it: a number is a place in the namespace, anything else a pattern."""
+    return owner_at(int(told)) if told.lstrip("-").isdecimal() else owner_in(told)
+
+
+def _rows(connection: Connection, there: Any) -> Iterator[Any]:
+    """Page by page; their JSON as text, on both engines."""
+    json_as_text = "CAST(value AS TEXT)"
+    dates = ", ".join(
+        name if name in there else f"NULL AS {name}" for name in ("created_at", "updated_at", "expires_at")
+    )
+    columns = f"prefix, key, {json_as_text}, {dates}"
+    query = text(
+        f"SELECT {columns} FROM store WHERE prefix > :prefix OR (prefix = :prefix AND key > :key) "  # noqa: S608 - ours
+        "ORDER BY prefix, key LIMIT :limit"
+    )
+    prefix, key = "", ""
+    while page := connection.execute(query, {"prefix": prefix, "key": key, "limit": _AT_ONCE}).all():
+        yield from page
+        prefix, key = page[-1][0], page[-1][1]
+
+
+def _memory(  # noqa: PLR0917 - the parts of one row
+    prefix: str,
+    key: str,
+    value: str,
+    fields: dict[str, Any],
+    place: str,
+    owner_of: OwnerOf,
+    phone_of: Mapping[str, str],
+    text_field: str | None,
+) -> ImportedMemory:
+    """Raises ValueError, which says why it is none."""
+    owner = owner_of(tuple(prefix.split(".")))
+    if owner is None:
+        raise ValueError("its namespace names no owner: see --owner-from")
+    try:
+        held = json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"its value is no JSON ({error})") from error
+    if not isinstance(held, dict):
+        raise ValueError("its value is no JSON object")  # noqa: TRY004 - what somebody else wrote, not an argument
+    said = _text(held, text_field)
+    if not said.strip():
+        raise ValueError("its value holds no text")
+    if (said_at := fields.get("updated_at") or fields.get("created_at")) is not None:
+        fields["said_at"] = said_at  # of what a program has put there nothing else is known
+    whence = {"namespace": prefix.split("."), "key": key, "value": held}
+    return ImportedMemory(
+        phone=phone_of.get(owner, owner),
+        text=said,
+        source_id=f"langgraph-store:{json.dumps([prefix, key])}",
+        place=place,
+        fields={**fields, "metadata": {"langgraph_store": whence}},
+    )
+
+
+def _text(held: dict[str, Any], text_field: str | None) -> str:
+    """Raises ValueError if the field that was asked for is not there."""
+    if text_field is not None:
+        found: Any = held
+        for part in text_field.split("."):
+            found = found.get(part) if isinstance(found, dict) else None
+        if found is None:
+            raise ValueError(f"its value has no {text_field!r}")
+        return found if isinstance(found, str) else _in_words(found)
+    for name in _TEXTS:
+        found = held.get(name)
+        if isinstance(found, str) and found.strip():
+            return found
+        if isinstance(found, dict) and found:
+            return _text(found, None)
+    return _in_words(held)
+
+
+def _in_words(value: Any) -> str:
+    """`name: Erin, city: Haifa`."""
+    match value:
+        case dict():
+            return ", ".join(
+                f"{name}: {_in_words(part)}" for name, part in value.items() if part not in (None, "", [], {})
+            )
+        case list():
+            return ", ".join(map(_in_words, value))
+        case str():
+            return value
+    return json.dumps(value)
+
+
+def _instant(said: Any) -> datetime | None:
+    """Of a column: SQLite keeps texts, and what has no zone is UTC. Raises ValueError."""
+    if said is None:
+        return None
+    instant = said if isinstance(said, datetime) else datetime.fromisoformat(str(said))
+    return instant.replace(tzinfo=UTC) if instant.tzinfo is None else instant.astimezone(UTC)

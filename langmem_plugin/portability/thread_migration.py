@@ -1,0 +1,232 @@
+"""Takes over the threads of LangGraph's stock savers with their whole state, so that each conversation can go on.
+
+A thread becomes one session. What it holds is known by its checkpoints' ids, which stay what they are: a thread that is
+there already is not stored twice, and one that has grown since is continued.
+"""
+
+import secrets
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from langchain_core.messages import BaseMessage
+from sqlalchemy import Connection, delete, insert, select, update
+
+from langmem_plugin.conversation.config_keys import NOT_METADATA
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
+from langmem_plugin.database import BULK_WORK
+from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
+from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable
+from langmem_plugin.portability.import_report import ImportReport
+from langmem_plugin.portability.records import BadRecord
+from langmem_plugin.portability.sources.langgraph_saver import UNREADABLE, StockCheckpoint, StockThreads, why
+
+_A_SECOND = 1_000_000
+_CHANNEL = "messages"
+
+
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    thread_id: str
+    key: str
+    is_last: bool
+    """Whether no other thread of the same person was written to later: it is the one that may go on."""
+
+
+class ThreadMigration:
+    """`phone_of` maps a thread id to whose it is; one that is not in it is a phone, or stays as it is.
+
+    The last thread of each person stays their current conversation: until silence ends it, counted from its last
+    step, or from now on with `as_current`. The others are archived as of now, so they are kept as long as what ends
+    today.
+    """
+
+    def __init__(
+        self,
+        saver: ConversationSaver,
+        *,
+        phone_of: Mapping[str, str] | None = None,
+        person_of: Callable[[str], str] = lambda key: key,
+        as_current: bool = False,
+    ) -> None:
+        self._saver = saver
+        self._phone_of = phone_of or {}
+        self._person_of = person_of
+        self._as_current = as_current
+
+    def run(self, source: StockThreads, progress: Callable[[int], object] = lambda _: None) -> ImportReport:
+        """Each thread in one transaction: killed in the middle, the next run goes on with the thread it was at.
+
+        Raises StoreUnavailable, with all threads before kept.
+        """
+        report = ImportReport()
+        for each in self._threads(source, report):
+            try:
+                self._take(each, source, report)
+            except StoreUnavailable:
+                raise
+            except LangMemError as error:
+                report.skip(f"thread {each.thread_id!r}", str(error))
+            progress(1)
+        return report
+
+    def _threads(self, source: StockThreads, report: ImportReport) -> Sequence[_Thread]:
+        keys: dict[str, str] = {}
+        for thread_id in source.ids():
+            try:
+                keys[thread_id] = self._person_of(self._saver.sessions.thread(self._phone_of.get(thread_id, thread_id)))
+            except InvalidInput as error:
+                report.skip(f"thread {thread_id!r}", str(error))
+        last = {key: thread_id for thread_id, key in keys.items()}
+        return [_Thread(thread_id, key, last[key] == thread_id) for thread_id, key in keys.items()]
+
+    def _take(self, thread: _Thread, source: StockThreads, report: ImportReport) -> None:
+        ids = source.checkpoint_ids(thread.thread_id)
+        with self._saver.stand_still(thread.key):
+            with self._saver.database.read() as connection:
+                there = self._holding(connection, thread.key, ids)
+            if there is None:
+                self._begin(thread, source.checkpoints(thread.thread_id, ids), report)
+            else:
+                report.there_already["session"] += 1
+                self._continue(thread, there, source, ids, report)
+
+    def _holding(self, connection: Connection, key: str, ids: Sequence[tuple[str, str]]) -> Session | None:
+        """The session of the key that holds one of these checkpoints."""
+        of_key = select(checkpoint_table.c.namespace, checkpoint_table.c.checkpoint_id).where(
+            checkpoint_table.c.thread == key
+        )
+        for part in in_parts(list({checkpoint_id for _, checkpoint_id in ids})):
+            query = of_key.where(checkpoint_table.c.checkpoint_id.in_(part)).limit(1)
+            if (found := connection.execute(query).first()) is not None:
+                return session_rows.with_checkpoint(connection, key, *found)
+        return None
+
+    def _begin(self, thread: _Thread, checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> None:
+        counted = ImportReport()
+        with self._saver.database.write(patience=BULK_WORK) as connection:
+            session, newest = None, None
+            for each in _readable(checkpoints, counted):
+                session = session or self._placed(connection, thread, each.at)
+                if (stored := self._stored(connection, session, each, counted)) is not None:
+                    stored.messages.publish()  # before it is on disk: nobody else has a session of this number
+                    session = replace(session, next_row=stored.lease.next_row)
+                    newest = each if not each.namespace or newest is None else newest
+            if session is not None:
+                self._finish(connection, session, thread, newest)
+        if newest is not None:
+            counted.stored.update({"session": 1, "message": _messages(newest)})
+        report.stored.update(counted.stored)
+        report.skipped.extend(counted.skipped)
+
+    def _continue(
+        self,
+        thread: _Thread,
+        there: Session,
+        source: StockThreads,
+        ids: Sequence[tuple[str, str]],
+        report: ImportReport,
+    ) -> None:
+        """Stores what the thread has got since; each step in a transaction of its own, known by its id."""
+        with self._saver.database.read() as connection:
+            before = self._saver.checkpoints.of(connection, there)
+            held, many = before.ids(None, None), len(before.listed(_CHANNEL))
+        known = set(held)
+        newest = max((index for index, each in enumerate(ids) if each in known), default=-1)
+        for namespace, checkpoint_id in ids[:newest]:
+            if (namespace, checkpoint_id) not in known:
+                place = f"thread {thread.thread_id!r} checkpoint {checkpoint_id}"
+                later = f"later ones are stored: purge session {there.session_id} to migrate the thread anew"
+                report.skip(place, later)
+        if not (more := ids[newest + 1 :]):
+            return
+        if held[0] not in set(ids):
+            report.skip(f"thread {thread.thread_id!r}", "it has gone on here since it was migrated: it stays as it is")
+            return
+        for each in _readable(source.checkpoints(thread.thread_id, more), report):
+            with self._saver.database.write() as connection:
+                there = session_rows.by_id(connection, thread.key, there.session_id, lock=True)
+                stored = self._stored(connection, there, each, report)
+                if stored is not None:
+                    next_row = stored.lease.next_row
+                    session_rows.advance(connection, there, next_row=next_row, active_at=self._active(each.at))
+            if stored is not None:
+                stored.messages.publish()
+        with self._saver.checkpoints.reading(there.session_id) as after:
+            report.stored["message"] += max(0, len(after.listed(_CHANNEL)) - many)
+
+    def _placed(self, connection: Connection, thread: _Thread, at: datetime) -> Session:
+        """A session of that time, archived until it is known whether it may go on: two cannot be current."""
+        session_rows.one_at_a_time(connection, thread.key)
+        taken = {each.number for each in session_rows.all_of(connection, thread.key, lock=True)}
+        while True:
+            # By chance within a second: a process may hold rows of one that was migrated, and purged, under its number.
+            number = int(at.timestamp()) * _A_SECOND + secrets.randbelow(_A_SECOND)
+            if number not in taken:
+                break
+        placed = Session(thread.key, number, str(uuid.uuid4()), at, at, self._saver.sessions.now(), 1)
+        columns = ("thread", "number", "session_id", "created_at", "last_active", "ended_at", "next_row")
+        connection.execute(insert(session_table), {name: getattr(placed, name) for name in columns} | {"epoch": 0})
+        return placed
+
+    def _stored(
+        self, connection: Connection, session: Session, each: StockCheckpoint, report: ImportReport
+    ) -> SessionCheckpoints | None:
+        """With that step added; None, and a line of the report, if it cannot be stored."""
+        opened = self._saver.checkpoints.of(connection, session, each.at)
+        facts = {key: fact for key, fact in each.metadata.items() if key not in NOT_METADATA}
+        try:
+            with connection.begin_nested():
+                opened.save(each.namespace, each.checkpoint, facts, {}, each.parent_id)
+                for task_id, path, writes in each.writes:
+                    opened.pending.save(each.namespace, each.checkpoint["id"], task_id, path, writes)
+        except StoreUnavailable:
+            raise
+        except UNREADABLE as error:
+            opened.lease.forget()
+            report.skip(each.place, why(error))
+            return None
+        return opened
+
+    def _finish(
+        self, connection: Connection, session: Session, thread: _Thread, newest: StockCheckpoint | None
+    ) -> None:
+        if newest is None:  # nothing of the thread can be stored
+            connection.execute(delete(session_table).where(session_table.c.session_id == session.session_id))
+            return
+        now = self._saver.sessions.now()
+        current = [each for each in session_rows.all_of(connection, thread.key) if each.ended_at is None]
+        goes_on = thread.is_last and all(each.last_active <= newest.at for each in current)
+        if goes_on:
+            session_rows.end(connection, thread.key, now)
+        connection.execute(
+            update(session_table)
+            .where(session_table.c.session_id == session.session_id)
+            .values(
+                next_row=session.next_row,
+                last_active=self._active(newest.at) if goes_on else newest.at,
+                ended_at=None if goes_on else now,
+            )
+        )
+
+    def _active(self, at: datetime) -> datetime:
+        return self._saver.sessions.now() if self._as_current else at
+
+
+def _readable(checkpoints: Iterator[StockCheckpoint | BadRecord], report: ImportReport) -> Iterator[StockCheckpoint]:
+    for each in checkpoints:
+        if isinstance(each, BadRecord):
+            report.skip(each.place, each.reason)
+        else:
+            yield each
+
+
+def _messages(newest: StockCheckpoint) -> int:
+    said = newest.checkpoint["channel_values"].get(_CHANNEL)
+    return sum(isinstance(each, BaseMessage) for each in said) if isinstance(said, list) else 0
