@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
-from datetime import UTC, datetime
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -165,7 +164,6 @@ def whatsapp_(
         silence=settings.session_timeout,
         zone=_zone(time_zone, phone, settings),
         order=None if dates is None else dates.value,
-        archived_at=datetime.now(UTC),
     )
     _import(
         records,

@@ -119,7 +119,7 @@ class Importer:
                 session_id=session_id,
                 created_at=record.began_at,
                 last_active=max(record.began_at, record.ended_at),
-                ended_at=max(record.began_at, record.ended_at),
+                ended_at=self._saver.sessions.now(),  # the archive keeps it from now on, however long ago it was
                 messages=[PastMessageOf(each, written_at(each)) for each in named],
                 client_name=record.client_name,
             )

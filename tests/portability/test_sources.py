@@ -1,10 +1,13 @@
 """What other products kept is taken over: once, whoever it is of, and junk is not believed."""
 
 import json
+from datetime import timedelta
 
 import pytest
+from langchain_core.messages import HumanMessage
 
 from langmem_plugin.memory.key_value import KeyValueMemory
+from langmem_plugin.portability.records import ImportedSession
 from langmem_plugin.portability.sources import denidin, jarvis, onyx
 from tests.portability.conftest import ANNA, BEN
 
@@ -166,3 +169,23 @@ def test_onyxs_export_is_audited_before_it_counts(memory, tmp_path):
     held = {each.text: each.condition for each in memory.instructions.list_instructions("u-17")}
     assert held == {"be brief": None, "if $.user.role == 'boss' then say sir": None}
     assert not +memory.import_records(onyx.records(tmp_path / "onyx.json")).stored
+
+
+@pytest.mark.spec("P-3", "C-4")
+def test_a_talk_of_years_ago_is_archived_from_the_day_it_comes_in(memory, clock):
+    long_ago = clock() - timedelta(days=700)
+    talk = ImportedSession(
+        phone=ANNA,
+        messages=[HumanMessage("the boiler leaks", id="m1")],
+        began_at=long_ago,
+        ended_at=long_ago,
+        source_id="chat:m1",
+        place="chat.txt:1",
+    )
+    memory.import_records([talk])
+    memory.housekeeping.sweep()
+    [kept] = memory.sessions.sessions(ANNA)
+    assert kept.last_active == long_ago
+    clock.forward(days=31)
+    memory.housekeeping.sweep()
+    assert memory.sessions.sessions(ANNA) == []

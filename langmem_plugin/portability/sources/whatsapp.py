@@ -40,15 +40,13 @@ def records(
     silence: timedelta | None,
     zone: ZoneInfo,
     order: DateOrder | None = None,
-    archived_at: datetime | None = None,
 ) -> Iterator[ImportedRecord]:
     """Its conversations in the order of the file.
 
     `bot` is the name under which the assistant stands in the chat; everybody else who writes is the person, whose name
     is `person` where more than one does. The export tells no time zone: `zone` is that of the phone that made it, and
     `order` its order of dates where they do not say it. Notices of WhatsApp itself and files that are not part of the
-    export are left out; a file's caption stays. `archived_at` is from when on the conversations are kept as archived
-    ones, if not from their ends: those of an old chat are due for deletion at once. Raises UnreadableImport for a file
+    export are left out; a file's caption stays. Raises UnreadableImport for a file
     that is no such chat; InvalidInput for a bot who writes nothing in it, for several persons, and for dates that may
     be read in two ways.
     """
@@ -83,7 +81,7 @@ def records(
         notes = {"sender": line.sender, "timestamp": at.isoformat()}
         said.append((at, message_of(role, words, name, notes, None, None), line))
     for talk in _split(said, silence):
-        yield _session(talk, path, phone, whose, archived_at)
+        yield _session(talk, path, phone, whose)
 
 
 def recognises(path: Path) -> bool:
@@ -176,14 +174,13 @@ def _session(
     path: Path,
     phone: str | None,
     name: str,
-    archived_at: datetime | None,
 ) -> ImportedSession:
     instants = [at for at, _, _ in talk]
     return ImportedSession(
         phone=phone,
         messages=[message for _, message, _ in talk],
         began_at=min(instants),
-        ended_at=max(*instants, archived_at or instants[0]),
+        ended_at=max(instants),
         source_id=str(talk[0][1].id),
         place=f"{path.name}:{talk[0][2].number}",
         client_name=name or None,
