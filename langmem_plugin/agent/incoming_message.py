@@ -15,6 +15,7 @@ from langmem_plugin.agent.steps import Sending
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.foreign_text import one_line, without_hidden
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
@@ -147,7 +148,7 @@ def ends_sentence(text: str) -> bool:
 
 def shown_name(name: str | None, sender: str | int | None) -> str:
     """One short line, whatever somebody calls themselves; without a name enough of the number to tell two apart."""
-    line = " ".join(clean(name or "").replace(":", " ").split())[:_LONGEST_NAME]
+    line = " ".join(without_hidden(clean(name or "")).replace(":", " ").split())[:_LONGEST_NAME]
     return line or masked(str(sender or ""))
 
 
@@ -157,10 +158,11 @@ def sender_of(message: BaseMessage) -> str | None:
 
 
 def with_sender(message: BaseMessage) -> BaseMessage:
-    """As the model is shown it: `Erin: see you at eight`."""
+    """As the model is shown it: `Erin: see you at eight`. The name is one line in which no tag can open or close."""
     name = _noted(message, "sender_name")
     if name is None or not isinstance(message, HumanMessage):
         return message
+    name = one_line(name)
     if isinstance(message.content, str):
         return message.model_copy(update={"content": f"{name}: {message.content}"})
     return message.model_copy(update={"content": [{"type": "text", "text": f"{name}:"}, *message.content]})

@@ -17,6 +17,7 @@ from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmem_plugin.facts import FactType, Slot, Statement
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.timed_calls import TimedCalls
@@ -179,14 +180,9 @@ def _shown(asked: Sequence[Said]) -> str:
 
 
 def _line(number: int, said: Said) -> str:
-    before = f"<assistant>{_escaped(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
+    before = f"<assistant>{one_line(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
     day = f"{said.said_at:%Y-%m-%d, %A}"
-    return f'{before}<message number={number} date="{day}">{_escaped(said.text[:_TEXT])}</message>'
-
-
-def _escaped(text: str) -> str:
-    """One line in which no tag can open or close; a quote of it is still found."""
-    return " ".join(text.split()).replace("<", "‹").replace(">", "›")
+    return f'{before}<message number={number} date="{day}">{one_line(said.text[:_TEXT])}</message>'
 
 
 def _json_in(text: str) -> Any:
