@@ -10,6 +10,7 @@ from langmem_plugin.agent.models import no_model
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
+from langmem_plugin.untraced import untraced
 
 log = event_log(__name__)
 
@@ -60,7 +61,8 @@ class Summaries:
     def _ask(self, summary: str, since: Sequence[BaseMessage]) -> str:
         before = [f"So far: {one_line(summary)}"] if summary else []
         said = "\n".join(["<conversation>", *before, *map(_line, since), "</conversation>"])
-        return self._model.invoke([HumanMessage(f"{_ASK}\n\n{said}")]).text.strip()[:_LONGEST]
+        asked = [HumanMessage(f"{_ASK}\n\n{said}")]
+        return untraced(lambda config: self._model.invoke(asked, config)).text.strip()[:_LONGEST]
 
 
 def _keys(dropped: Sequence[BaseMessage], thread: str, session_id: str | None) -> Iterator[bytes]:

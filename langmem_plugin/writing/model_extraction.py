@@ -13,7 +13,6 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmem_plugin.facts import FactType, Slot, Statement
@@ -22,6 +21,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.timed_calls import TimedCalls
 from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.untraced import untraced
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.rule_extraction import Gate
@@ -157,7 +157,7 @@ class ModelExtraction:
 
     def _by_schema(self, messages: list[BaseMessage]) -> Any:
         asks = self._model.with_structured_output(StatedFacts, method="function_calling", include_raw=True)
-        found = asks.invoke(messages, {"tags": [TAG_NOSTREAM]})
+        found = untraced(lambda config: asks.invoke(messages, config))
         if isinstance(found, dict) and "raw" in found:
             # Read by itself, so that one fact that is wrong does not take the others along.
             raw = found["raw"]
@@ -167,7 +167,8 @@ class ModelExtraction:
 
     def _by_text(self, messages: list[BaseMessage]) -> Any:
         first = SystemMessage(f"{messages[0].text}\n{_AS_JSON}")
-        return _json_in(self._model.invoke([first, *messages[1:]], {"tags": [TAG_NOSTREAM]}).text)
+        asked = [first, *messages[1:]]
+        return _json_in(untraced(lambda config: self._model.invoke(asked, config)).text)
 
 
 def _says_yes(said: Said) -> bool:
