@@ -447,7 +447,10 @@ class PhoneMemory:
         with waiting_once():
             source = normalised(who, region)
             owner = self.people.known_as(source)
-            message = incoming_message(owner, source, text=text, image=image, region=region, delivery=delivery)
+            hosts = self.settings.picture_hosts
+            message = incoming_message(
+                owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
+            )
             return (yield from self._channel.reply(graph, message, Manner.of(delivery)))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:

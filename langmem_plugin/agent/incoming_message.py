@@ -44,7 +44,7 @@ class IncomingMessage:
 
     `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else. `source` is the
     identifier it came from: a message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote
-    it in a group.
+    it in a group. `picture_hosts` are those whose addresses the picture may have (None: any public one).
     """
 
     owner: str
@@ -57,6 +57,7 @@ class IncomingMessage:
     sender_name: str | None = None
     automated: bool = False
     forwarded: bool = False
+    picture_hosts: frozenset[str] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -80,7 +81,7 @@ class IncomingMessage:
         if self.image is None:
             return self.words
         text = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return self.words.model_copy(update={"content": [*text, image_block(self.image)]})
+        return self.words.model_copy(update={"content": [*text, image_block(self.image, self.picture_hosts)]})
 
     @cached_property
     def words(self) -> HumanMessage:
@@ -109,6 +110,7 @@ def incoming_message(
     image: str | Path | bytes | None,
     region: str | None,
     delivery: Delivery,
+    picture_hosts: frozenset[str] | None = None,
 ) -> IncomingMessage:
     """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
@@ -129,6 +131,7 @@ def incoming_message(
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),
         forwarded=delivery.get("forwarded", False),
+        picture_hosts=picture_hosts,
     )
 
 

@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
+from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
@@ -82,10 +83,18 @@ class Database:
         try:
             # Other processes may be at it already.
             migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
+            self._look(refuse_what_runs)
             upgrade(self.read, functools.partial(self._transaction, migrating), schema=schema)
+            self._look(refuse_other_tables)
         except BaseException:
             self.close()
             raise
+
+    def _look(self, refuse: Callable[[Connection], None]) -> None:
+        """Of a file: a server's schema is its administrator's."""
+        if self.is_sqlite:
+            with self.read() as connection:
+                refuse(connection)
 
     @classmethod
     def from_settings(cls, settings: Settings, url: str | None = None) -> Self:
