@@ -16,7 +16,18 @@ from langmem_plugin.errors import InvalidInput
 _SCHEMES = ("http", "https")
 _STORES = ("gs", "s3")  # a bucket stands where a host does; only where it was allowed by its name
 _LONGEST = 4_000
-_INSIDE = ("localhost", "local", "localdomain", "internal", "intranet", "lan", "home", "corp", "private", "test")
+_INSIDE: tuple[str, ...] = (
+    "localhost",
+    "local",
+    "localdomain",
+    "internal",
+    "intranet",
+    "lan",
+    "home",
+    "corp",
+    "private",
+    "test",
+)
 _INSIDE += ("home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "invalid", "example", "alt")
 # Public names whose addresses are written in the name itself, or that lead to this machine.
 _ANYWHERE = ("nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "1u.ms", "rbndr.us")
