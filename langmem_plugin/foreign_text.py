@@ -1,5 +1,6 @@
 """Texts that others wrote, as they can stand in a block of a prompt: nothing hidden, no tag, no template's token."""
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ _IGNORABLE = (
 _CONTROLS = "\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f"  # those that are white space become a space
 _HIDDEN = re.compile(f"[{_CONTROLS}{_IGNORABLE}]")
 _JOINER, _AS_EMOJI = "\u200d", "\ufe0f"
+_OF_EMOJI = (_JOINER, _AS_EMOJI)
 _LEFT = "<‹＜﹤〈〈⟨❬❮❰⟪《˂ᐸ≺⪡"
 _RIGHT = ">›＞﹥〉〉⟩❭❯❱⟫》˃ᐳ≻⪢"
 ANGLES: Final = str.maketrans(dict.fromkeys(_LEFT, "‹") | dict.fromkeys(_RIGHT, "›"))
@@ -76,15 +78,22 @@ def escaped_as_json(text: str) -> str:
 
 
 def _as_json(found: re.Match[str]) -> str:
-    if (kept := _kept(found)) is not None:
-        return kept
-    units = found[0].encode("utf-16-be", "surrogatepass")
+    character = found[0]
+    return character if character in _OF_EMOJI and _kept(found) is not None else _escape(character)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
 def _kept(hidden: re.Match[str]) -> str | None:
     """What belongs to an emoji, and would leave two of them, or none."""
-    character, at, text = hidden[0], hidden.start(), hidden.string
+    character = hidden[0]
+    if character not in _OF_EMOJI:
+        return None
+    at, text = hidden.start(), hidden.string
     before, after = text[at - 1 : at], text[at + 1 : at + 2]
     joins = character == _JOINER and (before == _AS_EMOJI or _is_sign(before)) and _is_sign(after)
     shows = character == _AS_EMOJI and (_is_sign(before) or after == "\u20e3")
