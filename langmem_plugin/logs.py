@@ -45,6 +45,7 @@ _ADVICE = {
     "session.damaged": "run `langmem doctor --rebuild`",
     "collection.not_adopted": "its documents stay where they are: they are taken over at the next start",
     "index.failed": "everything is compared exactly meanwhile: `langmem reindex` makes the index anew",
+    "database.folder_open": "everybody may replace the database there: chmod 700, or move it",
     "sweep.failed": "it is tried again at its next time",
     "sweep.clock_jumped": "nothing is archived or deleted until the clock is right: set it, and start again",
     "person.not_read": "their time zone and language are taken as if they had set none",

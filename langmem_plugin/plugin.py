@@ -15,6 +15,7 @@ from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
+from langgraph.types import TracePolicy
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.channel import Channel, Manner
@@ -28,7 +29,7 @@ from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_mess
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.languages import Languages
-from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
+from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
@@ -278,6 +279,14 @@ class PhoneMemory:
         Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
         """
         return self._context.person.owner()
+
+    @property
+    def trace_policy(self) -> TracePolicy:
+        """Empties the spans of the memory's nodes: `add_node("recall", …, trace_policy=memory.trace_policy)`.
+
+        The middleware has it by itself. What other nodes and the model are given, their own spans record.
+        """
+        return TRACE_POLICY
 
     def recall_node(self) -> Node:
         """A node that writes to `recalled` what the model should know. Put it before the agent."""
@@ -535,7 +544,10 @@ class PhoneMemory:
         with waiting_once():
             source = normalised(who, region)
             owner = self.people.known_as(source)
-            message = incoming_message(owner, source, text=text, image=image, region=region, delivery=delivery)
+            hosts = self.settings.picture_hosts
+            message = incoming_message(
+                owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
+            )
             return (yield from self._channel.reply(graph, message, Manner.of(delivery)))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:

@@ -72,6 +72,8 @@ class Settings(BaseSettings):
     `media` is the folder that takes the pictures and files of messages; "beside" is one beside a SQLite file, and the
     database itself for any other; "database" is always that; "drop" keeps nothing of them but a reference, and "leave"
     leaves the messages as they are.
+    A picture given by its address is passed on to the model's provider where that is public http or https; with
+    `picture_hosts` where its host is one of these, private or not.
     `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
     `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
     Standing instructions take up to `instruction_tokens` of every prompt; what does not fit is left out, the lowest
@@ -141,6 +143,7 @@ class Settings(BaseSettings):
     language: Literal["en", "he", "es"] = "en"
     godfather_in_groups: bool = False
     ask_when_unclear: bool = True
+    picture_hosts: frozenset[str] | None = None
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -15,6 +15,7 @@ from langmem_plugin.agent.steps import Sending
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.foreign_text import one_line, without_hidden
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.memory.models import storable
 
@@ -43,7 +44,7 @@ class IncomingMessage:
 
     `automated` is one that nobody wrote, `forwarded` one that holds the words of somebody else. `source` is the
     identifier it came from: a message's id is unique there and nowhere else. `sender` and `sender_name` say who wrote
-    it in a group.
+    it in a group. `picture_hosts` are those whose addresses the picture may have (None: any public one).
     """
 
     owner: str
@@ -56,6 +57,7 @@ class IncomingMessage:
     sender_name: str | None = None
     automated: bool = False
     forwarded: bool = False
+    picture_hosts: frozenset[str] | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -79,7 +81,7 @@ class IncomingMessage:
         if self.image is None:
             return self.words
         text = [{"type": "text", "text": self.text}] if self.text.strip() else []
-        return self.words.model_copy(update={"content": [*text, image_block(self.image)]})
+        return self.words.model_copy(update={"content": [*text, image_block(self.image, self.picture_hosts)]})
 
     @cached_property
     def words(self) -> HumanMessage:
@@ -108,6 +110,7 @@ def incoming_message(
     image: str | Path | bytes | None,
     region: str | None,
     delivery: Delivery,
+    picture_hosts: frozenset[str] | None = None,
 ) -> IncomingMessage:
     """As a channel gives it: cleaned, and with a sender only in a group. Raises TypeError for an unknown detail."""
     if unknown := delivery.keys() - Delivery.__annotations__.keys():
@@ -128,6 +131,7 @@ def incoming_message(
         sender_name=shown_name(name, sender) if in_group else None,
         automated=delivery.get("automated", False),
         forwarded=delivery.get("forwarded", False),
+        picture_hosts=picture_hosts,
     )
 
 
@@ -147,7 +151,7 @@ def ends_sentence(text: str) -> bool:
 
 def shown_name(name: str | None, sender: str | int | None) -> str:
     """One short line, whatever somebody calls themselves; without a name enough of the number to tell two apart."""
-    line = " ".join(clean(name or "").replace(":", " ").split())[:_LONGEST_NAME]
+    line = " ".join(without_hidden(clean(name or "")).replace(":", " ").split())[:_LONGEST_NAME]
     return line or masked(str(sender or ""))
 
 
@@ -157,10 +161,11 @@ def sender_of(message: BaseMessage) -> str | None:
 
 
 def with_sender(message: BaseMessage) -> BaseMessage:
-    """As the model is shown it: `Erin: see you at eight`."""
+    """As the model is shown it: `Erin: see you at eight`. The name is one line in which no tag can open or close."""
     name = _noted(message, "sender_name")
     if name is None or not isinstance(message, HumanMessage):
         return message
+    name = one_line(name)
     if isinstance(message.content, str):
         return message.model_copy(update={"content": f"{name}: {message.content}"})
     return message.model_copy(update={"content": [{"type": "text", "text": f"{name}:"}, *message.content]})

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from langchain_core.messages import BaseMessage, SystemMessage
 
-from langmem_plugin.agent.prompt import escaped
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory.instruction_conflicts import overruled
 from langmem_plugin.memory.instructions import Instruction
@@ -55,6 +55,6 @@ class InstructionChoice:
     def _cost(self, text: str) -> int:
         if (known := self._costs.get(text)) is not None:
             return known
-        cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + escaped(text)))
+        cost = self._count_tokens(SystemMessage(_LONGEST_NUMBER + one_line(text)))
         self._costs.put(text, cost, sys.getsizeof(text) + _BYTES_BESIDE)
         return cost

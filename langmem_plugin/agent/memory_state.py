@@ -5,7 +5,11 @@ from typing import Annotated, Any, NotRequired
 
 from langchain_core.messages import AnyMessage, BaseMessage
 from langgraph.graph.message import add_messages
+from langgraph.types import TracePolicy, omit_payload
 from typing_extensions import TypedDict
+
+TRACE_POLICY = TracePolicy(process_inputs=omit_payload, process_outputs=omit_payload)
+"""Spans of the memory say that it worked and how long, and nothing of what was said or is known."""
 
 Recalled = list[tuple[str, float]]
 """(memory id, score), best first."""

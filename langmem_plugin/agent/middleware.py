@@ -7,7 +7,7 @@ from langchain.agents.middleware import AgentMiddleware, AgentState, ModelReques
 from langchain_core.messages import AnyMessage, SystemMessage
 from langgraph.runtime import Runtime
 
-from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
+from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.turn_context import TurnContext
@@ -24,6 +24,7 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
     """Made by `PhoneMemory.middleware()`. The agent's own system prompt comes first in what the model is given."""
 
     state_schema = RememberingState
+    trace_policy = TRACE_POLICY
 
     def __init__(self, context: TurnContext) -> None:
         super().__init__()

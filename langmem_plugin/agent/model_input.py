@@ -12,7 +12,7 @@ from langmem_plugin.agent.identity import session_of_run
 from langmem_plugin.agent.incoming_message import with_sender
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
-from langmem_plugin.agent.pictures import with_pictures
+from langmem_plugin.agent.pictures import with_pictures, with_public_pictures
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.sendable_messages import sendable
@@ -95,7 +95,10 @@ class ModelInput:
             standing = joined(standing, late)
         elif late:
             shown[newest] = with_context(shown[newest], storable(late))
-        return storable(standing), with_pictures(shown, lambda reference: self._picture(owner, thread, reference))
+        return storable(standing), with_pictures(
+            [with_public_pictures(message, self._settings.picture_hosts) for message in shown],
+            lambda reference: self._picture(owner, thread, reference),
+        )
 
     def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
         """What the person's last message refers to in all that came before it."""

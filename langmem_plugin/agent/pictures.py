@@ -1,12 +1,40 @@
-"""Puts the newest turn's pictures back for the model."""
+"""Puts the newest turn's pictures back for the model, and takes out those whose address nobody should ask."""
 
 from base64 import b64encode
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
+from langmem_plugin.conversation.media.picture_urls import why_refused
+
+_NAMES = ("url", "uri")
+_REFUSED = "[a picture or file by its address, which is not allowed: the address was left out]"
+
+
+def with_public_pictures(message: BaseMessage, hosts: Collection[str] | None) -> BaseMessage:
+    """A line of text in place of what a provider would fetch from where it should not: whoever wrote the address."""
+    if not isinstance(message.content, list):
+        return message
+    shown = [{"type": "text", "text": _REFUSED} if _is_refused(block, hosts) else block for block in message.content]
+    return message.model_copy(update={"content": shown}) if shown != message.content else message
+
+
+def _is_refused(block: Any, hosts: Collection[str] | None) -> bool:
+    if not isinstance(block, dict) or block.get("type") == "text":
+        return False
+    return any(each[:5].lower() != "data:" and why_refused(each, hosts) is not None for each in _addresses(block))
+
+
+def _addresses(block: dict[Any, Any]) -> Iterator[str]:
+    """In the shape of any provider: `url`, `image_url`, `file_uri` and such, by themselves or inside."""
+    for key, value in block.items():
+        if isinstance(value, str) and isinstance(key, str) and key.lower().endswith(_NAMES):
+            yield value
+        elif isinstance(value, dict):
+            inner = value.items() if key != "extras" else ()
+            yield from (each for name, each in inner if isinstance(each, str) and str(name).lower().endswith(_NAMES))
 
 
 def with_pictures(messages: Sequence[BaseMessage], load: Callable[[MediaReference], bytes | None]) -> list[BaseMessage]:

@@ -15,6 +15,7 @@ from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
@@ -59,7 +60,7 @@ def memory_tools(
         if over is not None:
             instead = service.instead_of(over)
             if not is_said_anew(over, instead, messages):
-                return _OVER if instead is None else f"{_OVER} What holds now: {instead.text}"
+                return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
         said = message_of_run(messages)
         with saver.sessions.fenced(config):
             made = service.remember(
@@ -80,7 +81,7 @@ def memory_tools(
         """
         owner = person.owner()
         found = search_for(service, owner, person.role(owner), query)
-        return [{"id": each.memory.id, "text": as_told(each.memory)} for each in found]
+        return [{"id": each.memory.id, "text": one_line(as_told(each.memory))} for each in found]
 
     @tool
     @_told
@@ -97,7 +98,7 @@ def memory_tools(
             {
                 "said_at": f"{each.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
                 "by": _SPEAKERS.get(each.message.speaker, each.message.speaker),
-                "text": " ".join(filter(None, [each.message.text, each.note])),
+                "text": one_line(" ".join(filter(None, [each.message.text, each.note]))),
             }
             for each in found
         ]
@@ -110,7 +111,7 @@ def memory_tools(
         memory_id: the id that recall_facts gave.
         """
         with saver.sessions.fenced(run_config()):
-            return f"Forgotten: {service.forget(person.owner(), memory_id).text}"
+            return f"Forgotten: {one_line(service.forget(person.owner(), memory_id).text)}"
 
     return [remember_fact, recall_facts, search_conversations, forget_fact]
 

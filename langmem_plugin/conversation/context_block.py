@@ -4,13 +4,12 @@ It stands there because providers keep what they have read of a conversation up 
 changes at every turn is cheap behind the newest message and dear before the history. Some accept no later system text.
 """
 
-import re
-
 from langchain_core.messages import BaseMessage
+
+from langmem_plugin.foreign_text import first_tag
 
 _OPENING, _CLOSING = "<context>\n", "\n</context>"
 _BETWEEN = "\n\n"
-_TAG = re.compile(r"<\s*+/?+\s*+(?:context|memories|instructions|references|earlier)\b", re.IGNORECASE)
 
 
 def with_context(message: BaseMessage, known: str) -> BaseMessage:
@@ -39,10 +38,9 @@ def without_context(message: BaseMessage) -> tuple[BaseMessage, str]:
 
 def before_context(text: str) -> str:
     """What stands before the first thing that could pass for the block: what follows may be nobody's own words."""
-    found = _TAG.search(text)
-    return text if found is None else text[: found.start()]
+    return text[: first_tag(text)]
 
 
 def looks_like_context(text: str) -> bool:
     """Whether a text holds what could pass for the beginning or the end of the block, or of a part of it."""
-    return _TAG.search(text) is not None
+    return first_tag(text) is not None

@@ -19,6 +19,7 @@ from sqlalchemy.pool import Pool
 from langmem_plugin import process_forks
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
+from langmem_plugin.database.foreign_schema import refuse_other_tables, refuse_what_runs
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
@@ -48,6 +49,23 @@ class MakeTables(Protocol):
         *,
         schema: str | None,
     ) -> None: ...
+
+
+def _own_tables(
+    read: Callable[[], contextlib.AbstractContextManager[Connection]],
+    write: Callable[[], contextlib.AbstractContextManager[Connection]],
+    *,
+    schema: str | None,
+) -> None:
+    """Migrated, and in a file examined before and after: a server's schema is its administrator's."""
+    with read() as connection:
+        is_file = connection.dialect.name == "sqlite"
+        if is_file:
+            refuse_what_runs(connection)
+    upgrade(read, write, schema=schema)
+    if is_file:
+        with read() as connection:
+            refuse_other_tables(connection)
 
 
 class _Backend(Protocol):
@@ -83,7 +101,7 @@ class Database:
         schema: str | None = None,
         timeout: timedelta = DATABASE_TIMEOUT,
         encryption: Encryption = NO_ENCRYPTION,
-        make_tables: MakeTables = upgrade,
+        make_tables: MakeTables = _own_tables,
     ) -> None:
         self.url = _parse(url)
         self.schema = schema

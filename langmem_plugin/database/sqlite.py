@@ -3,6 +3,7 @@
 import math
 import os
 import sqlite3
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,10 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 _WAL_LIMIT_BYTES = 400_000
 _TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
@@ -83,6 +87,10 @@ class SQLite:
             return StorageFull(f"the database cannot be written ({error}): free space or fix its rights")
         if code == sqlite3.SQLITE_CONSTRAINT:
             return WriteConflict("another writer was faster: try again")
+        if code in (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT):
+            return StoreUnavailable(
+                f"the database file cannot be read ({error}), and was left as it is: restore a backup, or name another"
+            )
         if code == sqlite3.SQLITE_BUSY:
             return WaitedInVain(f"other processes kept the database for too long ({error}): try again")
         if isinstance(error, sqlite3.DatabaseError) and code not in _OURS:
@@ -119,6 +127,7 @@ def _private_file(url: URL) -> Path | None:
     if url.database in (None, "", ":memory:"):
         return None
     path = Path(str(url.database)).absolute()
+    _refuse_others_place(path)
     try:
         for folder in reversed([folder for folder in path.parents if not folder.exists()]):
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -140,6 +149,22 @@ def _private_file(url: URL) -> Path | None:
     return path
 
 
+def _refuse_others_place(path: Path) -> None:
+    """Raises ConfigurationError for a link, or a file of another user, in a folder where everybody may put one."""
+    try:
+        folder, found = path.parent.stat(), path.lstat()
+    except OSError:
+        return
+    is_open = folder.st_mode & stat.S_IWOTH
+    if is_open and not folder.st_mode & stat.S_ISVTX:
+        log.warning("database.folder_open", extra={"path": str(path.parent)})
+    if is_open and (stat.S_ISLNK(found.st_mode) or found.st_uid not in {0, os.geteuid()}):
+        raise ConfigurationError(
+            f"everybody may write to {path.parent}, and {path.name} is a link or another user's file there: move the"
+            " database to a folder of its own (chmod 700)"
+        )
+
+
 def _set(connection: Connection, setting: str, value: Any) -> None:
     if connection.info.get(setting) != value:
         driver(connection).execute(f"PRAGMA {setting}={value}")
@@ -150,6 +175,8 @@ def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `read` and `write` say
     for pragma in (
         "journal_mode=WAL",
+        "trusted_schema=OFF",  # what a view, a trigger or a default of a file from elsewhere calls is not run
+        "cell_size_check=ON",
         "foreign_keys=ON",
         "secure_delete=ON",
         "wal_autocheckpoint=96",  # pages: the log stays below 512 kB instead of growing to 4 MB

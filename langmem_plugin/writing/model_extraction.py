@@ -13,14 +13,15 @@ from typing import Any
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
-from langgraph.constants import TAG_NOSTREAM
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmem_plugin.facts import FactType, Slot, Statement
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.timed_calls import TimedCalls
 from langmem_plugin.references.said.yes_or_no import agrees
+from langmem_plugin.untraced import untraced
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.rule_extraction import Gate
@@ -156,7 +157,7 @@ class ModelExtraction:
 
     def _by_schema(self, messages: list[BaseMessage]) -> Any:
         asks = self._model.with_structured_output(StatedFacts, method="function_calling", include_raw=True)
-        found = asks.invoke(messages, {"tags": [TAG_NOSTREAM]})
+        found = untraced(lambda config: asks.invoke(messages, config))
         if isinstance(found, dict) and "raw" in found:
             # Read by itself, so that one fact that is wrong does not take the others along.
             raw = found["raw"]
@@ -166,7 +167,8 @@ class ModelExtraction:
 
     def _by_text(self, messages: list[BaseMessage]) -> Any:
         first = SystemMessage(f"{messages[0].text}\n{_AS_JSON}")
-        return _json_in(self._model.invoke([first, *messages[1:]], {"tags": [TAG_NOSTREAM]}).text)
+        asked = [first, *messages[1:]]
+        return _json_in(untraced(lambda config: self._model.invoke(asked, config)).text)
 
 
 def _says_yes(said: Said) -> bool:
@@ -179,14 +181,9 @@ def _shown(asked: Sequence[Said]) -> str:
 
 
 def _line(number: int, said: Said) -> str:
-    before = f"<assistant>{_escaped(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
+    before = f"<assistant>{one_line(said.before[-_BEFORE:])}</assistant>\n" if said.before else ""
     day = f"{said.said_at:%Y-%m-%d, %A}"
-    return f'{before}<message number={number} date="{day}">{_escaped(said.text[:_TEXT])}</message>'
-
-
-def _escaped(text: str) -> str:
-    """One line in which no tag can open or close; a quote of it is still found."""
-    return " ".join(text.split()).replace("<", "‹").replace(">", "›")
+    return f'{before}<message number={number} date="{day}">{one_line(said.text[:_TEXT])}</message>'
 
 
 def _json_in(text: str) -> Any:

@@ -3,8 +3,10 @@
 import unicodedata
 from collections.abc import Sequence
 
+from langmem_plugin.foreign_text import ANGLES
+
 _DOUBLE, _SINGLE = "“”„‟«»″״＂", "‘’‚‛′׳`´＇"
-_SAME = {ord(each): '"' for each in _DOUBLE} | {ord(each): "'" for each in _SINGLE} | {ord("‹"): "<", ord("›"): ">"}
+_SAME = {ord(each): '"' for each in _DOUBLE} | {ord(each): "'" for each in _SINGLE} | ANGLES
 _AROUND = " \t\r\n.,;:!?…\"'"
 
 

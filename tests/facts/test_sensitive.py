@@ -1,12 +1,13 @@
 """What needs the person's own leave is known by its words, and what only looks like it is not."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from langmem_plugin.facts import statements
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.sensitive import is_sensitive, kinds_of
 
 pytestmark = pytest.mark.spec("P-2")
 
@@ -70,3 +71,42 @@ def test_what_an_attribute_is_about_says_it_too():
     assert not any(
         attribute_of(each).sensitive for each in ("dentist", "gp", "allergy", "diet", "accessibility", "debt")
     )
+
+
+def _labelled(name):
+    lines = (Path(__file__).with_name(name)).read_text("utf-8").splitlines()
+    return [line.split("\t") for line in lines]
+
+
+def _rates(lines):
+    """(precision, recall) of finding anything at all, and the lines whose kind is another."""
+    right = sum(bool(kind and kinds_of(text)) for kind, text in lines)
+    found, wanted = sum(bool(kinds_of(text)) for _, text in lines), sum(bool(kind) for kind, _ in lines)
+    return right / found, right / wanted, [text for kind, text in lines if kind and kind not in kinds_of(text)]
+
+
+def test_of_labelled_lines_each_kind_is_known_and_nothing_else_is_taken_for_one():
+    lines = _labelled("sensitive_lines.tsv")
+
+    assert len(lines) >= 150
+    assert _rates(lines) == (1.0, 1.0, [])
+
+
+def test_of_lines_that_no_rule_was_written_from_most_are_known_and_few_wrongly():
+    precision, recall, _ = _rates(_labelled("sensitive_unseen.tsv"))
+
+    assert precision >= 0.85
+    assert recall >= 0.85
+
+
+@pytest.mark.parametrize("given", ["my mail is dana@example.org", "the server is 203.0.113.7"])
+def test_an_address_that_is_told_to_be_used_is_known_and_not_asked_about(given):
+    assert kinds_of(given)
+    assert not is_sensitive(given)
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 50_000, "1 " * 20_000, "a@" * 20_000, "::" * 20_000, "GB82" * 10_000, "eyJ" * 20_000, ""]
+)
+def test_a_long_text_is_read_in_no_time_and_without_an_error(text):
+    assert isinstance(kinds_of(text), frozenset)

@@ -5,15 +5,20 @@ Pure functions.
 
 import binascii
 import dataclasses
+import re
 from base64 import b64decode, b64encode
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from langmem_plugin.conversation.media.picture_urls import public_url
 from langmem_plugin.errors import InvalidInput
 
 KINDS = ("image", "audio", "video", "file")
 UNKNOWN_TYPE = "application/octet-stream"
+_LARGEST = 100_000_000  # bytes of a picture's file
+_SCHEME = re.compile(r"data:|[a-z][a-z0-9+.-]{1,20}+://", re.IGNORECASE)
 
 
 _SIGNATURES = (
@@ -160,15 +165,26 @@ def _bytes_of(text: str) -> bytes:
 _TO_STANDARD = bytes.maketrans(b"-_", b"+/")
 
 
-def image_block(image: str | Path | bytes) -> dict[str, str]:
+def _read(file: Path) -> bytes:
+    """Of a file alone: a device or a pipe may give data without end."""
+    if not file.is_file():
+        raise FileNotFoundError("no such file")
+    if file.stat().st_size > _LARGEST:
+        raise OSError(f"it has more than {_LARGEST} bytes")
+    return file.read_bytes()
+
+
+def image_block(image: str | Path | bytes, picture_hosts: Collection[str] | None = None) -> dict[str, str]:
     """A picture as a content block for any provider: a file's path, its bytes, or an http(s) URL.
 
-    Raises InvalidInput if it cannot be read or is not a picture.
+    Raises InvalidInput if it cannot be read, is not a picture, or its address is refused (see `public_url`).
     """
-    if isinstance(image, str) and image.startswith(("http://", "https://")):
-        return {"type": "image", "url": image}
+    if isinstance(image, str) and _SCHEME.match(image):
+        if image[:5].lower() == "data:":
+            raise InvalidInput("the image is a data: URL: decode it, and give its bytes")
+        return {"type": "image", "url": public_url(image, picture_hosts)}
     try:
-        data = bytes(image) if isinstance(image, bytes | bytearray) else Path(image).read_bytes()
+        data = bytes(image) if isinstance(image, bytes | bytearray) else _read(Path(image))
     except (OSError, TypeError, ValueError) as error:
         raise InvalidInput(f"the image cannot be read ({error}): give a file's path, its bytes or a URL") from error
     mime_type = type_of(data)

@@ -25,6 +25,7 @@ from langmem_plugin.conversation.media.inline_removal import (
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
 from langmem_plugin.errors import StorageFull, StoreUnavailable
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 
@@ -123,7 +124,7 @@ class Media:
                     f"a file cannot be written to {self.folder} ({error}): free space or fix its rights"
                 ) from error
             path = f"{self.folder.name}/{file_name}"
-        name = name and _UNFIT_FOR_NAME.sub("", name)[:_LONGEST_NAME]
+        name = name and _UNFIT_FOR_NAME.sub("", one_line(name[: 4 * _LONGEST_NAME]))[:_LONGEST_NAME].strip()
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
     def load(self, reference: MediaReference) -> bytes | None:

@@ -18,6 +18,7 @@ from langmem_plugin.conversation.config_keys import (
     session_id_of,
     starts_run,
     ticket_of,
+    traced_as,
 )
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.run_sessions import RunSessions
@@ -238,7 +239,10 @@ class SessionStore:
         opened = self._opened(connection, thread, before, seen)
         session_rows.take(connection, before or opened, ticket)
         return Opened(
-            {"configurable": {"thread_id": thread, SESSION: opened.session_id, TURN: ticket}},
+            {
+                "configurable": {"thread_id": thread, SESSION: opened.session_id, TURN: ticket},
+                "metadata": traced_as(opened.session_id),
+            },
             session_rows.is_interrupted(connection, opened) and self._contents.can_answer(connection, opened),
         )
 

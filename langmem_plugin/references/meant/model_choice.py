@@ -8,10 +8,10 @@ from typing import Any
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
-from langgraph.constants import TAG_NOSTREAM
 
 from langmem_plugin.logs import event_log
 from langmem_plugin.references.meant.prompt_block import inline
+from langmem_plugin.untraced import untraced
 
 log = event_log(__name__)
 
@@ -40,8 +40,8 @@ def choose(model: BaseChatModel, utterance: str, reply: str, shown: Sequence[str
     if not 0 < len(shown) <= MOST_SHOWN:
         return None
     try:
-        # In a graph that streams, the person is not to read this answer.
-        answer = _short(model).invoke(_question(utterance, reply, shown), {"tags": [TAG_NOSTREAM]})
+        question, asked = _question(utterance, reply, shown), _short(model)
+        answer = untraced(lambda config: asked.invoke(question, config))
         text = answer.text
     except Exception:  # of any class: every provider has its own, and without the model rules decide
         log.warning("references.model_failed", exc_info=True)

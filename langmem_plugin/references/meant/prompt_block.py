@@ -1,11 +1,11 @@
 """The block of the prompt that tells a model what the person means."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice, zip_longest
 from typing import Any
 
+from langmem_plugin.foreign_text import escaped_as_json
 from langmem_plugin.references.meant.resolution import PreviousCall, Reference, Resolution
 from langmem_plugin.references.said.requests import is_verb, without_opening
 from langmem_plugin.references.said.utterance import Utterance
@@ -25,16 +25,14 @@ _FIRST_FIELDS = 8
 _MOST_WORDS = 8
 """A longer message says itself what is to be done."""
 _IDS = (("id",), ("uid",), ("uuid",))
-_BREAKING = re.compile("[<>\x85\u2028\u2029]")
-"""What could close the block or begin a line; JSON writes the other line ends itself."""
 
 
 def describe(resolution: Resolution, utterance: str = "") -> str:
     """One compact prompt block; "" when there is nothing to say.
 
     One line an item inside <references>: the person's words, the fields that identify it under the tool's own names with
-    their exact values as JSON, its title, and short fields beside. Angle brackets are escaped, so that text found in an
-    item can neither close the block nor read as markup. The earlier call is stated only where nothing else is, and not
+    their exact values as JSON, its title, and short fields beside. Brackets and what cannot be seen are escaped, so
+    that text found in an item can neither close the block nor read as markup. The earlier call is stated only where nothing else is, and not
     when `utterance`, if given, has a verb of its own.
     """
     lines = [line for reference in resolution.references for line in _stated(reference)]
@@ -47,7 +45,7 @@ def describe(resolution: Resolution, utterance: str = "") -> str:
     ]
     if resolution.question:
         unclear = "Unclear which item is meant: call no tool that changes anything before you know. "
-        lines.append(("" if resolution.unresolved else unclear) + f"Ask: {_value(resolution.question)}")
+        lines.append(("" if resolution.unresolved else unclear) + f"Ask: {_value(resolution.question[:_LONGEST_PART])}")
     if resolution.previous_call and not lines and not _has_verb(utterance):
         lines.append(f"This follows the last call {_called(resolution.previous_call)}.")
     if not lines:
@@ -56,7 +54,7 @@ def describe(resolution: Resolution, utterance: str = "") -> str:
 
 
 def inline(text: str) -> str:
-    return _escaped(" ".join(text.split()))
+    return escaped_as_json(" ".join(text.split()))
 
 
 def _stated(reference: Reference) -> Iterator[str]:
@@ -64,11 +62,13 @@ def _stated(reference: Reference) -> Iterator[str]:
     part = reference.part if len(reference.items) == 1 else None
     if part is not None:
         value = _part(ItemEntry(reference.items[0]).field_value(part))
-        yield f"{words}{inline(part)} of {_named(reference.items[0])}" + (f": {value}" if value else "")
+        yield f"{words}{inline(part)[:_LONGEST_TITLE]} of {_named(reference.items[0])}" + (
+            f": {value}" if value else ""
+        )
     elif len(reference.items) == 1:
         yield words + _item(reference.items[0])
     else:
-        of_each = f", {inline(reference.part)} of each" if reference.part else ""
+        of_each = f", {inline(reference.part)[:_LONGEST_TITLE]} of each" if reference.part else ""
         yield f"{words}these {len(reference.items)}{of_each}:"
         for item, number in islice(zip_longest(reference.items, reference.numbers), MAX_ITEMS):
             yield ("- " if number is None else f"{number}. ") + _item(item)
@@ -131,7 +131,7 @@ def _part(value: object) -> str:
 
 
 def _called(call: PreviousCall) -> str:
-    return f"{inline(call.tool)}({_json(dict(call.arguments))})"
+    return f"{inline(call.tool)[:_LONGEST_TITLE]}({_json(dict(call.arguments))})"
 
 
 def _has_verb(utterance: str) -> bool:
@@ -140,12 +140,8 @@ def _has_verb(utterance: str) -> bool:
     return len(words) > _MOST_WORDS or any(map(is_verb, words[:1]))
 
 
-def _escaped(text: str) -> str:
-    return _BREAKING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
 def _value(value: object) -> str:
-    return _escaped(json.dumps(value, ensure_ascii=False, default=str))
+    return escaped_as_json(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _json(item: Mapping[str, Any]) -> str:

@@ -1,0 +1,101 @@
+"""Which addresses of pictures are handed to a model's provider: none that leads into a private network.
+
+Nothing is fetched here, and no name is looked up: who fetches asks another resolver at another time, so an answer of
+ours would prove nothing. What an address itself says is judged: its scheme, its host in every spelling of a number, and
+names that are known to lead inside.
+"""
+
+import ipaddress
+import socket
+import unicodedata
+from collections.abc import Collection
+from urllib.parse import unquote, urlsplit
+
+from langmem_plugin.errors import InvalidInput
+
+_SCHEMES = ("http", "https")
+_STORES = ("gs", "s3")  # a bucket stands where a host does; only where it was allowed by its name
+_LONGEST = 4_000
+_INSIDE: tuple[str, ...] = (
+    "localhost",
+    "local",
+    "localdomain",
+    "internal",
+    "intranet",
+    "lan",
+    "home",
+    "corp",
+    "private",
+    "test",
+)
+_INSIDE += ("home.arpa", "in-addr.arpa", "ip6.arpa", "onion", "invalid", "example", "alt")
+# Public names whose addresses are written in the name itself, or that lead to this machine.
+_ANYWHERE = ("nip.io", "sslip.io", "xip.io", "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "1u.ms", "rbndr.us")
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+def public_url(url: str, hosts: Collection[str] | None = None) -> str:
+    """The address itself. With `hosts` it must be of one of them, which may also be private.
+
+    Raises InvalidInput for any other.
+    """
+    if (reason := why_refused(url, hosts)) is not None:
+        raise InvalidInput(f"{reason}: give the picture's bytes, or allow its host by the setting picture_hosts")
+    return url
+
+
+def why_refused(url: str, hosts: Collection[str] | None = None) -> str | None:
+    """None for an address that may be passed on."""
+    if len(url) > _LONGEST or any(each.isspace() or unicodedata.category(each) in {"Cc", "Cf"} for each in url):
+        return "the picture's address is too long, or holds what no address holds"
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return "the picture's address cannot be read"
+    stores = () if hosts is None else _STORES
+    if parts.scheme not in (*_SCHEMES, *stores) or not host:
+        return "pictures are taken from http and https addresses alone"
+    if "@" in parts.netloc or "\\" in parts.netloc:
+        return "the picture's address names a user, which hides its host"
+    host = _plain(host)
+    if hosts is not None:
+        return None if host in hosts else "the picture's host is not among those that are allowed"
+    return "the picture's address leads into a private network" if _is_inside(host) else None
+
+
+def _plain(host: str) -> str:
+    """As a resolver reads it: full-width digits, dots of other scripts and escapes are the plain ones."""
+    return unicodedata.normalize("NFKC", unquote(host)).replace("。", ".").casefold().rstrip(".")
+
+
+def _is_inside(host: str) -> bool:
+    address = _address(host)
+    if address is not None:
+        return not _is_public(address)
+    # A name without a dot is one of the network it is asked in; a last part in digits is a number badly written.
+    if "." not in host or not host.rpartition(".")[2].strip("0123456789") or not host.isprintable():
+        return True
+    return any(host == name or host.endswith(f".{name}") for name in (*_INSIDE, *_ANYWHERE))
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    """Of a host that is a number: dotted, or as C reads it, in octal, in hexadecimal and in fewer parts."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0].strip("[]"))
+    except ValueError:
+        pass
+    try:
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except (OSError, ValueError):
+        return None
+
+
+def _is_public(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        inside = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if inside is None and (address in _TRANSLATED or int(address) >> 32 == 0):
+            inside = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inside is not None:
+            return _is_public(inside)
+    return address.is_global and not address.is_multicast

@@ -1,0 +1,24 @@
+"""Calls of a chat model of our own, beside the agent's: no trace of the application's records what they are asked."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.constants import TAG_NOSTREAM
+
+_Result = TypeVar("_Result")
+
+_ALONE: RunnableConfig = {"callbacks": [], "tags": [TAG_NOSTREAM]}
+
+
+def untraced(call: Callable[[RunnableConfig], _Result]) -> _Result:
+    """What `call` gives for the config that its model is to be called with.
+
+    The run around it passes its tracers and streams on to no part of the call, and none is switched on by the
+    environment. Who wants to see these calls gives the model callbacks of its own.
+    """
+    # Loaded by every call of a model; this package must not pay for it when it is imported.
+    from langsmith.run_helpers import tracing_context  # noqa: PLC0415
+
+    with tracing_context(enabled=False):
+        return call(RunnableConfig(**_ALONE))
