@@ -154,7 +154,7 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     kind = marks[last].text if last < len(marks) else ""
     if stem(kind) != kind and stem(kind) in GROUPS and not hung and not definite:
         return True  # "chicken recipes"
-    counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one")
+    counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
     sought = any(mark.has("search") for mark in marks) and not hung and not definite
     if counted or sought:
         return True

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from importlib.resources import files
 from math import exp
-from typing import Any
 
 from langmem_plugin.references.words.language_table import by_form
 
@@ -22,12 +21,18 @@ GROUPS = by_form(
     }
 )
 """Which findings are weighed alike, by their sort."""
-_TABLE: Mapping[str, Any] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
+_table: dict[str, Mapping[str, float]] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
+
+
+def use(table: Mapping[str, Mapping[str, float]]) -> None:
+    """Weigh by another table: for judging one before it is stored."""
+    _table.clear()
+    _table.update(table)
 
 
 def confidence(sort: str, evidence: Mapping[str, float]) -> float:
     """The chance that a finding is right, in [0, 1]."""
-    weights = _TABLE[group_of(sort, evidence)]
+    weights = _table[group_of(sort, evidence)]
     total = weights["bias"] + weights.get(f"sort {sort}", 0.0)
     total += sum(weights.get(name, 0.0) * value for name, value in evidence.items() if name != "doubt")
     return 1 / (1 + exp(-max(min(total, 30.0), -30.0)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from rapidfuzz.distance import OSA
 
@@ -24,6 +25,7 @@ _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with
 _ROOT, _ENDINGS = 7, 4
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
+_LACKING = frozenset(phrases("no|not|without|sin|ni|אין|בלי|ללא|לא"))
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
 )
@@ -74,7 +76,11 @@ def read(
             covered.update(constraint.places)
     strange: set[int] = set()
     for place, mark in enumerate(marks):
-        if place in covered or not _tells(marks, place, utterance):
+        if place in covered or not _tells(marks, place, utterance, listed):
+            continue
+        if (joined := _joined(marks, place, listed)) is not None:
+            found.append(joined)
+            covered.add(place + 1)
             continue
         way_of = _code if mark.text[:1].isdigit() else _word
         fitting = None if _is_order(marks, place) else way_of(marks, place, listed)
@@ -85,7 +91,17 @@ def read(
     return Reading(found, frozenset(strange))
 
 
-def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
+def _joined(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
+    """Two words that the items write as one: "rapid play" of Rapidplay."""
+    two = marks[place : place + 2]
+    if len(two) < 2 or not all(mark.text.isalpha() for mark in two):
+        return None
+    word = stem(two[0].text + two[1].text)
+    fits = tuple(float(word in listed.atoms_of(index)) for index in range(len(listed.entries)))
+    return Constraint(f"{two[0].text} {two[1].text}", "name", fits, range(place, place + 2)) if any(fits) else None
+
+
+def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: ShownList) -> bool:
     """Whether a word has a content of its own."""
     mark = marks[place]
     word = mark.text
@@ -101,6 +117,8 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
             for value in utterance.values
             if value.kind != "quantity" or value.unit
         )
+    if place and mark.has("confirm", "greeting") and stem(word) in listed.vocabulary:
+        return True  # somebody called Vale
     if mark.has("cardinal", "polite", "not", "and", "question", "confirm", "one", "greeting", "idiom"):
         return False
     verb = mark.has("choose") and not (place and marks[place - 1].has("the", "this"))
@@ -239,7 +257,8 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             words = " ".join(mark.text for mark in marks[start : start + size])
             told = states_told(words)
             agrees = not start and marks[0].has("confirm")
-            if not told or agrees or used.intersection(places) or _falls_due(marks, start):
+            other = agrees or _falls_due(marks, start) or (size == 1 and _stands_before(marks, start))
+            if not told or other or used.intersection(places):
                 continue
             deny = negated(marks, start)
             found = [
@@ -250,6 +269,12 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             if any(best.fits):
                 yield best
                 used.update(places)
+
+
+def _stands_before(marks: Sequence[Mark], place: int) -> bool:
+    """As "on" in "any news on the order", which is no state."""
+    following = marks[place + 1] if place + 1 < len(marks) else None
+    return marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
 
 
 def _falls_due(marks: Sequence[Mark], place: int) -> bool:
@@ -274,7 +299,8 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
     known = not said.isdisjoint(listed.known_words)
     near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
-    flagged = _property(marks, place, said, listed) if all(fit for _, fit in near) else None
+    deny = negated(marks, place)
+    flagged = _property(marks, place, said, listed) if deny or all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
     if not known:
@@ -283,12 +309,22 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
-    if negated(marks, place) or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
-        named = any(how in ("name", "nickname") for how, _ in near)
+    if deny or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
+        if listed.captions and all(_without(listed.captions[index], said) for index, fit in enumerate(fits) if fit):
+            return Constraint(mark.text, "state", fits, range(place, place + 1))  # "no stock" of "3. TRW, no stock"
         turned = tuple(float(not fit) for fit in fits)  # "the dublin one who isnt benedict"
-        return Constraint(mark.text, "state", turned, range(place, place + 1)) if named and any(turned) else None
+        told = any(how in ("name", "nickname") for how, _ in near) or any(said & entry.labels for entry in listed.entries)
+        return Constraint(mark.text, "state", turned, range(place, place + 1)) if told and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
+
+
+def _without(caption: str, said: frozenset[str]) -> bool:
+    """Whether a line that showed an item says that it is without a thing."""
+    words = words_of(caption)
+    return any(
+        before in _LACKING for before, word in pairwise(words) if word in said
+    )
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:

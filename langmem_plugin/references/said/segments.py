@@ -87,14 +87,17 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         told = mark.text in _CORRECTS or two in _CORRECTS
         if mark.text in _CORRECTS_FIRST and ahead:
             told = told or first or _is_place(held[-1], ahead[0])
+        counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
-            or (not no_the and _starts_rejection(marks, place))
+            or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
         joins = mark.text in _JOINS
+        if mark.text == "?" and len(held) > 1 and held[-1].text == "no":
+            held.pop()  # "the third is new, no?"
         if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
             held, joined, corrects = [mark] if begins and not turns else [], joins, turns

@@ -38,10 +38,16 @@ def properties_of(item: Mapping[str, object]) -> dict[str, bool]:
     """By the words of its fields' names, whether there is anything of it: an empty list is no attachment."""
     found: dict[str, bool] = {}
     for key, value in _fields(item):
-        there = value.lower() not in _NOTHING if isinstance(value, str) else bool(value)
+        there = _is_there(value)
         for word in key:
             found.setdefault(stem(word), there)
     return found
+
+
+def _is_there(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_is_there(inner) for inner in value.values())
+    return value.lower() not in _NOTHING if isinstance(value, str) else bool(value)
 
 
 def text_states(text: str) -> dict[int, bool]:

@@ -199,6 +199,12 @@ class ItemEntry:
         return properties_of(self.item)
 
     @cached_property
+    def labels(self) -> frozenset[str]:
+        """Its values of one word: a brand, a colour, a category."""
+        texts = (value for _, value in leaves(self.item) if isinstance(value, str) and " " not in value)
+        return frozenset(stem(normal(text)) for text in texts)
+
+    @cached_property
     def digits(self) -> frozenset[str]:
         """Its whole numbers, as written."""
         return frozenset(
