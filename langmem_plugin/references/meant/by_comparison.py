@@ -15,7 +15,7 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, SIZE
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 
 
@@ -170,18 +170,19 @@ def _measured(entries: Sequence[ItemEntry], name: str) -> list[float | None]:
     return comparable([entry.values.get(name, []) for entry in entries])
 
 
-_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), AGE: ("date",)}
+_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), RECENT: ("date", "time"), AGE: ("date",)}
 """What a comparison looks at, whatever the field is called."""
 
 
 def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose values are of the kind that is compared."""
     kinds = _KINDS.get(comparison.fields, ())
-    return [
+    found = [
         name
         for name in entries[0].values
         if sum(any(value.kind in kinds for value in entry.values.get(name, ())) for entry in entries) * 2 > len(entries)
     ]
+    return sorted(found, key=lambda name: any(value.unit == "year" for value in entries[0].values[name]))
 
 
 def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
-from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
+from langmem_plugin.references.meant.by_group import by_all, by_both, by_other, by_others
 from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, without
@@ -17,7 +17,7 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.words import phrases
 
-_RELATIVE = frozenset(phrases("that|who|which|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"))
+_RELATIVE = frozenset(phrases("that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"))
 _MOST = 12
 """Phrases of a piece that are looked into."""
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
@@ -38,7 +38,9 @@ def by_phrases(
         if of_a_part(phrase, utterance):
             continue
         finding = by_than(phrase, segment, utterance, ledger)
-        if finding is None and phrase.kind == "other":
+        if finding is None and phrase.kind == "others":
+            finding = by_others(phrase, utterance, ledger, turned_down)
+        elif finding is None and phrase.kind == "other":
             finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
         elif finding is None:
             among = narrowed(phrase, segment, utterance, ledger)
@@ -58,7 +60,7 @@ def _restricted(phrase: Phrase, segment: Segment) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
-    relative = len(said) == 2 and said[0] == "מה" and said[1][0] == "ש"
+    relative = len(said) == 2 and said[0] in ("מה", "מי") and said[1][0] == "ש"
     return relative or (bool(said) and (said[0] in _RELATIVE or (said[0][0] == "ש" and len(said[0]) > len("של"))))
 
 
@@ -122,6 +124,7 @@ PICKING: dict[str, Way] = {
     "all": by_all,
     "both": by_both,
     "other": _by_itself,
+    "others": _by_itself,
     "all_but": _by_exception,
     "comparison": by_comparison,
 }

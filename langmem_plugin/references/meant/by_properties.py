@@ -35,6 +35,7 @@ _PLURAL = frozenset(
     )
 )
 _REQUESTS = ("can", "could", "puedes", "puede")
+_EARLY = 2  # words that "tell" and "ask" stand among
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 
@@ -140,7 +141,8 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     hung = heads(marks)
     until = min(hung) if hung else first
     before = marks[:until] if hung else marks[:first]
-    articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
+    had = {each.places.start for each in found.telling if each.sort == "state"}  # "with a battery"
+    articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE and place + 1 not in had]
     definite = [
         place
         for place, mark in enumerate(before)
@@ -237,6 +239,12 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
         "definite name": float(definite and bool(sorts & {"name", "nickname"})),
+        "early": float(first <= _EARLY),
+        "early name": float(first <= _EARLY and bool(sorts & {"name", "nickname"})),
+        "explained": float(not strange),
+        "explained state": float(not strange and bool(sorts & {"state", "bound"})),
+        "which": float(marks[0].has("question") and bool(sorts & {"state", "bound", "typed"})),
+        "bound": float("bound" in sorts),
         "alone": float(len(found.listed.entries) == 1),
         "conflicts": float(found.conflicts > 0),
         "name": float("name" in sorts),

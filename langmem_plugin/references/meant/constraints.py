@@ -1,20 +1,21 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import inf
 
 from rapidfuzz.distance import OSA
 
 from langmem_plugin.references.said.amounts import counted, limited
-from langmem_plugin.references.said.segments import negated
+from langmem_plugin.references.said.segments import NEGATIONS, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
-from langmem_plugin.references.text.values import Value, likeness
+from langmem_plugin.references.text.values import Value, likeness, parts_of_date
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
@@ -26,8 +27,14 @@ _ROOT, _ENDINGS = 7, 4
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
 _LACKING = frozenset(phrases("no|not|without|sin|ni|אין|בלי|ללא|לא"))
+_THIS = frozenset(phrases("this|coming|este|esta|proximo"))
+_BETWEEN = frozenset(phrases("between|from|entre|desde|de|del|בין|מ"))
+_AND = frozenset(phrases("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the"))
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
+)
+_FRAME = frozenset(
+    phrases("everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta")
 )
 _ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
@@ -107,7 +114,7 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     word = mark.text
     if not place and len(marks) > 1 and word[0].isalpha() and _opens_object(marks[1]):
         return False  # "sell the coke": what is to be done
-    if word in _ENDING or word in _BESIDE_A_STATE:
+    if word in _ENDING or word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
         return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return False
@@ -142,7 +149,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
     readings: dict[tuple[int, int], list[Value]] = {}
     for value in utterance.values:
         readings.setdefault(value.span, []).append(value)
-    for (start, end), values in readings.items():
+    for (start, end), values, upto in _ranges(readings, utterance):
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places, values, utterance):
             continue
@@ -151,17 +158,59 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         words = utterance.text[start:end]
         word = stem(normal(words))
         fits: tuple[float, ...]
-        if word in listed.name_words:
+        if upto is not None:
+            sort, fits = "bound", _beyond(values, 1, listed, upto)
+        elif word in listed.name_words:
             sort, fits = (
                 "name",
                 tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
             )
         else:
-            side = limited(utterance.before(start, 2))
+            side = limited(utterance.before(start, 3), clocked=values[0].kind in ("time", "date"))
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
+        if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
+            fits = _soonest(fits, listed)
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
+
+
+def _soonest(fits: tuple[float, ...], listed: ShownList) -> tuple[float, ...]:
+    """Of the days that fit "this friday" the first."""
+    days = [
+        min(
+            (value.amount for values in entry.values.values() for value in values if value.unit == "day" and fit),
+            default=inf,
+        )
+        for fit, entry in zip(fits, listed.entries, strict=True)
+    ]
+    return tuple(fit if day == min(days) else 0.0 for fit, day in zip(fits, days, strict=True))
+
+
+def _ranges(
+    readings: Mapping[tuple[int, int], list[Value]], utterance: Utterance
+) -> Iterator[tuple[tuple[int, int], list[Value], Value | None]]:
+    """Every stretch with its values; of "between 3 and 5" one, with the value that it goes up to."""
+    spans = sorted(readings)
+    place = 0
+    while place < len(spans):
+        span, after = spans[place], spans[place + 1] if place + 1 < len(spans) else None
+        opened = utterance.before(span[0], 1)
+        joint = utterance.text[span[1] : after[0]].strip().lower() if after else ""
+        if after and opened and opened[0].text in _BETWEEN and joint in _AND:
+            for value in readings[span]:
+                upto = next((other for other in readings[after] if _same_measure(value, other)), None)
+                if upto is not None and upto.amount >= value.amount:
+                    yield (span[0], after[1]), [value], upto
+                    break
+            place += 2
+            continue
+        yield span, readings[span], None
+        place += 1
+
+
+def _same_measure(said: Value, other: Value) -> bool:
+    return said.kind == other.kind and said.unit == other.unit
 
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
@@ -189,22 +238,45 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     return found
 
 
-def _beyond(values: Sequence[Value], side: int, listed: ShownList) -> tuple[float, ...]:
-    """Which items are on one side of a value; none where its unit is not said or two fields tell otherwise."""
-    said = next((value for value in values if value.unit or value.kind == "duration"), None)
-    ways: set[tuple[float, ...]] = set()
-    for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
-        near = [
-            [value for value in entry.values.get(name, ()) if said and _same_measure(said, value)]
-            for entry in listed.entries
-        ]
-        if said and sum(map(bool, near)) * 2 > len(near):
-            ways.add(tuple(float(bool(each) and (each[0].amount - said.amount) * side >= 0) for each in near))
-    return ways.pop() if len(ways) == 1 else ()
+def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None) -> tuple[float, ...]:
+    """Which items are on one side of a value, or between it and another; none where two fields tell otherwise.
+
+    A time is compared with the first that each item shows; a bare number with prices before other numbers.
+    """
+    ways: dict[tuple[float, ...], None] = {}
+    for said in values:
+        for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
+            for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
+                near = [_measured(said, kind, entry.values.get(name, ())) for entry in listed.entries]
+                if sum(each is not None for each in near) * 2 <= len(near):
+                    continue
+                least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
+                inside = (
+                    (least <= each <= most if upto else (each - least) * side >= 0) if each is not None else False
+                    for each in near
+                )
+                ways.setdefault(tuple(map(float, inside)))
+            if ways:
+                break
+    telling = [way for way in ways if 0 < sum(way) < len(way)] or list(ways)
+    clocked = any(said.kind in ("time", "date") for said in values)
+    return telling[0] if len(telling) == 1 or (telling and clocked) else ()
 
 
-def _same_measure(said: Value, shown: Value) -> bool:
-    return said.kind == shown.kind and (said.unit == shown.unit or (said.kind == "money" and not shown.unit))
+def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
+    """What a field shows, in the measure that a value was said in."""
+    for value in shown:
+        if value.kind != kind:
+            continue
+        if kind == "date":
+            parts = (value.amount,) if value.unit == said.unit else parts_of_date(value).get(said.unit, ())
+            if parts:
+                return parts[0]
+        elif kind == "time":
+            return value.amount
+        elif not said.unit or value.unit == said.unit or (kind == "money" and not value.unit):
+            return value.amount
+    return None
 
 
 def _is_end(marks: Sequence[Mark], place: int) -> bool:

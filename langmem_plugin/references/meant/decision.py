@@ -17,7 +17,6 @@ from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
-from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
 from langmem_plugin.references.said.tagger import Mark
@@ -33,7 +32,6 @@ _DENIED = re.compile(
 )
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
-_REST = frozenset(phrases("rest|others|resto|demas|השאר|היתר"))
 _EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
 _IMPLICIT = ("asked", "type", "agreed", "older")
 _TOGETHER = ("counted", "described")
@@ -103,17 +101,9 @@ class _Deciding:
         other = bool(kinds & {"another", "neither"}) and not kinds & {"numbers", "all_but"}
         marks = self._utterance.marks
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
-        rest = any(mark.text in _REST for mark in marks) and "all_but" not in kinds
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
-        meant_else = rest or but or self._limits()
         only_refused = refuses(marks) and len(self._segments) == 1
-        return other or nor or meant_else or only_refused or to_be_remembered(marks)
-
-    def _limits(self) -> bool:
-        """As in "all under 100": a limit of which it is not said what it measures."""
-        values = self._utterance.values
-        measured = {value.span for value in values if value.unit or value.kind == "duration"}
-        return any(limited(self._utterance.before(value.span[0], 2)) and value.span not in measured for value in values)
+        return other or nor or but or only_refused or to_be_remembered(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
@@ -159,6 +149,8 @@ class _Deciding:
             if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
                 return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
             return [*found, *more], []
+        if (told := self._told_by_number()) is not None:
+            return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
         named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
@@ -185,6 +177,16 @@ class _Deciding:
                 (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
             ]
         return found, unclear
+
+    def _told_by_number(self) -> Finding | None:
+        """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
+        phrase = next((phrase for phrase in self._phrases() if phrase.kind == "numbers"), None)
+        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
+        if phrase is None or len(phrase.numbers) > 1 or phrase.numbers[0] <= most:
+            return None
+        segment = next(segment for segment in self._wanted if segment.holds(phrase))
+        finding = by_properties(segment, self._utterance, self._ledger)
+        return finding if isinstance(finding, Finding) else None
 
     def _described(self, wanted: Sequence[Segment]) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         found: list[tuple[Finding, Segment]] = []

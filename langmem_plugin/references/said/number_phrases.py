@@ -14,7 +14,7 @@ _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב
 _GOES_ON = frozenset(
     ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
 )
-_INTRODUCES = frozenset(("with", "con", "what about", "how about", "on", "between", "entre"))
+_INTRODUCES = frozenset(("with", "con", "עם", "על", "what about", "how about", "on", "between", "entre"))
 _SHORT = 6
 _REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
 _SIGNS_BEFORE = frozenset("+*=$€₪£/.:")

@@ -22,7 +22,7 @@ _STATES = frozenset(
         "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
     )
 )
-_PART_OF_VERB = frozenset(
+NEGATIONS = frozenset(
     phrases(
         "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
     )
@@ -59,11 +59,17 @@ class Segment:
 def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
+    opening: list[Mark] = []
+    denied = False
     for held, joined, corrects in _pieces(marks, found):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
+            if pieces and held is not opening and (heads(held[:3]) or held[0].has("the", "this")):
+                pieces[0] = replace(pieces[0], rejected=pieces[0].rejected or denied)
+            if not pieces:
+                opening, denied = held, held[0].text in ("no", "לא") and len(held) in (2, 3)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -173,7 +179,7 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
     for mark in reversed(marks[max(place - 4, 0) : place]):
         if (
-            mark.text in _PART_OF_VERB
+            mark.text in NEGATIONS
             or mark.has("not")
             or mark.text in ("no", "out of", "missing", "lacks", "lack", "w/o")
         ):
