@@ -30,7 +30,9 @@ def offered(ledger: Ledger) -> ItemEntry | None:
             return found[0]
         if found:
             return None
-    return ledger.focus[-1] if ledger.focus and len(ledger.shown_lists[-1].entries) == 1 else None
+    latest = ledger.shown_lists[-1]
+    spoken_of = bool(ledger.chosen) and latest.turn < ledger.turn and ledger.chosen[-1:] == ledger.focus[-1:]
+    return ledger.focus[-1] if ledger.focus and (len(latest.entries) == 1 or spoken_of) else None
 
 
 def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:

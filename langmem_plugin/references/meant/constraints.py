@@ -170,16 +170,16 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
         if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
-            fits = _soonest(fits, listed)
+            fits = _soonest(values[0], fits, listed)
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
 
 
-def _soonest(fits: tuple[float, ...], listed: ShownList) -> tuple[float, ...]:
+def _soonest(said: Value, fits: tuple[float, ...], listed: ShownList) -> tuple[float, ...]:
     """Of the days that fit "this friday" the first."""
     days = [
         min(
-            (value.amount for values in entry.values.values() for value in values if value.unit == "day" and fit),
+            (value.amount for values in entry.values.values() for value in values if fit and value.unit == "day" and likeness(said, value)),
             default=inf,
         )
         for fit, entry in zip(fits, listed.entries, strict=True)

@@ -18,7 +18,7 @@ from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
+from langmem_plugin.references.said.segments import CLAUSE, Segment, left_out, of_oneself, refuses, segments, to_be_remembered
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -68,6 +68,8 @@ class _Deciding:
             Phrase("value", *value.span) for value in utterance.values if value.kind != "quantity" or value.amount % 1
         ]
         self._segments = segments(utterance.marks, [*utterance.phrases, *values])
+        if any(phrase.kind == "others" for phrase in utterance.phrases):
+            self._segments = [left_out(segment) for segment in self._segments]
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._turned_down: list[ItemEntry] = []

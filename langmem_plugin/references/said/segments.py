@@ -257,3 +257,16 @@ def refuses(marks: Sequence[Mark]) -> bool:
             return True
     opening = texts[1] if len(texts) > 1 and texts[0] == "no" else ""
     return len(opening) > 4 and opening.endswith(_SPANISH_ORDER) and opening.isalpha() and not marks[1].kinds
+
+
+_LEAVING = frozenset(phrases("leave out|skip|ignore|forget|forget about|drop|deja fuera|quita|olvida|salta|תשאיר בחוץ|תוריד|תוותר על|בלי"))
+
+
+def left_out(segment: Segment) -> Segment:
+    """As in "leave out the sold ones and send me the rest": turned down, without the verb; else as it was."""
+    texts = [mark.text for mark in segment.marks[:3]]
+    for place, (text, after) in enumerate(pairwise((*texts, ""))):
+        size = 2 if f"{text} {after}" in _LEAVING else 1 if text in _LEAVING else 0
+        if size and len(segment.marks) > place + size:
+            return replace(segment, marks=segment.marks[place + size :], rejected=True)
+    return segment
