@@ -128,10 +128,11 @@ def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
     the entry up to the next one.
     """
     frequency = Counter(word for entry in entries for word in entry.atoms)
+    called = Counter(name for entry in entries for name in {normal(name) for name in entry.names[:2]})
     found: dict[int, str] = {}
     for sentence in _SENTENCE.findall(text[:_LONGEST]):
         low = normal(sentence)
-        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency)) >= 0}
+        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency, called)) >= 0}
         ordered = sorted(at.items(), key=lambda each: each[1])
         for number, (key, place) in enumerate(ordered):
             end = ordered[number + 1][1] if number + 1 < len(ordered) else len(sentence)
@@ -139,10 +140,10 @@ def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
     return found
 
 
-def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int]) -> int:
+def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
     """Where a sentence names an entry, by a name or by words that no other entry holds; -1 where it does not."""
     names = [normal(name) for name in entry.names[:2]]
-    places = [low.find(name) for name in names if len(name) > 1 and name in low]
+    places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
     own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]
     if not places:
         whole = {match.group(): match.start() for match in _WORD.finditer(low)}
