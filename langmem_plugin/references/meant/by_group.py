@@ -74,8 +74,8 @@ def by_others(
         return None
     known = turned_down or [entry for entry in ledger.chosen if any(entry is other for other in listed.entries)]
     rest = without(listed.entries, known)
-    if not known or (phrase.count and phrase.count != len(rest)):
+    if phrase.count and phrase.count != len(rest):
         rest = without([entry for source in listed.sources for entry in source.entries], listed.entries)
-    if not rest or (phrase.count and phrase.count != len(rest)):
+    if not (known or phrase.count) or not rest or (phrase.count and phrase.count != len(rest)):
         return None
     return Finding(rest, utterance.words(phrase), "those that were not spoken of", "other", listed)

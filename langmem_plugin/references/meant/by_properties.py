@@ -110,7 +110,7 @@ def by_properties(
     if of_oneself(segment.marks):
         return None
     found = best_described(segment, utterance, ledger, taken)
-    if found is None or _is_new(segment.marks, found):
+    if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
     count = counted(segment.marks)
     several = count > 1 or _plural(segment, found)
@@ -135,14 +135,19 @@ def by_properties(
     return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
 
 
-def _is_new(marks: Sequence[Mark], found: Described) -> bool:
+def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     """As in "open a new urgent one", "set an alarm at 9": something that an indefinite article brings up."""
     first = min(constraint.places.start for constraint in found.telling)
     hung = heads(marks)
     until = min(hung) if hung else first
     before = marks[:until] if hung else marks[:first]
     had = {each.places.start for each in found.telling if each.sort == "state"}  # "with a battery"
-    articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE and place + 1 not in had]
+    inside = {place for each in found.telling for place in each.places}  # "a quarter of an hour"
+    articles = [
+        place
+        for place, mark in enumerate(before)
+        if mark.text in _INDEFINITE and (english or mark.text != "a") and place + 1 not in had and place not in inside
+    ]
     definite = [
         place
         for place, mark in enumerate(before)

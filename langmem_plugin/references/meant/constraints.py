@@ -1,14 +1,16 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import inf
 
 from rapidfuzz.distance import OSA
 
-from langmem_plugin.references.said.amounts import counted, limited
-from langmem_plugin.references.said.segments import NEGATIONS, negated
+from langmem_plugin.references.said.amounts import counted
+from langmem_plugin.references.said.segments import NEGATIONS, lacked, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -28,8 +30,6 @@ _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't"
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
 _LACKING = frozenset(phrases("no|not|without|sin|ni|אין|בלי|ללא|לא"))
 _THIS = frozenset(phrases("this|coming|este|esta|proximo"))
-_BETWEEN = frozenset(phrases("between|from|entre|desde|de|del|בין|מ"))
-_AND = frozenset(phrases("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the"))
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
 )
@@ -119,7 +119,9 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return False
     if word[0].isdigit():
-        return not any(
+        several = word[-1] == "s" and word[:-1].isdigit()  # "the 14s" are no seconds
+        called = any(word in entry.labels for entry in listed.entries)
+        return several or called or not any(
             value.span[0] <= mark.start and mark.end <= value.span[1]
             for value in utterance.values
             if value.kind != "quantity" or value.unit
@@ -146,10 +148,9 @@ def _opens_object(mark: Mark) -> bool:
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
     """One for each stretch that says a time, a date, an amount, by all that it may say."""
-    readings: dict[tuple[int, int], list[Value]] = {}
-    for value in utterance.values:
-        readings.setdefault(value.span, []).append(value)
-    for (start, end), values, upto in _ranges(readings, utterance):
+    for stretch in utterance.stretches:
+        start, end = stretch.span
+        values, upto = stretch.values, stretch.upto
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places, values, utterance):
             continue
@@ -166,7 +167,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
                 tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
             )
         else:
-            side = limited(utterance.before(start, 3), clocked=values[0].kind in ("time", "date"))
+            side = stretch.side
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
         if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
@@ -185,32 +186,6 @@ def _soonest(said: Value, fits: tuple[float, ...], listed: ShownList) -> tuple[f
         for fit, entry in zip(fits, listed.entries, strict=True)
     ]
     return tuple(fit if day == min(days) else 0.0 for fit, day in zip(fits, days, strict=True))
-
-
-def _ranges(
-    readings: Mapping[tuple[int, int], list[Value]], utterance: Utterance
-) -> Iterator[tuple[tuple[int, int], list[Value], Value | None]]:
-    """Every stretch with its values; of "between 3 and 5" one, with the value that it goes up to."""
-    spans = sorted(readings)
-    place = 0
-    while place < len(spans):
-        span, after = spans[place], spans[place + 1] if place + 1 < len(spans) else None
-        opened = utterance.before(span[0], 1)
-        joint = utterance.text[span[1] : after[0]].strip().lower() if after else ""
-        if after and opened and opened[0].text in _BETWEEN and joint in _AND:
-            for value in readings[span]:
-                upto = next((other for other in readings[after] if _same_measure(value, other)), None)
-                if upto is not None and upto.amount >= value.amount:
-                    yield (span[0], after[1]), [value], upto
-                    break
-            place += 2
-            continue
-        yield span, readings[span], None
-        place += 1
-
-
-def _same_measure(said: Value, other: Value) -> bool:
-    return said.kind == other.kind and said.unit == other.unit
 
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
@@ -371,7 +346,7 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
     known = not said.isdisjoint(listed.known_words)
     near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
-    deny = negated(marks, place)
+    deny = negated(marks, place) or lacked(marks, place)
     flagged = _property(marks, place, said, listed) if deny or all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
@@ -400,7 +375,7 @@ def _without(caption: str, said: frozenset[str]) -> bool:
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
-    if any(said & words for words in entry.name_words):
+    if any(said & words for words in entry.name_words) or any(word in entry.labels for word in said if _is_code(word)):
         return ("type", 0.3) if said <= NO_TYPE else ("name", 1.0)
     if listed.captions and said & listed.caption_atoms[index]:
         return "value", 0.9
@@ -428,7 +403,23 @@ def _nearly(word: str, other: str) -> bool:
     if other.startswith(word) and apart <= _LONGEST_LEFT_OUT:
         return True
     slips = 1 + (len(word) >= _LONG)
-    return len(word) >= _SHORTEST_SLIP and apart <= slips and OSA.distance(word, other, score_cutoff=slips) <= slips
+    if len(word) < _SHORTEST_SLIP or apart > slips + 1:
+        return False
+    pairs = ((word, other), (_sound(word), _sound(other)))
+    return any(OSA.distance(first, second, score_cutoff=slips) <= slips for first, second in pairs)
+
+
+@lru_cache(4096)
+def _sound(word: str) -> str:
+    """A word by its sound: "biskit" is near to biscuit."""
+    return _TWICE.sub(r"\1", word.replace("ph", "f").translate(_SOUNDS))
+
+
+_SOUNDS, _TWICE = str.maketrans("cqzyw", "kksiv"), re.compile(r"(.)\1")
+
+
+def _is_code(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
@@ -437,7 +428,9 @@ def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
-        float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered))
+        float(
+            digits in entry.digits or digits in entry.labels or any(code.endswith(digits) for code in entry.numbered)
+        )
         for entry in listed.entries
     )
     return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None
@@ -448,7 +441,7 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
-    deny = negated(marks, place)
+    deny = negated(marks, place) or lacked(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)

@@ -65,7 +65,9 @@ class _Deciding:
         self._ledger = ledger
         self._closeness = closeness
         values = [
-            Phrase("value", *value.span) for value in utterance.values if value.kind != "quantity" or value.amount % 1
+            Phrase("value", *stretch.span)
+            for stretch in utterance.stretches
+            if stretch.side or any(value.kind != "quantity" or value.amount % 1 for value in stretch.values)
         ]
         self._segments = segments(utterance.marks, [*utterance.phrases, *values])
         if any(phrase.kind == "others" for phrase in utterance.phrases):
@@ -239,6 +241,8 @@ class _Deciding:
         preposition between the two: "put that on Friday".
         """
         groups = GROUPS[found.sort], GROUPS[best.sort]
+        if found.sort == best.sort == "comparison" and not found.evidence.get("joined"):
+            return False  # "the dearest, why is it so dear"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
         sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined")))

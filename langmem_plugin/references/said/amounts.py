@@ -12,10 +12,10 @@ _BELOW = frozenset(
     )
 )
 _AFTER = frozenset(
-    phrases("after|later than|from|since|past|despues de|despues del|despues de las|a partir de|a partir de las|desde el|desde las|אחרי|החל מ|מאוחר מ")
+    phrases("after|later than|since|past|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ")
 )
 _BEFORE = frozenset(
-    phrases("before|earlier than|by|until|till|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ")
+    phrases("before|earlier than|until|till|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ")
 )
 _HEBREW_COUNTS = frozenset(phrases("שני|שתי|שלושת|שלוש|ארבעת|ארבע"))
 

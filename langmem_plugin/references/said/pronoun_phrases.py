@@ -72,6 +72,7 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
     while cursor.near(size).has("of", "the", "these", "them") and not cursor.near(size).has("idiom"):
         size += 1
     count = cursor.near(size).count
+    count = count if count <= _MOST_COUNTED else 0
     size += count > 0
     return cursor.take(kind, size + cursor.near(size).has("one"), count=count)
 
@@ -79,8 +80,8 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
 def _other(cursor: Cursor, mark: Mark) -> Phrase | None:
     if mark.text in _REST:
         return None if cursor.near(-2).text in _LIKE else cursor.take("others", 1)
-    if not mark.has("another", "other"):
-        return None
+    if not mark.has("another", "other") or (mark.text == "עוד" and cursor.near(1).text[:1] == "ל"):
+        return None  # "אפשר עוד להציל", "עוד לא"
     definite = (
         mark.definite or mark.text.startswith(("the ", "el ", "la ")) or cursor.near(-1).has("the", "this", "its")
     )

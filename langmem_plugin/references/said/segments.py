@@ -1,5 +1,6 @@
 """An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -119,10 +120,12 @@ def _is_place(before: Mark, after: Mark) -> bool:
 
 def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
     """As in "not the 3rd one *the* 4th", "not acme *the* cheaper one": a second thing, behind one turned down."""
+    if len(held) > 2 and held[0].text == "no" and held[1].has("not"):
+        held = held[1:]
     if len(held) < 2 or held[0].text not in ("not", "no", "לא") or refuses(held):
         return False
     named = (
-        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last") for each in following)
+        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last", "one") for each in following)
     )
     return (
         (named and mark.has("the"))
@@ -189,6 +192,15 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
     return False
 
 
+def lacked(marks: Sequence[Mark], place: int) -> bool:
+    """Whether it is said behind a word that the things meant are without it: "turn on alerts for those that don't have it"."""
+    told = " ".join(mark.text for mark in marks[place + 1 :])
+    return _LACKS.search(told) is not None
+
+
+_LACKS = re.compile(
+    r"(?:doesn'?t|don'?t|hasn'?t|haven'?t|no|not|didn'?t)(?: (?:have|has|got|get))? (?:it|one|any|them|yet)$|\bno (?:lo|la) tienen?$|\bque no tienen?$|ש?אין (?:לו|לה|להם|להן)$"
+)
 _TAKING = frozenset(
     phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after")
 )

@@ -136,6 +136,12 @@ def comparable(fields: Sequence[Sequence[Value]]) -> list[float | None]:
     return [measure[1] if measure and len(scales) < 2 else None for measure in measures]
 
 
+def instant(values: Sequence[Value]) -> float | None:
+    """The minute that a date with a time tells; of a date alone its midnight."""
+    measure = _measure(values)
+    return measure[1] if measure and measure[0] == ("date", "day") else None
+
+
 def _measure(values: Sequence[Value]) -> tuple[tuple[str, str], float] | None:
     dated = next((value for value in values if value.kind == "date"), None)
     if dated is not None:

@@ -5,8 +5,8 @@ import re
 from langmem_plugin.references.words.language_table import phrases
 
 _STATES = {
-    "paid|settled|cleared|posted|charged|pagado|pagada|pagados|pagadas|cobrado|cobrada|liquidado|שולם|שולמה|שולמו|ששולם|ששילמתי": "unpaid|due|owed|owing|outstanding|unsettled|to pay|pending|impago|impaga|pendiente|pendientes|sin pagar|por pagar|falta por pagar|debo|לא שולם|לתשלום|ממתין|ממתינה",
-    "done|finished|complete|completed|closed|shut|resolved|solved|handled|hecho|hecha|hechos|hechas|terminado|terminada|resuelto|resuelta|cerrado|cerrada|בוצע|בוצעה|נעשה|הושלם|הושלמה|סגור|סגורה|טופל": "undone|unfinished|incomplete|open|todo|to do|pending|remaining|unresolved|unsolved|not started|in progress|pendiente|pendientes|por hacer|sin hacer|abierto|abierta|en curso|פתוח|פתוחה|פתוחים|בטיפול",
+    "paid|settled|cleared|posted|charged|pagado|pagada|pagados|pagadas|cobrado|cobrada|liquidado|שולם|שולמה|שולמו|ששולם|ששילמתי|שילם|שילמה|שילמו|שילמתי": "unpaid|due|owed|owing|outstanding|unsettled|to pay|pending|impago|impaga|pendiente|pendientes|sin pagar|por pagar|falta por pagar|debo|לא שולם|לתשלום|ממתין|ממתינה",
+    "done|finished|fixed|repaired|sorted|complete|completed|closed|shut|resolved|solved|handled|hecho|hecha|hechos|hechas|terminado|terminada|resuelto|resuelta|cerrado|cerrada|בוצע|בוצעה|נעשה|הושלם|הושלמה|סגור|סגורה|טופל": "undone|unfinished|incomplete|open|todo|to do|pending|remaining|unresolved|unsolved|not started|in progress|pendiente|pendientes|por hacer|sin hacer|abierto|abierta|en curso|פתוח|פתוחה|פתוחים|בטיפול",
     "available|free|vacant|open|empty|unoccupied|spare|disponible|disponibles|libre|libres|פנוי|פנויה|פנויים|זמין|זמינה": "unavailable|taken|occupied|booked|booked out|reserved|busy|full|fully booked|sold out|in use|charging|out of stock|checked out|on loan|waitlist|no disponible|ocupado|ocupada|reservado|reservada|agotado|agotada|lleno|llena|prestado|תפוס|תפוסה|מלא|מלאה|מושאל",
     "answered|replied|responded|rsvp|rsvpd|confirmed|got back|contesto|contestado|respondio|respondido|confirmado|confirmada|ענה|ענתה|השיב|אישר|אישרה": "unanswered|no reply|no response|no answer|awaiting|awaiting reply|awaiting response|waiting|pending|unconfirmed|sin respuesta|sin contestar|sin confirmar|no response yet|לא ענה|לא ענתה|בלי תשובה|ממתין לתשובה",
     "accepted|coming|attending|going|yes|said yes|asiste|viene|acepto|si viene|מגיע|מגיעה|מגיעים|בא|באה": "declined|not coming|not attending|not going|said no|cant come|cant make it|bailed|rejected|rechazo|no viene|no asiste|לא מגיע|לא באה|סירב|סירבה",
@@ -82,7 +82,7 @@ for _line in (
     "instructor teacher coach trainer profesor profesora monitor מדריך מורה",
     "category categoria קטגוריה",
     "shelter techo marquesina סככה",
-    "refill refills renewal reposicion חידוש",
+    "refill refills renew renewal autorenew reposicion renovacion חידוש",
     "tracking rastreo מעקב",
     "appointment appt cita turno תור",
     "eta arrival arrive llegada הגעה",
