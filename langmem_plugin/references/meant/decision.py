@@ -153,6 +153,8 @@ class _Deciding:
             if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
                 return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
             return [*found, *more], []
+        if any(phrase.kind == "others" for phrase in self._phrases()):
+            return [], []  # "keep only the beans, cancel the rest"
         if (told := self._told_by_number()) is not None:
             return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
@@ -186,7 +188,7 @@ class _Deciding:
         """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
         phrase = next((phrase for phrase in self._phrases() if phrase.kind == "numbers"), None)
         most = max(len(listed.entries) for listed in self._ledger.shown_lists)
-        if phrase is None or len(phrase.numbers) > 1 or phrase.numbers[0] <= most:
+        if phrase is None or phrase.numbers[-1] <= most or not self._utterance.words(phrase).isdigit():
             return None
         segment = next(segment for segment in self._wanted if segment.holds(phrase))
         finding = by_properties(segment, self._utterance, self._ledger)
