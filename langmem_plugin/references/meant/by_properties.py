@@ -36,6 +36,7 @@ _PLURAL = frozenset(
 )
 _REQUESTS = ("can", "could", "puedes", "puede")
 _EARLY = 2  # words that "tell" and "ask" stand among
+_GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 
@@ -68,9 +69,10 @@ def described(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
         key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
     )
+    told = [each for each in telling if not (heads(marks) and _is_goal(each, marks, telling))]
     kept = list(range(len(listed.entries)))
     conflicts, used = 0, []
-    for constraint in telling:
+    for constraint in told:
         fitting = [place for place in kept if constraint.fits[place]]
         if fitting:
             kept = fitting
@@ -87,6 +89,13 @@ def described(
         for places in (kept, [place for place in kept if near[place] == best])
     )
     return Described(listed, entries, reading, used, conflicts, score, closest)
+
+
+def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Constraint]) -> bool:
+    """As in "put the orchard ones down for saturday": when it is to be, behind what it is."""
+    first = constraint.places.start
+    aimed = constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS
+    return aimed and any(other.sort != "typed" and other.places.stop < first - 1 for other in telling)
 
 
 def best_described(
@@ -212,6 +221,8 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
     said = {stem(constraint.words) for constraint in found.telling}
     strange = found.reading.strange
     total = len(found.reading.constraints) + len(strange)
+    last = max(constraint.places.stop for constraint in found.telling)
+    begins = min([place for place in heads(marks) if place < first] or [first])
     return {
         "definite word": float(definite),
         "indefinite word": float(
@@ -228,6 +239,8 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
             and len(strange) > 0
             and sorts <= {"name", "nickname", "value"}
         ),
+        "inside strange": float(any(begins <= place < last for place in strange)),
+        "behind strange": float(definite and not heads(marks) and last in strange),
         "half known": float(
             definite
             and len(found.telling) == 1

@@ -55,7 +55,7 @@ CLAIMED: Mapping[str, float] = {
     "alike": 0.75,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
-BARE = 0.4
+BARE = 0.3
 """The same of "save those", which says no more than what is to be done with what was shown together."""
 ASKED = 0.5
 

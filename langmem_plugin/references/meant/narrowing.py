@@ -40,7 +40,7 @@ def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Led
     entries = best.entries or best.listed.entries
     if phrase.kind == "both" and len(entries) != 2:
         entries = _of_all_lists(marks, utterance, ledger, taken)
-    least = 2 if phrase.kind == "both" else 1
+    least = 2 if phrase.kind in ("all", "both") else 1
     if len(entries) < least or (best.listed is ledger.shown_lists[-1] and len(entries) == len(best.listed.entries)):
         return ledger
     return _only(entries, best.listed, ledger)

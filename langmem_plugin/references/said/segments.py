@@ -37,7 +37,7 @@ _RELATIVE = frozenset(
 )
 _UNFIT = frozenset(
     phrases(
-        "doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
+        "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
     )
 )
 _ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
@@ -99,6 +99,7 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
+            or _begins_message(marks, place)
             or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
@@ -111,6 +112,20 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _CORRECTS:
             held.append(mark)
     yield held, joined, corrects
+
+
+def _begins_message(marks: Sequence[Mark], place: int) -> bool:
+    """As in "tell mia *that* I'm late", "תגיד לו *שאני* מאחר": from there on it is what is to be said."""
+    if place < 2 or not any(mark.text in _TELLING for mark in marks[:2]):
+        return False
+    following = marks[place + 1].text if place + 1 < len(marks) else ""
+    return marks[place].text in _TOLD or (marks[place].text in ("that", "que", "q") and following in CLAUSE)
+
+
+_TELLING = frozenset(
+    phrases("tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי")
+)
+_TOLD = frozenset(phrases("שאני|שאנחנו|שזה|שיש|שאין|שהוא|שהיא|שהם"))
 
 
 def _is_place(before: Mark, after: Mark) -> bool:
@@ -235,6 +250,8 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
     if len(marks) > 1 and marks[0].text in ("that", "que", "q"):
         marks = marks[1:]
     second = marks[1].text if len(marks) > 1 else ""
+    if marks[0].text in _TOLD:
+        return True
     being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
     return being and second not in _TAKING
 
