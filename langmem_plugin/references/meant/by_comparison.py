@@ -15,7 +15,7 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RECENT, SIZE
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 
 
@@ -33,6 +33,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             continue
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
+        if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
+            return None  # "the worst delay": the longest or the shortest
         found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
         if found is None and not _per(phrase, utterance):
             found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
@@ -41,6 +43,10 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             reason = f"by {field} among the {len(listed.entries)} last shown"
             return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
     return None
+
+
+def _rates(name: str, entries: Sequence[ItemEntry]) -> bool:
+    return not _all_fields(entries)[name].isdisjoint(RATING)
 
 
 def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:

@@ -37,6 +37,7 @@ _PLURAL = frozenset(
 _REQUESTS = ("can", "could", "puedes", "puede")
 _EARLY = 2  # words that "tell" and "ask" stand among
 _GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
+_MORE = frozenset(("more", "mas", "extra", "additional", "another"))
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 
@@ -171,8 +172,9 @@ def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     if stem(kind) != kind and stem(kind) in GROUPS and not hung and not definite:
         return True  # "chicken recipes"
     counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
+    more = any(mark.text in _MORE for mark in marks[first + 1 : first + 2]) and marks[first].has("digit")
     sought = any(mark.has("search") for mark in marks) and not hung and not definite
-    if counted or sought:
+    if counted or sought or more:
         return True
     if not articles:
         return False

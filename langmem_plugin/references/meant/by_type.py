@@ -43,6 +43,8 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
             reason = "the last spoken of that type"
             of_type = [other for other in ledger.shown_lists[-1].entries if entry.kind_words & other.kind_words]
             rivals = len(of_type) > 1 and ledger.chosen[-1:] != [entry]
+            if rivals and ledger.shown_lists[-1].kind == "list":
+                continue
             evidence = {"qualified": float(strange), "rivals": float(rivals)}
             return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger), evidence=evidence)
     return None

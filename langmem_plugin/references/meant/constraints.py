@@ -117,7 +117,7 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     if word in _ENDING or word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
         return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
-        return False
+        return place > 0 and place + 1 == len(marks) and mark.has("letter") and not marks[place - 1].kinds  # "rack a"
     if word[0].isdigit():
         several = word[-1] == "s" and word[:-1].isdigit()  # "the 14s" are no seconds
         called = any(word in entry.labels for entry in listed.entries)

@@ -115,13 +115,18 @@ class _Deciding:
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
-            if entries:
+            if entries and not self._of_all_one(finding):
                 finding = replace(finding, entries=entries)  # noqa: PLW2901
                 weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
         if self._whole.marks and self._whole.marks[0].has("not") and (asked := offered(self._ledger)) is not None:
             weighed = [each for each in weighed if not each.evidence.get("qualified") or each.entries != [asked]]
         told = [finding for finding in weighed if finding.sort == "description" and finding.claimed]
         return [finding for finding in weighed if not any(self._yields(finding, other) for other in told)], unclear
+
+    def _of_all_one(self, finding: Finding) -> bool:
+        """As in "all the dairy things" where one is called dairy."""
+        every = any(phrase.kind == "all" for phrase in self._utterance.phrases) and not self._utterance.has("one")
+        return every and len(finding.entries) == 1 and finding.sort in ("description", "name")
 
     def _yields(self, finding: Finding, told: Finding) -> bool:
         """Whether a finding without words for its item gives way to another item that is described: as its type does in
@@ -232,7 +237,7 @@ class _Deciding:
 
     def _wanted_text(self) -> str:
         """The text with spaces for what is turned down, or says what a person does."""
-        text = self._utterance.text
+        text = self._utterance.text[: self._segments[-1].end] if self._segments else ""  # without what is to be told
         for segment in self._segments:
             if segment.rejected or of_oneself(segment.marks):
                 text = text[: segment.start] + " " * (segment.end - segment.start) + text[segment.end :]
@@ -247,7 +252,7 @@ class _Deciding:
             return False  # "the dearest, why is it so dear"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
-        sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined")))
+        sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined") or best.evidence.get("joined")))
         return set(groups) <= set(_TOGETHER) and sure
 
     def _after_preposition(self, finding: Finding) -> bool:

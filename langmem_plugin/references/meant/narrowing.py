@@ -35,7 +35,7 @@ def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Led
         fitting = len(found.reading.constraints) - _OLDER * age
         if fitting > most and len(listed.entries) > 1:
             best, most = found, fitting
-    if best is None:
+    if best is None or (not best.entries and best.reading.strange):
         return ledger
     entries = best.entries or best.listed.entries
     if phrase.kind == "both" and len(entries) != 2:

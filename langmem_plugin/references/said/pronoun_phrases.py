@@ -42,6 +42,8 @@ def _points_at_nothing(cursor: Cursor, mark: Mark) -> bool:
         counted = cursor.near(-2)
         return counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
     if mark.has("this"):
+        if before.text in _STATES and after.text.startswith(("some", "any")):
+            return True  # "or is that someone else"
         return after.text in _STATES and cursor.near(2).text != "one"
     if mark.has("there"):
         return before.text in _STATES or after.text in _STATES

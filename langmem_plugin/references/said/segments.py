@@ -89,6 +89,8 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
+        if held and _begins_message(marks, place):
+            break
         ahead = marks[place + 1 : place + 2]
         first = not held or held[-1].text == "no"
         told = mark.text in _CORRECTS or two in _CORRECTS
@@ -99,7 +101,6 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
-            or _begins_message(marks, place)
             or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
@@ -250,19 +251,20 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
     if len(marks) > 1 and marks[0].text in ("that", "que", "q"):
         marks = marks[1:]
     second = marks[1].text if len(marks) > 1 else ""
-    if marks[0].text in _TOLD:
-        return True
     being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
     return being and second not in _TAKING
 
 
 CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
 """Words that a clause begins with."""
+_NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
 _REMEMBER = frozenset(phrases("remember|recuerda|note|apunta|זכור|תזכור|תזכרי"))
 
 
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
     """As in "remember that im paying for the venue": a statement, to be kept as it is."""
+    if len(marks) > _LONG_NOTE and marks[-1].text in _NOTE_IT and not marks[0].has("the", "this", "one", "ordinal"):
+        return True
     for place, mark in enumerate(marks[:2]):
         if mark.text in _REMEMBER:
             rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
