@@ -33,6 +33,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             continue
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
+        if not fields and _of_anything(phrase, utterance, listed.known_words):
+            return None
         if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
             return None  # "the worst delay": the longest or the shortest
         found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
@@ -43,6 +45,13 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             reason = f"by {field} among the {len(listed.entries)} last shown"
             return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
     return None
+
+
+def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:
+    """As in "what's the best length for a film": of something that nothing shown is."""
+    behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
+    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite")
+    return named and stem(phrase.nouns[0]) not in known and any(mark.has("indefinite") for mark in behind)
 
 
 def _rates(name: str, entries: Sequence[ItemEntry]) -> bool:
@@ -105,7 +114,7 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
     """Fields that the nouns behind a superlative name: "the highest copay", "the most spots left"."""
     wanted = []
     for noun in nouns:
-        forms = {noun, stem(noun), *word_atoms(noun)}
+        forms = {noun, stem(noun), *word_atoms(noun), noun.removesuffix("d"), noun.removesuffix("ed")}
         if not forms & entries[0].kind_words:
             wanted.append(forms.union(*(PROPERTIES.get(form, frozenset()) for form in forms)))
     ranked = []

@@ -8,7 +8,7 @@ from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import Segment, heads, of_oneself
+from langmem_plugin.references.said.segments import TELLING, Segment, heads, of_oneself
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -34,10 +34,15 @@ _PLURAL = frozenset(
         "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
     )
 )
+_WHO = frozenset(phrases("who|whos|who's|which|quien|quienes|cuales|מי"))
 _REQUESTS = ("can", "could", "puedes", "puede")
 _EARLY = 2  # words that "tell" and "ask" stand among
 _GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
 _MORE = frozenset(("more", "mas", "extra", "additional", "another"))
+_CALLING = TELLING | frozenset(
+    phrases("ask|call|ring|email|ping|chase|nudge|thank|llama|pregunta|preguntale|llamale|תתקשר|תתקשרי|תשאל|תשאלי")
+)
+_NEW_BEHIND = frozenset(("חדש", "חדשה", "nuevo", "nueva"))
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 
@@ -123,7 +128,8 @@ def by_properties(
     if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
     count = counted(segment.marks)
-    several = count > 1 or _plural(segment, found)
+    limits = any(each.sort == "bound" for each in found.telling) and not any(mark.has("one") for mark in segment.marks)
+    several = count > 1 or limits or _plural(segment, found)
     evidence = _features(found, segment, ledger) | {"counted": float(count > 1)}
     if count > 1 and len(found.entries) < count:
         return None
@@ -174,7 +180,8 @@ def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
     more = any(mark.text in _MORE for mark in marks[first + 1 : first + 2]) and marks[first].has("digit")
     sought = any(mark.has("search") for mark in marks) and not hung and not definite
-    if counted or sought or more:
+    newly = last < len(marks) and marks[last].text in _NEW_BEHIND
+    if counted or sought or more or newly:
         return True
     if not articles:
         return False
@@ -183,6 +190,8 @@ def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
 
 def _plural(segment: Segment, found: Described) -> bool:
     """Whether a description speaks of several."""
+    if segment.marks[0].text in _WHO and not any(mark.has("one") for mark in segment.marks):
+        return True
     for mark in segment.marks:
         named = any(mark.text in each.words.split() for each in found.telling)
         if not named and (mark.text in _PLURAL or mark.has("all", "both", "these", "them")):
@@ -222,6 +231,7 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
     names = frozenset().union(*(words for entry in found.entries for words in entry.name_words)) or frozenset()
     said = {stem(constraint.words) for constraint in found.telling}
     strange = found.reading.strange
+    nearly = {"name"} if sorts & {"nickname"} else set[str]()
     total = len(found.reading.constraints) + len(strange)
     last = max(constraint.places.stop for constraint in found.telling)
     begins = min([place for place in heads(marks) if place < first] or [first])
@@ -261,6 +271,9 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "definite name": float(definite and bool(sorts & {"name", "nickname"})),
         "early": float(first <= _EARLY),
         "early name": float(first <= _EARLY and bool(sorts & {"name", "nickname"})),
+        "told name": float(
+            first <= _EARLY + 1 and "name" in sorts | nearly and any(mark.text in _CALLING for mark in marks[:2])
+        ),
         "explained": float(not strange),
         "explained state": float(not strange and bool(sorts & {"state", "bound"})),
         "which": float(marks[0].has("question") and bool(sorts & {"state", "bound", "typed"})),

@@ -218,7 +218,7 @@ def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value |
 
     A time is compared with the first that each item shows; a bare number with prices before other numbers.
     """
-    ways: dict[tuple[float, ...], None] = {}
+    ways: dict[tuple[float, ...], bool] = {}
     for said in values:
         for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
             for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
@@ -226,14 +226,14 @@ def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value |
                 if sum(each is not None for each in near) * 2 <= len(near):
                     continue
                 least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
-                inside = (
-                    (least <= each <= most if upto else (each - least) * side >= 0) if each is not None else False
+                inside = [
+                    None if each is None else least <= each <= most if upto else (each - least) * side >= 0
                     for each in near
-                )
-                ways.setdefault(tuple(map(float, inside)))
+                ]
+                ways.setdefault(tuple(map(float, map(bool, inside))), len(set(inside) - {None}) > 1)
             if ways:
                 break
-    telling = [way for way in ways if 0 < sum(way) < len(way)] or list(ways)
+    telling = [way for way, parts in ways.items() if parts] or list(ways)
     clocked = any(said.kind in ("time", "date") for said in values)
     return telling[0] if len(telling) == 1 or (telling and clocked) else ()
 
@@ -400,7 +400,7 @@ def _nearly(word: str, other: str) -> bool:
         return True  # "cardiologist" of cardiology
     if len(other) <= _SHORTEST_NICKNAME or ":" in other:
         return False
-    if other.startswith(word) and apart <= _LONGEST_LEFT_OUT:
+    if other.startswith(word) and apart <= _LONGEST_LEFT_OUT and (word.isascii() or len(word) > _SHORTEST_NICKNAME):
         return True
     slips = 1 + (len(word) >= _LONG)
     if len(word) < _SHORTEST_SLIP or apart > slips + 1:

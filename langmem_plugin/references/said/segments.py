@@ -10,6 +10,7 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import phrases
 
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
+_BUT = frozenset(("but", "pero", "אבל"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(
     phrases(
@@ -104,6 +105,9 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
+        if mark.text in _BUT and following in NEGATIONS | {"no"} and held:
+            held.append(mark)  # "the one with parking but no lift"
+            continue
         joins = mark.text in _JOINS
         if mark.text == "?" and len(held) > 1 and held[-1].text == "no":
             held.pop()  # "the third is new, no?"
@@ -117,13 +121,13 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
 
 def _begins_message(marks: Sequence[Mark], place: int) -> bool:
     """As in "tell mia *that* I'm late", "תגיד לו *שאני* מאחר": from there on it is what is to be said."""
-    if place < 2 or not any(mark.text in _TELLING for mark in marks[:2]):
+    if place < 2 or not any(mark.text in TELLING for mark in marks[:2]):
         return False
     following = marks[place + 1].text if place + 1 < len(marks) else ""
     return marks[place].text in _TOLD or (marks[place].text in ("that", "que", "q") and following in CLAUSE)
 
 
-_TELLING = frozenset(
+TELLING = frozenset(
     phrases("tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי")
 )
 _TOLD = frozenset(phrases("שאני|שאנחנו|שזה|שיש|שאין|שהוא|שהיא|שהם"))

@@ -21,6 +21,7 @@ NEAR = 40
 
 _BETWEEN = frozenset(phrases("between|from|entre|desde|de|del|בין|מ"))
 _AND = frozenset(phrases("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the"))
+_DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _OR_LESS, _OR_MORE = (
     re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
     for words in (
@@ -128,7 +129,10 @@ class Utterance:
                 place += 2
                 continue
             values = readings[span]
-            side = limited(self.before(span[0], 3), clocked=values[0].kind in ("time", "date"))
+            figure = _DIGIT.search(self.text, *span)  # "despues de las 19" is one time
+            clocked = any(value.kind in ("time", "date") for value in values)
+            starts = (span[0], figure.start() if figure else span[0])
+            side = next((side for start in starts if (side := limited(self.before(start, 3), clocked=clocked))), 0)
             behind = _OR_LESS.match(self.text, span[1]) or _OR_MORE.match(self.text, span[1])
             if behind is not None:
                 side = -1 if behind.re is _OR_LESS else 1
@@ -142,7 +146,7 @@ class Utterance:
         joint = self.text[first[0].span[1] : last[0].span[0]].strip().lower()
         if not opened or opened[0].text not in _BETWEEN or joint not in _AND:
             return None
-        for value in first:
+        for value in (*first, *_as_measured(first, last, self.text)):
             upto = next((other for other in last if (other.kind, other.unit) == (value.kind, value.unit)), None)
             if upto is not None and upto.amount >= value.amount:
                 return Stretch((value.span[0], upto.span[1]), [value], 1, upto)
@@ -172,6 +176,16 @@ class Utterance:
                 if words:
                     found.append(tuple(words))
         return found
+
+
+def _as_measured(first: Sequence[Value], last: Sequence[Value], text: str) -> list[Value]:
+    """As "85" in "85 to 100 minutes": in the measure of the other end."""
+    bare = next((value for value in first if value.kind == "quantity" and not value.unit), None)
+    figure = _FIGURE.search(text, *last[0].span)
+    if bare is None or figure is None or not float(figure[0]):
+        return []
+    measured = (value for value in last if value.unit or value.kind in ("duration", "money"))
+    return [replace(value, amount=bare.amount * value.amount / float(figure[0]), span=bare.span) for value in measured]
 
 
 def _wanted(marks: Sequence[Mark]) -> list[Mark]:
