@@ -5,8 +5,9 @@
     python -m benchmarks.fit_confidence --data FOLDER --write
 
 Every finding that any way offers for an utterance is one example, right or wrong, with its evidence. Findings are
-fitted in groups by logistic regression (ridge 4, by Newton's method). The resolver is judged on each domain of the lines
-with the table of all the others; `--write` stores the one that all the examples give: langmem_plugin/references/meant/confidence.json.
+fitted in groups by logistic regression (ridge 4, by Newton's method). The resolver is judged on each domain of the
+lines with the table of all the others; `--write` stores the one that all the examples give:
+langmem_plugin/references/meant/confidence.json.
 """
 
 import argparse
@@ -146,7 +147,9 @@ def report(lines: Sequence[Line], examples: Sequence[Example]) -> None:
             clear_cache()
             said[least] += [(line, resolve(line.utterance, line.messages, closeness=closeness)) for line in of_domain]
     confidence.CLAIMED = usual
-    print(f"{'claimed from':14}{'claims right':>18}{'lines right':>18}{'item for none':>18}{'sure right':>16}{'asked':>8}")
+    print(
+        f"{'claimed from':14}{'claims right':>18}{'lines right':>18}{'item for none':>18}{'sure right':>16}{'asked':>8}"
+    )
     for threshold, found in said.items():
         right = [ids(each) == line.meant for line, each in found]
         claims = [good for good, (_, each) in zip(right, found, strict=True) if each.references]

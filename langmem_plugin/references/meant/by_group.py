@@ -65,9 +65,7 @@ def by_other(
     return None
 
 
-def by_others(
-    phrase: Phrase, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]
-) -> Finding | None:
+def by_others(phrase: Phrase, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
     """As in "the others", "the other 3": of the last list, those not spoken of since; else those it left out."""
     listed = next((each for each in newest(ledger) if len(each.entries) > 1), None)
     if listed is None:

@@ -33,7 +33,13 @@ def by_likeness(
         return None
     told = [marks[place].text for place in strange if not definite or place > definite[0]]
     entries = list(among) or listed.entries
-    if not told or len(told) > _WORDS or any(mark.has("another") or mark.text == "new" for mark in marks) or len(entries) < 2 or utterance.has("search"):
+    if (
+        not told
+        or len(told) > _WORDS
+        or any(mark.has("another") or mark.text == "new" for mark in marks)
+        or len(entries) < 2
+        or utterance.has("search")
+    ):
         return None
     near = closeness(" ".join(told), [_text(entry) for entry in entries])
     (second, _), (best, place) = sorted(zip(near, range(len(entries)), strict=True))[-2:]

@@ -21,7 +21,11 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_RELATIVE = frozenset(phrases("that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"))
+_RELATIVE = frozenset(
+    phrases(
+        "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
+    )
+)
 _INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 _MOST = 12
 """Phrases of a piece that are looked into."""
@@ -65,7 +69,11 @@ def _restricted(phrase: Phrase, segment: Segment) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
-    if len(behind) == 2 and behind[0].text in _INSIDE and not behind[1].has("selects", "the", "these", "them", "it", "this"):
+    if (
+        len(behind) == 2
+        and behind[0].text in _INSIDE
+        and not behind[1].has("selects", "the", "these", "them", "it", "this")
+    ):
         return True  # "everything in rack a"
     relative = len(said) == 2 and said[0] in ("מה", "מי") and said[1][0] == "ש"
     return relative or (bool(said) and (said[0] in _RELATIVE or (said[0][0] == "ש" and len(said[0]) > len("של"))))

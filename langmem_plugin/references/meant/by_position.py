@@ -97,7 +97,9 @@ def _last_time(phrase: Phrase, utterance: Utterance, listed: ShownList) -> bool:
     if utterance.words(phrase).lower() != "last" or not phrase.nouns:
         return False
     before = utterance.before(phrase.start, 1)
-    opened = bool(before) and not before[0].has("the", "this", "its", "choose", "and", "punctuation", "confirm", "not", "except")
+    opened = bool(before) and not before[0].has(
+        "the", "this", "its", "choose", "and", "punctuation", "confirm", "not", "except"
+    )
     return opened and not type_words(phrase.nouns[:1]) & listed.known_words
 
 

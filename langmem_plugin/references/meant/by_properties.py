@@ -177,7 +177,9 @@ def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     kind = marks[last].text if last < len(marks) else ""
     if stem(kind) != kind and stem(kind) in GROUPS and not hung and not definite:
         return True  # "chicken recipes"
-    counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
+    counted = (
+        first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
+    )
     more = any(mark.text in _MORE for mark in marks[first + 1 : first + 2]) and marks[first].has("digit")
     sought = any(mark.has("search") for mark in marks) and not hung and not definite
     newly = last < len(marks) and marks[last].text in _NEW_BEHIND

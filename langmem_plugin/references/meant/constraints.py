@@ -1,7 +1,7 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -34,7 +34,9 @@ _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
 )
 _FRAME = frozenset(
-    phrases("everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta")
+    phrases(
+        "everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta"
+    )
 )
 _ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
@@ -121,10 +123,14 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     if word[0].isdigit():
         several = word[-1] == "s" and word[:-1].isdigit()  # "the 14s" are no seconds
         called = any(word in entry.labels for entry in listed.entries)
-        return several or called or not any(
-            value.span[0] <= mark.start and mark.end <= value.span[1]
-            for value in utterance.values
-            if value.kind != "quantity" or value.unit
+        return (
+            several
+            or called
+            or not any(
+                value.span[0] <= mark.start and mark.end <= value.span[1]
+                for value in utterance.values
+                if value.kind != "quantity" or value.unit
+            )
         )
     if place and mark.has("confirm", "greeting") and stem(word) in listed.vocabulary:
         return True  # somebody called Vale
@@ -180,7 +186,12 @@ def _soonest(said: Value, fits: tuple[float, ...], listed: ShownList) -> tuple[f
     """Of the days that fit "this friday" the first."""
     days = [
         min(
-            (value.amount for values in entry.values.values() for value in values if fit and value.unit == "day" and likeness(said, value)),
+            (
+                value.amount
+                for values in entry.values.values()
+                for value in values
+                if fit and value.unit == "day" and likeness(said, value)
+            ),
             default=inf,
         )
         for fit, entry in zip(fits, listed.entries, strict=True)
@@ -247,9 +258,7 @@ def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
             parts = (value.amount,) if value.unit == said.unit else parts_of_date(value).get(said.unit, ())
             if parts:
                 return parts[0]
-        elif kind == "time":
-            return value.amount
-        elif not said.unit or value.unit == said.unit or (kind == "money" and not value.unit):
+        elif kind == "time" or not said.unit or value.unit == said.unit or (kind == "money" and not value.unit):
             return value.amount
     return None
 
@@ -321,7 +330,9 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
 def _stands_before(marks: Sequence[Mark], place: int) -> bool:
     """As "on" in "any news on the order", which is no state."""
     following = marks[place + 1] if place + 1 < len(marks) else None
-    return marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
+    return (
+        marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
+    )
 
 
 def _falls_due(marks: Sequence[Mark], place: int) -> bool:
@@ -360,7 +371,9 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
         if listed.captions and all(_without(listed.captions[index], said) for index, fit in enumerate(fits) if fit):
             return Constraint(mark.text, "state", fits, range(place, place + 1))  # "no stock" of "3. TRW, no stock"
         turned = tuple(float(not fit) for fit in fits)  # "the dublin one who isnt benedict"
-        told = any(how in ("name", "nickname") for how, _ in near) or any(said & entry.labels for entry in listed.entries)
+        told = any(how in ("name", "nickname") for how, _ in near) or any(
+            said & entry.labels for entry in listed.entries
+        )
         return Constraint(mark.text, "state", turned, range(place, place + 1)) if told and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
@@ -369,9 +382,7 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
 def _without(caption: str, said: frozenset[str]) -> bool:
     """Whether a line that showed an item says that it is without a thing."""
     words = words_of(caption)
-    return any(
-        before in _LACKING for before, word in pairwise(words) if word in said
-    )
+    return any(before in _LACKING for before, word in pairwise(words) if word in said)
 
 
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
@@ -428,9 +439,7 @@ def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
-        float(
-            digits in entry.digits or digits in entry.labels or any(code.endswith(digits) for code in entry.numbered)
-        )
+        float(digits in entry.digits or digits in entry.labels or any(code.endswith(digits) for code in entry.numbered))
         for entry in listed.entries
     )
     return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None

@@ -18,7 +18,15 @@ from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import CLAUSE, Segment, left_out, of_oneself, refuses, segments, to_be_remembered
+from langmem_plugin.references.said.segments import (
+    CLAUSE,
+    Segment,
+    left_out,
+    of_oneself,
+    refuses,
+    segments,
+    to_be_remembered,
+)
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -252,7 +260,9 @@ class _Deciding:
             return False  # "the dearest, why is it so dear"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
-        sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined") or best.evidence.get("joined")))
+        sure = found.claimed or (
+            found.confidence >= ASKED and bool(found.evidence.get("joined") or best.evidence.get("joined"))
+        )
         return set(groups) <= set(_TOGETHER) and sure
 
     def _after_preposition(self, finding: Finding) -> bool:

@@ -73,11 +73,12 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
 
 
 def _doubtful(finding: Finding, utterance: Utterance) -> bool:
-    """As in "if …", "1 or 2", "from 1 to 4", "pay 2"."""
+    """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2"."""
     texts = {mark.text for mark in utterance.marks}
     bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
     moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
-    return bare or moved or not texts.isdisjoint(_DOUBTING)
+    unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in utterance.stretches)
+    return bare or moved or unmeasured or not texts.isdisjoint(_DOUBTING)
 
 
 _OF_AMOUNTS = frozenset(
@@ -90,5 +91,6 @@ _DOUBTING = frozenset(
 
 def _content(mark: Mark, utterance: Utterance) -> bool:
     return mark.text[:1].isalpha() and not (
-        mark.text in utterance.language.stop or mark.has("polite", "choose", "confirm", "one", "greeting", "it", "them", "these", "cardinal")
+        mark.text in utterance.language.stop
+        or mark.has("polite", "choose", "confirm", "one", "greeting", "it", "them", "these", "cardinal")
     )

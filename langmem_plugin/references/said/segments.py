@@ -128,7 +128,9 @@ def _begins_message(marks: Sequence[Mark], place: int) -> bool:
 
 
 TELLING = frozenset(
-    phrases("tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי")
+    phrases(
+        "tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי"
+    )
 )
 _TOLD = frozenset(phrases("שאני|שאנחנו|שזה|שיש|שאין|שהוא|שהיא|שהם"))
 
@@ -145,7 +147,9 @@ def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark
     if len(held) < 2 or held[0].text not in ("not", "no", "לא") or refuses(held):
         return False
     named = (
-        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last", "one") for each in following)
+        len(held) == 2
+        and not held[1].kinds
+        and any(each.has("comparison", "ordinal", "last", "one") for each in following)
     )
     return (
         (named and mark.has("the"))
@@ -294,7 +298,11 @@ def refuses(marks: Sequence[Mark]) -> bool:
     return len(opening) > 4 and opening.endswith(_SPANISH_ORDER) and opening.isalpha() and not marks[1].kinds
 
 
-_LEAVING = frozenset(phrases("leave out|skip|ignore|forget|forget about|drop|deja fuera|quita|olvida|salta|תשאיר בחוץ|תוריד|תוותר על|בלי"))
+_LEAVING = frozenset(
+    phrases(
+        "leave out|skip|ignore|forget|forget about|drop|deja fuera|quita|olvida|salta|תשאיר בחוץ|תוריד|תוותר על|בלי"
+    )
+)
 
 
 def left_out(segment: Segment) -> Segment:

@@ -16,7 +16,10 @@ from langmem_plugin.references.words import phrases
 _SIGNS = re.compile(r"[\W_]")
 _BEGINS, _FINISHES = (
     frozenset(phrases(words))
-    for words in ("start|starts|begin|begins|from|checkin|arrival|arrive|arrives|pickup|inicio", "end|ends|finish|until|to|checkout|departure|depart|leave|leaves|return|dropoff|fin")
+    for words in (
+        "start|starts|begin|begins|from|checkin|arrival|arrive|arrives|pickup|inicio",
+        "end|ends|finish|until|to|checkout|departure|depart|leave|leaves|return|dropoff|fin",
+    )
 )
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))

@@ -188,7 +188,9 @@ class Ledger:
         if found:
             sources = tuple(each for each in self.pending if any(entry in each.entries for entry in found))
             nouns = frozenset[str]().union(*(source.nouns for source in sources))
-            beside = ShownList(found, [None] * len(found), self.turn, "beside", nouns, sources[-1].tool, sources=sources)
+            beside = ShownList(
+                found, [None] * len(found), self.turn, "beside", nouns, sources[-1].tool, sources=sources
+            )
             beside.captions = [told[id(entry)] for entry in found]
             self.shown_lists.append(beside)
 

@@ -29,8 +29,10 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
         for entry in entries:
             names = entry.name_words[0] if entry.name_words else frozenset()
             own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
-            if id(entry) not in mentions and mentions and (
-                len(own) * 2 >= len(names) > 0 or (own and max(names, key=len) in own)
+            if (
+                id(entry) not in mentions
+                and mentions
+                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=len) in own))
             ):
                 mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
     if mentions and len(mentions) < len(entries):

@@ -84,7 +84,9 @@ def _same_time(said: Value, shown: Value) -> bool:
 def _same_date(said: Value, shown: Value) -> bool:
     if said.unit == shown.unit:
         return said.amount == shown.amount
-    return shown.amount in parts_of_date(said).get(shown.unit, ()) or said.amount in parts_of_date(shown).get(said.unit, ())
+    return shown.amount in parts_of_date(said).get(shown.unit, ()) or said.amount in parts_of_date(shown).get(
+        said.unit, ()
+    )
 
 
 def parts_of_date(value: Value) -> dict[str, tuple[float, ...]]:
