@@ -33,7 +33,7 @@ def meant(utterance, messages=SHOWN, **options):
     ("utterance", "ids"),
     [
         ("the two from iker", ["t2", "t3"]), ("both of martas", ["t1", "t4"]), ("reserve everything under 100 euros", ["t2", "t4"]),
-        ("the ones over 200 €", ["t1"]), ("the heaviest", ["t2"]), ("הכי כבד", ["t2"]), ("la más pesada", ["t2"]), ("the oldest", ["t2"]),
+        ("the ones over 200 €", ["t1"]), ("the ones under 100", ["t2", "t4"]), ("everything 100 euros or less", ["t2", "t4"]), ("the heaviest", ["t2"]), ("הכי כבד", ["t2"]), ("la más pesada", ["t2"]), ("the oldest", ["t2"]),
         ("the youngest one", ["t3"]), ("the one on floor 3", ["t4"]), ("the one in zone 2", ["t4"]),
         ("not the dome the cheaper one", ["t4"]), ("todas menos la de zona 9", ["t1", "t2", "t4"]),
     ],
@@ -57,7 +57,7 @@ def test_an_offer_is_taken_up_and_another_of_the_same_kind_is_not_the_one_offere
 @pytest.mark.spec("R-6")
 @pytest.mark.parametrize(
     "utterance",
-    ["cancel everything under 100", "delete everything i never used", "drop all that nobody wants", "set an alarm for friday at 3", "is solo a good idea"],
+    ["cancel everything under the table", "delete everything i never used", "drop all that nobody wants", "set an alarm for friday at 3", "is solo a good idea"],
 )  # fmt: skip
 def test_what_is_restricted_in_words_not_read_is_never_the_whole_list(utterance):
     assert not resolve(utterance, SHOWN).references
@@ -72,3 +72,36 @@ def test_what_is_nearest_in_meaning_is_meant_where_nothing_else_is_and_never_sur
     assert [item["tentId"] for item in found.items] == ["t4"]
     assert not found.sure
     assert not resolve("the sleeping bag thing", SHOWN, closeness=lambda _, texts: [0.5] * len(texts)).references
+
+
+PARCELS = [
+    HumanMessage("what is in the lockers"),
+    *used(
+        "list_parcels",
+        [
+            {"parcelId": "p1", "sender": {"name": "Oakley Foods"}, "locker": "14C", "customs": {"required": True, "note": None}, "signed": True, "fee": 0, "by": "2026-05-08"},
+            {"parcelId": "p2", "sender": {"name": "Nordic Yarn"}, "locker": "9A", "customs": {"required": False, "note": None}, "signed": False, "fee": 4, "by": "2026-05-15"},
+            {"parcelId": "p3", "sender": {"name": "Brightpath"}, "locker": "16E", "customs": {"required": False, "note": None}, "signed": False, "fee": 6, "by": "2026-05-12"},
+        ],
+    ),
+    AIMessage("1. Oakley Foods, 8 May\n2. Nordic Yarn, 15 May\n3. Brightpath, 12 May"),
+]  # fmt: skip
+
+
+@pytest.mark.spec("R-1")
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("who hasn't signed", ["p2", "p3"]), ("the one with customs", ["p1"]), ("not oakley, the one after it", ["p2"]), ("pull up no 3", ["p3"]),
+        ("the bright path one", ["p3"]), ("the one in 16e", ["p3"]), ("the one due this friday", ["p1"]), ("everything due after may 10", ["p2", "p3"]),
+        ("the third is new, no?", ["p3"]), ("skip the signed one and send me the rest", ["p2", "p3"]),
+    ],
+)  # fmt: skip
+def test_what_things_lack_where_they_stand_and_when_they_fall_due_pick_them(utterance, ids):
+    assert [item["parcelId"] for item in resolve(utterance, PARCELS).items] == ids
+
+
+@pytest.mark.spec("R-6", "R-4")
+def test_a_limit_whose_measure_is_not_said_is_never_sure():
+    assert resolve("cancel everything under 100", SHOWN).references
+    assert not resolve("cancel everything under 100", SHOWN).sure

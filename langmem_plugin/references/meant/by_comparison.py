@@ -15,7 +15,7 @@ from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, SIZE
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 
 
@@ -33,6 +33,10 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             continue
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
+        if not fields and _of_anything(phrase, utterance, listed.known_words):
+            return None
+        if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
+            return None  # "the worst delay": the longest or the shortest
         found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
         if found is None and not _per(phrase, utterance):
             found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
@@ -41,6 +45,17 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             reason = f"by {field} among the {len(listed.entries)} last shown"
             return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
     return None
+
+
+def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:
+    """As in "what's the best length for a film": of something that nothing shown is."""
+    behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
+    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite")
+    return named and stem(phrase.nouns[0]) not in known and any(mark.has("indefinite") for mark in behind)
+
+
+def _rates(name: str, entries: Sequence[ItemEntry]) -> bool:
+    return not _all_fields(entries)[name].isdisjoint(RATING)
 
 
 def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
@@ -99,7 +114,7 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
     """Fields that the nouns behind a superlative name: "the highest copay", "the most spots left"."""
     wanted = []
     for noun in nouns:
-        forms = {noun, stem(noun), *word_atoms(noun)}
+        forms = {noun, stem(noun), *word_atoms(noun), noun.removesuffix("d"), noun.removesuffix("ed")}
         if not forms & entries[0].kind_words:
             wanted.append(forms.union(*(PROPERTIES.get(form, frozenset()) for form in forms)))
     ranked = []
@@ -170,18 +185,19 @@ def _measured(entries: Sequence[ItemEntry], name: str) -> list[float | None]:
     return comparable([entry.values.get(name, []) for entry in entries])
 
 
-_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), AGE: ("date",)}
+_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), RECENT: ("date", "time"), AGE: ("date",)}
 """What a comparison looks at, whatever the field is called."""
 
 
 def _typed_fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:
     """Fields whose values are of the kind that is compared."""
     kinds = _KINDS.get(comparison.fields, ())
-    return [
+    found = [
         name
         for name in entries[0].values
         if sum(any(value.kind in kinds for value in entry.values.get(name, ())) for entry in entries) * 2 > len(entries)
     ]
+    return sorted(found, key=lambda name: any(value.unit == "year" for value in entries[0].values[name]))
 
 
 def _fields(entries: Sequence[ItemEntry], comparison: Comparison) -> list[str]:

@@ -63,3 +63,17 @@ def by_other(
         if len(rest) == 1 and len(rest) < len(among):
             return Finding(rest, utterance.words(phrase), "the one that was not just spoken of", "other", listed)
     return None
+
+
+def by_others(phrase: Phrase, utterance: Utterance, ledger: Ledger, turned_down: Sequence[ItemEntry]) -> Finding | None:
+    """As in "the others", "the other 3": of the last list, those not spoken of since; else those it left out."""
+    listed = next((each for each in newest(ledger) if len(each.entries) > 1), None)
+    if listed is None:
+        return None
+    known = turned_down or [entry for entry in ledger.chosen if any(entry is other for other in listed.entries)]
+    rest = without(listed.entries, known)
+    if phrase.count and phrase.count != len(rest):
+        rest = without([entry for source in listed.sources for entry in source.entries], listed.entries)
+    if not (known or phrase.count) or not rest or (phrase.count and phrase.count != len(rest)):
+        return None
+    return Finding(rest, utterance.words(phrase), "those that were not spoken of", "other", listed)

@@ -11,6 +11,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger
 
+_REQUESTS = ("can", "could")
 _MOST = 20  # items of a list that are compared
 _LETTERS, _VALUE = 160, 40  # of an item, and of one of its values
 _WORDS = 4  # of the description
@@ -28,11 +29,17 @@ def by_likeness(
     definite = [place for place, mark in enumerate(marks) if mark.has("the", "this") or mark.text in ("my", "el", "la")]
     strange = sorted(read(marks, utterance, listed).strange)
     hung = heads(marks)
-    if not strange or not (definite or hung):
+    if not strange or not (hung or (definite and not (marks[0].has("question") and marks[0].text not in _REQUESTS))):
         return None
     told = [marks[place].text for place in strange if not definite or place > definite[0]]
     entries = list(among) or listed.entries
-    if not told or len(told) > _WORDS or len(entries) < 2 or utterance.has("search"):
+    if (
+        not told
+        or len(told) > _WORDS
+        or any(mark.has("another") or mark.text == "new" for mark in marks)
+        or len(entries) < 2
+        or utterance.has("search")
+    ):
         return None
     near = closeness(" ".join(told), [_text(entry) for entry in entries])
     (second, _), (best, place) = sorted(zip(near, range(len(entries)), strict=True))[-2:]

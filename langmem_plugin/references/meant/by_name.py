@@ -19,13 +19,21 @@ def by_name(text: str, utterance: Utterance, ledger: Ledger) -> Finding | None:
     found = [
         mention.entry
         for mention in named_in(text, _by_recency(pool, ledger))
-        if _tells(mention.entry, utterance, latest) and not _sought(mention.entry, utterance)
+        if _tells(mention.entry, utterance, latest)
+        and not _shared(mention.entry, latest)
+        and not _sought(mention.entry, utterance)
     ]
     if not found:
         return None
     first = found[0]
     quote = utterance.quote(first.name_text[0].split() if first.name_text else ())
     return Finding(found, quote, "named in full", "name", list_with(first, ledger))
+
+
+def _shared(entry: ItemEntry, latest: list[ItemEntry]) -> bool:
+    """Whether others just shown are called the same."""
+    same = [other for other in latest if other.name_text[:1] == entry.name_text[:1]]
+    return len(same) > 1 and any(other is entry for other in same)
 
 
 def _by_recency(entries: list[ItemEntry], ledger: Ledger) -> list[ItemEntry]:

@@ -24,25 +24,30 @@ def offered(ledger: Ledger) -> ItemEntry | None:
     sentences = [each.strip() for each in _SENTENCE.findall(ledger.reply.rsplit("\n\n", 1)[-1]) if each.strip()]
     if not sentences or "?" not in sentences[-1] or not ledger.shown_lists:
         return None
+    latest = ledger.shown_lists[-1]
+    spoken_of = bool(ledger.chosen) and latest.turn < ledger.turn and ledger.chosen[-1:] == ledger.focus[-1:]
     for sentence in sentences[: -_BACK - 1 : -1]:
-        found = _told(sentence, ledger)
+        found = _told(sentence, ledger, named=spoken_of)
         if len(found) == 1:
             return found[0]
         if found:
             return None
-    return ledger.focus[-1] if ledger.focus and len(ledger.shown_lists[-1].entries) == 1 else None
+    return ledger.focus[-1] if ledger.focus and (len(latest.entries) == 1 or spoken_of) else None
 
 
-def _told(sentence: str, ledger: Ledger) -> list[ItemEntry]:
-    """The items that a sentence of a reply names or describes."""
+def _told(sentence: str, ledger: Ledger, *, named: bool) -> list[ItemEntry]:
+    """The items that a sentence of a reply names or describes; only by names, times and the like where it is `named`."""
     latest = [entry for listed in newest(ledger) for entry in listed.entries]
-    named = {id(mention.entry): mention.entry for mention in named_in(sentence, latest)}
-    if named:
-        return list(named.values())
+    mentioned = {id(mention.entry): mention.entry for mention in named_in(sentence, latest)}
+    if mentioned:
+        return list(mentioned.values())
     utterance = Utterance(sentence)
     whole = Segment(utterance.marks, 0, len(sentence))
     found = best_described(whole, utterance, ledger)
-    if found is None or not (_TELLING & {each.sort for each in found.telling} or len(found.telling) > 1):
+    sorts = {each.sort for each in found.telling} if found is not None else set()
+    if named and not sorts & {"name", "typed", "code"}:
+        return []
+    if found is None or not (_TELLING & sorts or len(found.telling) > 1):
         return []
     names = [constraint.fits for constraint in found.reading.constraints if constraint.sort == "name"]
     called = [entry for place, entry in enumerate(found.listed.entries) if names and all(fits[place] for fits in names)]

@@ -4,20 +4,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
-from langmem_plugin.references.meant.by_group import by_all, by_both, by_other
+from langmem_plugin.references.meant.by_group import by_all, by_both, by_other, by_others
 from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import best_list, without
+from langmem_plugin.references.meant.candidate_lists import best_list, type_words, without
+from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment, segments
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_RELATIVE = frozenset(phrases("that|who|which|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"))
+_RELATIVE = frozenset(
+    phrases(
+        "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
+    )
+)
+_INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 _MOST = 12
 """Phrases of a piece that are looked into."""
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
@@ -38,7 +47,9 @@ def by_phrases(
         if of_a_part(phrase, utterance):
             continue
         finding = by_than(phrase, segment, utterance, ledger)
-        if finding is None and phrase.kind == "other":
+        if finding is None and phrase.kind == "others":
+            finding = by_others(phrase, utterance, ledger, turned_down)
+        elif finding is None and phrase.kind == "other":
             finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
         elif finding is None:
             among = narrowed(phrase, segment, utterance, ledger)
@@ -58,7 +69,13 @@ def _restricted(phrase: Phrase, segment: Segment) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
-    relative = len(said) == 2 and said[0] == "מה" and said[1][0] == "ש"
+    if (
+        len(behind) == 2
+        and behind[0].text in _INSIDE
+        and not behind[1].has("selects", "the", "these", "them", "it", "this")
+    ):
+        return True  # "everything in rack a"
+    relative = len(said) == 2 and said[0] in ("מה", "מי") and said[1][0] == "ש"
     return relative or (bool(said) and (said[0] in _RELATIVE or (said[0][0] == "ש" and len(said[0]) > len("של"))))
 
 
@@ -95,6 +112,9 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if len(fitting.entries) > 1:
             listed, among = candidate, fitting.entries
             break
+    else:
+        if _narrows(inside[:turn], utterance, listed):
+            return None  # "all the dogs except rumble" where nothing is said to be a dog
     left_out: list[ItemEntry] = []
     for inner in phrase.inner:
         finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
@@ -110,6 +130,15 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
 
 
+def _narrows(marks: Sequence[Mark], utterance: Utterance, listed: ShownList) -> bool:
+    """Whether words before an exception tell of some, by what nothing shown tells."""
+    noun = next((place for place, mark in enumerate(marks) if place and not mark.kinds), None)
+    if noun is None or not marks[0].has("all") or not marks[noun].text.endswith("s"):
+        return False
+    known = type_words([marks[noun].text]) & (listed.nouns | GROUPS.keys() | THING)
+    return noun in read(marks, utterance, listed).strange and not known
+
+
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:
     """For kinds that pick nothing by themselves."""
 
@@ -122,6 +151,7 @@ PICKING: dict[str, Way] = {
     "all": by_all,
     "both": by_both,
     "other": _by_itself,
+    "others": _by_itself,
     "all_but": _by_exception,
     "comparison": by_comparison,
 }

@@ -19,7 +19,7 @@ _SMALLEST_ID = 100
 def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """Every number must be in the list; a number printed beside an item counts before its place."""
     lists = candidate_lists(utterance, ledger, phrase.nouns)
-    if not lists or _foreign(phrase.nouns, ledger):
+    if not lists or _foreign(phrase.nouns, ledger) or _last_time(phrase, utterance, lists[0]):
         return None
     if phrase.lettered:
         lists = [listed for listed in lists if listed.lettered] or lists
@@ -90,6 +90,17 @@ def _identified(number: int, listed: ShownList, ledger: Ledger) -> ItemEntry | N
         return None
     pool = [entry for earlier in reversed(ledger.shown_lists) for entry in earlier.entries]
     return next((entry for entry in pool if str(number) in entry.identity), None)
+
+
+def _last_time(phrase: Phrase, utterance: Utterance, listed: ShownList) -> bool:
+    """As in "I lost last round", "how long does it last once open": no place in a list."""
+    if utterance.words(phrase).lower() != "last" or not phrase.nouns:
+        return False
+    before = utterance.before(phrase.start, 1)
+    opened = bool(before) and not before[0].has(
+        "the", "this", "its", "choose", "and", "punctuation", "confirm", "not", "except"
+    )
+    return opened and not type_words(phrase.nouns[:1]) & listed.known_words
 
 
 def _foreign(nouns: Sequence[str], ledger: Ledger) -> bool:

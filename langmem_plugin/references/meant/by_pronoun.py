@@ -31,7 +31,7 @@ _WEEKDAYS_AND_MONTHS = frozenset(form for language in LANGUAGES for form in (*la
 
 def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | Unclear | None:
     """As in "save it": the item in focus; unclear where a list was shown since."""
-    if phrase.kind != "its" and names_a_time(phrase.nouns):
+    if phrase.kind != "its" and (names_a_time(phrase.nouns) or phrase.nouns[:1] in (("new",), ("someone",))):
         return None
     words = utterance.words(phrase)
     last = ledger.shown_lists[-1]

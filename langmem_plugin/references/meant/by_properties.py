@@ -8,7 +8,7 @@ from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import Segment, heads, of_oneself
+from langmem_plugin.references.said.segments import TELLING, Segment, heads, of_oneself
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -34,7 +34,15 @@ _PLURAL = frozenset(
         "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
     )
 )
+_WHO = frozenset(phrases("who|whos|who's|which|quien|quienes|cuales|מי"))
 _REQUESTS = ("can", "could", "puedes", "puede")
+_EARLY = 2  # words that "tell" and "ask" stand among
+_GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
+_MORE = frozenset(("more", "mas", "extra", "additional", "another"))
+_CALLING = TELLING | frozenset(
+    phrases("ask|call|ring|email|ping|chase|nudge|thank|llama|pregunta|preguntale|llamale|תתקשר|תתקשרי|תשאל|תשאלי")
+)
+_NEW_BEHIND = frozenset(("חדש", "חדשה", "nuevo", "nueva"))
 _IT_IS = frozenset(("it's", "its", "son", "es"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 
@@ -67,9 +75,10 @@ def described(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
         key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
     )
+    told = [each for each in telling if not (heads(marks) and _is_goal(each, marks, telling))]
     kept = list(range(len(listed.entries)))
     conflicts, used = 0, []
-    for constraint in telling:
+    for constraint in told:
         fitting = [place for place in kept if constraint.fits[place]]
         if fitting:
             kept = fitting
@@ -86,6 +95,13 @@ def described(
         for places in (kept, [place for place in kept if near[place] == best])
     )
     return Described(listed, entries, reading, used, conflicts, score, closest)
+
+
+def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Constraint]) -> bool:
+    """As in "put the orchard ones down for saturday": when it is to be, behind what it is."""
+    first = constraint.places.start
+    aimed = constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS
+    return aimed and any(other.sort != "typed" and other.places.stop < first - 1 for other in telling)
 
 
 def best_described(
@@ -109,10 +125,11 @@ def by_properties(
     if of_oneself(segment.marks):
         return None
     found = best_described(segment, utterance, ledger, taken)
-    if found is None or _is_new(segment.marks, found):
+    if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
     count = counted(segment.marks)
-    several = count > 1 or _plural(segment, found)
+    limits = any(each.sort == "bound" for each in found.telling) and not any(mark.has("one") for mark in segment.marks)
+    several = count > 1 or limits or _plural(segment, found)
     evidence = _features(found, segment, ledger) | {"counted": float(count > 1)}
     if count > 1 and len(found.entries) < count:
         return None
@@ -134,13 +151,19 @@ def by_properties(
     return Finding(found.entries, words, reason, "description", found.listed, evidence=evidence)
 
 
-def _is_new(marks: Sequence[Mark], found: Described) -> bool:
+def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     """As in "open a new urgent one", "set an alarm at 9": something that an indefinite article brings up."""
     first = min(constraint.places.start for constraint in found.telling)
     hung = heads(marks)
     until = min(hung) if hung else first
     before = marks[:until] if hung else marks[:first]
-    articles = [place for place, mark in enumerate(before) if mark.text in _INDEFINITE]
+    had = {each.places.start for each in found.telling if each.sort == "state"}  # "with a battery"
+    inside = {place for each in found.telling for place in each.places}  # "a quarter of an hour"
+    articles = [
+        place
+        for place, mark in enumerate(before)
+        if mark.text in _INDEFINITE and (english or mark.text != "a") and place + 1 not in had and place not in inside
+    ]
     definite = [
         place
         for place, mark in enumerate(before)
@@ -154,9 +177,13 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
     kind = marks[last].text if last < len(marks) else ""
     if stem(kind) != kind and stem(kind) in GROUPS and not hung and not definite:
         return True  # "chicken recipes"
-    counted = first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one")
+    counted = (
+        first > 0 and marks[first - 1].has("cardinal") and not marks[first - 1].has("digit", "one") and not definite
+    )
+    more = any(mark.text in _MORE for mark in marks[first + 1 : first + 2]) and marks[first].has("digit")
     sought = any(mark.has("search") for mark in marks) and not hung and not definite
-    if counted or sought:
+    newly = last < len(marks) and marks[last].text in _NEW_BEHIND
+    if counted or sought or more or newly:
         return True
     if not articles:
         return False
@@ -165,6 +192,8 @@ def _is_new(marks: Sequence[Mark], found: Described) -> bool:
 
 def _plural(segment: Segment, found: Described) -> bool:
     """Whether a description speaks of several."""
+    if segment.marks[0].text in _WHO and not any(mark.has("one") for mark in segment.marks):
+        return True
     for mark in segment.marks:
         named = any(mark.text in each.words.split() for each in found.telling)
         if not named and (mark.text in _PLURAL or mark.has("all", "both", "these", "them")):
@@ -204,7 +233,10 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
     names = frozenset().union(*(words for entry in found.entries for words in entry.name_words)) or frozenset()
     said = {stem(constraint.words) for constraint in found.telling}
     strange = found.reading.strange
+    nearly = {"name"} if sorts & {"nickname"} else set[str]()
     total = len(found.reading.constraints) + len(strange)
+    last = max(constraint.places.stop for constraint in found.telling)
+    begins = min([place for place in heads(marks) if place < first] or [first])
     return {
         "definite word": float(definite),
         "indefinite word": float(
@@ -221,6 +253,8 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
             and len(strange) > 0
             and sorts <= {"name", "nickname", "value"}
         ),
+        "inside strange": float(any(begins <= place < last for place in strange)),
+        "behind strange": float(definite and not heads(marks) and last in strange),
         "half known": float(
             definite
             and len(found.telling) == 1
@@ -237,6 +271,15 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "code": float(any(constraint.sort == "code" and len(constraint.words) > 2 for constraint in found.telling)),
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
         "definite name": float(definite and bool(sorts & {"name", "nickname"})),
+        "early": float(first <= _EARLY),
+        "early name": float(first <= _EARLY and bool(sorts & {"name", "nickname"})),
+        "told name": float(
+            first <= _EARLY + 1 and "name" in sorts | nearly and any(mark.text in _CALLING for mark in marks[:2])
+        ),
+        "explained": float(not strange),
+        "explained state": float(not strange and bool(sorts & {"state", "bound"})),
+        "which": float(marks[0].has("question") and bool(sorts & {"state", "bound", "typed"})),
+        "bound": float("bound" in sorts),
         "alone": float(len(found.listed.entries) == 1),
         "conflicts": float(found.conflicts > 0),
         "name": float("name" in sorts),

@@ -41,7 +41,11 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
         entry = _last_of_type(nouns, ledger, acting=acting)
         if entry is not None and (strange := _strange(nouns, entry, utterance)) < _ANOTHER:
             reason = "the last spoken of that type"
-            evidence = {"qualified": float(strange)}
+            of_type = [other for other in ledger.shown_lists[-1].entries if entry.kind_words & other.kind_words]
+            rivals = len(of_type) > 1 and ledger.chosen[-1:] != [entry]
+            if rivals and ledger.shown_lists[-1].kind == "list":
+                continue
+            evidence = {"qualified": float(strange), "rivals": float(rivals)}
             return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger), evidence=evidence)
     return None
 

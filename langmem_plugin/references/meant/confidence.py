@@ -4,11 +4,10 @@ import json
 from collections.abc import Mapping
 from importlib.resources import files
 from math import exp
-from typing import Any
 
 from langmem_plugin.references.words.language_table import by_form
 
-SURE = 0.98
+SURE = 0.985
 """From this confidence on, a finding is acted on without asking."""
 DOUBTED = 0.95
 """The most where other words may turn what is meant: a condition, an alternative, an amount."""
@@ -22,12 +21,18 @@ GROUPS = by_form(
     }
 )
 """Which findings are weighed alike, by their sort."""
-_TABLE: Mapping[str, Any] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
+_table: dict[str, Mapping[str, float]] = json.loads(files(__package__).joinpath("confidence.json").read_text("utf-8"))
+
+
+def use(table: Mapping[str, Mapping[str, float]]) -> None:
+    """Weigh by another table: for judging one before it is stored."""
+    _table.clear()
+    _table.update(table)
 
 
 def confidence(sort: str, evidence: Mapping[str, float]) -> float:
     """The chance that a finding is right, in [0, 1]."""
-    weights = _TABLE[group_of(sort, evidence)]
+    weights = _table[group_of(sort, evidence)]
     total = weights["bias"] + weights.get(f"sort {sort}", 0.0)
     total += sum(weights.get(name, 0.0) * value for name, value in evidence.items() if name != "doubt")
     return 1 / (1 + exp(-max(min(total, 30.0), -30.0)))
@@ -39,8 +44,8 @@ def group_of(sort: str, evidence: Mapping[str, float]) -> str:
 
 
 CLAIMED: Mapping[str, float] = {
-    "counted": 0.8,
-    "described": 0.73,
+    "counted": 0.81,
+    "described": 0.75,
     "described alone": 0.7,
     "pointed": 0.5,
     "pointed alone": 0.6,
@@ -50,7 +55,7 @@ CLAIMED: Mapping[str, float] = {
     "alike": 0.75,
 }
 """From which confidence a finding is said to be meant; below, and from ASKED on, the person is asked."""
-BARE = 0.4
+BARE = 0.3
 """The same of "save those", which says no more than what is to be done with what was shown together."""
 ASKED = 0.5
 

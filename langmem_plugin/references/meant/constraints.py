@@ -1,19 +1,23 @@
 """What a stretch of an utterance says of the things it means: each word or value, with the items of a list it fits."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from math import inf
 
 from rapidfuzz.distance import OSA
 
-from langmem_plugin.references.said.amounts import counted, limited
-from langmem_plugin.references.said.segments import negated
+from langmem_plugin.references.said.amounts import counted
+from langmem_plugin.references.said.segments import NEGATIONS, lacked, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
-from langmem_plugin.references.text.values import Value, likeness
+from langmem_plugin.references.text.values import Value, likeness, parts_of_date
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
@@ -24,8 +28,15 @@ _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with
 _ROOT, _ENDINGS = 7, 4
 _DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
 _ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
+_LACKING = frozenset(phrases("no|not|without|sin|ni|אין|בלי|ללא|לא"))
+_THIS = frozenset(phrases("this|coming|este|esta|proximo"))
 _BESIDE_A_STATE = frozenset(
     phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
+)
+_FRAME = frozenset(
+    phrases(
+        "everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta"
+    )
 )
 _ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
@@ -74,7 +85,11 @@ def read(
             covered.update(constraint.places)
     strange: set[int] = set()
     for place, mark in enumerate(marks):
-        if place in covered or not _tells(marks, place, utterance):
+        if place in covered or not _tells(marks, place, utterance, listed):
+            continue
+        if (joined := _joined(marks, place, listed)) is not None:
+            found.append(joined)
+            covered.add(place + 1)
             continue
         way_of = _code if mark.text[:1].isdigit() else _word
         fitting = None if _is_order(marks, place) else way_of(marks, place, listed)
@@ -85,22 +100,40 @@ def read(
     return Reading(found, frozenset(strange))
 
 
-def _tells(marks: Sequence[Mark], place: int, utterance: Utterance) -> bool:
+def _joined(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
+    """Two words that the items write as one: "rapid play" of Rapidplay."""
+    two = marks[place : place + 2]
+    if len(two) < 2 or not all(mark.text.isalpha() for mark in two):
+        return None
+    word = stem(two[0].text + two[1].text)
+    fits = tuple(float(word in listed.atoms_of(index)) for index in range(len(listed.entries)))
+    return Constraint(f"{two[0].text} {two[1].text}", "name", fits, range(place, place + 2)) if any(fits) else None
+
+
+def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: ShownList) -> bool:
     """Whether a word has a content of its own."""
     mark = marks[place]
     word = mark.text
     if not place and len(marks) > 1 and word[0].isalpha() and _opens_object(marks[1]):
         return False  # "sell the coke": what is to be done
-    if word in _ENDING or word in _BESIDE_A_STATE:
+    if word in _ENDING or word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
         return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
-        return False
+        return place > 0 and place + 1 == len(marks) and mark.has("letter") and not marks[place - 1].kinds  # "rack a"
     if word[0].isdigit():
-        return not any(
-            value.span[0] <= mark.start and mark.end <= value.span[1]
-            for value in utterance.values
-            if value.kind != "quantity" or value.unit
+        several = word[-1] == "s" and word[:-1].isdigit()  # "the 14s" are no seconds
+        called = any(word in entry.labels for entry in listed.entries)
+        return (
+            several
+            or called
+            or not any(
+                value.span[0] <= mark.start and mark.end <= value.span[1]
+                for value in utterance.values
+                if value.kind != "quantity" or value.unit
+            )
         )
+    if place and mark.has("confirm", "greeting") and stem(word) in listed.vocabulary:
+        return True  # somebody called Vale
     if mark.has("cardinal", "polite", "not", "and", "question", "confirm", "one", "greeting", "idiom"):
         return False
     verb = mark.has("choose") and not (place and marks[place - 1].has("the", "this"))
@@ -121,10 +154,9 @@ def _opens_object(mark: Mark) -> bool:
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
     """One for each stretch that says a time, a date, an amount, by all that it may say."""
-    readings: dict[tuple[int, int], list[Value]] = {}
-    for value in utterance.values:
-        readings.setdefault(value.span, []).append(value)
-    for (start, end), values in readings.items():
+    for stretch in utterance.stretches:
+        start, end = stretch.span
+        values, upto = stretch.values, stretch.upto
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places, values, utterance):
             continue
@@ -133,17 +165,38 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         words = utterance.text[start:end]
         word = stem(normal(words))
         fits: tuple[float, ...]
-        if word in listed.name_words:
+        if upto is not None:
+            sort, fits = "bound", _beyond(values, 1, listed, upto)
+        elif word in listed.name_words:
             sort, fits = (
                 "name",
                 tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
             )
         else:
-            side = limited(utterance.before(start, 2))
+            side = stretch.side
             fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
+        if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
+            fits = _soonest(values[0], fits, listed)
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
+
+
+def _soonest(said: Value, fits: tuple[float, ...], listed: ShownList) -> tuple[float, ...]:
+    """Of the days that fit "this friday" the first."""
+    days = [
+        min(
+            (
+                value.amount
+                for values in entry.values.values()
+                for value in values
+                if fit and value.unit == "day" and likeness(said, value)
+            ),
+            default=inf,
+        )
+        for fit, entry in zip(fits, listed.entries, strict=True)
+    ]
+    return tuple(fit if day == min(days) else 0.0 for fit, day in zip(fits, days, strict=True))
 
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
@@ -171,22 +224,43 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     return found
 
 
-def _beyond(values: Sequence[Value], side: int, listed: ShownList) -> tuple[float, ...]:
-    """Which items are on one side of a value; none where its unit is not said or two fields tell otherwise."""
-    said = next((value for value in values if value.unit or value.kind == "duration"), None)
-    ways: set[tuple[float, ...]] = set()
-    for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
-        near = [
-            [value for value in entry.values.get(name, ()) if said and _same_measure(said, value)]
-            for entry in listed.entries
-        ]
-        if said and sum(map(bool, near)) * 2 > len(near):
-            ways.add(tuple(float(bool(each) and (each[0].amount - said.amount) * side >= 0) for each in near))
-    return ways.pop() if len(ways) == 1 else ()
+def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None) -> tuple[float, ...]:
+    """Which items are on one side of a value, or between it and another; none where two fields tell otherwise.
+
+    A time is compared with the first that each item shows; a bare number with prices before other numbers.
+    """
+    ways: dict[tuple[float, ...], bool] = {}
+    for said in values:
+        for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
+            for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
+                near = [_measured(said, kind, entry.values.get(name, ())) for entry in listed.entries]
+                if sum(each is not None for each in near) * 2 <= len(near):
+                    continue
+                least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
+                inside = [
+                    None if each is None else least <= each <= most if upto else (each - least) * side >= 0
+                    for each in near
+                ]
+                ways.setdefault(tuple(map(float, map(bool, inside))), len(set(inside) - {None}) > 1)
+            if ways:
+                break
+    telling = [way for way, parts in ways.items() if parts] or list(ways)
+    clocked = any(said.kind in ("time", "date") for said in values)
+    return telling[0] if len(telling) == 1 or (telling and clocked) else ()
 
 
-def _same_measure(said: Value, shown: Value) -> bool:
-    return said.kind == shown.kind and (said.unit == shown.unit or (said.kind == "money" and not shown.unit))
+def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
+    """What a field shows, in the measure that a value was said in."""
+    for value in shown:
+        if value.kind != kind:
+            continue
+        if kind == "date":
+            parts = (value.amount,) if value.unit == said.unit else parts_of_date(value).get(said.unit, ())
+            if parts:
+                return parts[0]
+        elif kind == "time" or not said.unit or value.unit == said.unit or (kind == "money" and not value.unit):
+            return value.amount
+    return None
 
 
 def _is_end(marks: Sequence[Mark], place: int) -> bool:
@@ -239,7 +313,8 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             words = " ".join(mark.text for mark in marks[start : start + size])
             told = states_told(words)
             agrees = not start and marks[0].has("confirm")
-            if not told or agrees or used.intersection(places) or _falls_due(marks, start):
+            other = agrees or _falls_due(marks, start) or (size == 1 and _stands_before(marks, start))
+            if not told or other or used.intersection(places):
                 continue
             deny = negated(marks, start)
             found = [
@@ -250,6 +325,14 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             if any(best.fits):
                 yield best
                 used.update(places)
+
+
+def _stands_before(marks: Sequence[Mark], place: int) -> bool:
+    """As "on" in "any news on the order", which is no state."""
+    following = marks[place + 1] if place + 1 < len(marks) else None
+    return (
+        marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
+    )
 
 
 def _falls_due(marks: Sequence[Mark], place: int) -> bool:
@@ -274,7 +357,8 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
     known = not said.isdisjoint(listed.known_words)
     near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
-    flagged = _property(marks, place, said, listed) if all(fit for _, fit in near) else None
+    deny = negated(marks, place) or lacked(marks, place)
+    flagged = _property(marks, place, said, listed) if deny or all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
     if not known:
@@ -283,16 +367,26 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
-    if negated(marks, place) or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
-        named = any(how in ("name", "nickname") for how, _ in near)
+    if deny or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
+        if listed.captions and all(_without(listed.captions[index], said) for index, fit in enumerate(fits) if fit):
+            return Constraint(mark.text, "state", fits, range(place, place + 1))  # "no stock" of "3. TRW, no stock"
         turned = tuple(float(not fit) for fit in fits)  # "the dublin one who isnt benedict"
-        return Constraint(mark.text, "state", turned, range(place, place + 1)) if named and any(turned) else None
+        told = any(how in ("name", "nickname") for how, _ in near) or any(
+            said & entry.labels for entry in listed.entries
+        )
+        return Constraint(mark.text, "state", turned, range(place, place + 1)) if told and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
 
 
+def _without(caption: str, said: frozenset[str]) -> bool:
+    """Whether a line that showed an item says that it is without a thing."""
+    words = words_of(caption)
+    return any(before in _LACKING for before, word in pairwise(words) if word in said)
+
+
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
-    if any(said & words for words in entry.name_words):
+    if any(said & words for words in entry.name_words) or any(word in entry.labels for word in said if _is_code(word)):
         return ("type", 0.3) if said <= NO_TYPE else ("name", 1.0)
     if listed.captions and said & listed.caption_atoms[index]:
         return "value", 0.9
@@ -317,10 +411,26 @@ def _nearly(word: str, other: str) -> bool:
         return True  # "cardiologist" of cardiology
     if len(other) <= _SHORTEST_NICKNAME or ":" in other:
         return False
-    if other.startswith(word) and apart <= _LONGEST_LEFT_OUT:
+    if other.startswith(word) and apart <= _LONGEST_LEFT_OUT and (word.isascii() or len(word) > _SHORTEST_NICKNAME):
         return True
     slips = 1 + (len(word) >= _LONG)
-    return len(word) >= _SHORTEST_SLIP and apart <= slips and OSA.distance(word, other, score_cutoff=slips) <= slips
+    if len(word) < _SHORTEST_SLIP or apart > slips + 1:
+        return False
+    pairs = ((word, other), (_sound(word), _sound(other)))
+    return any(OSA.distance(first, second, score_cutoff=slips) <= slips for first, second in pairs)
+
+
+@lru_cache(4096)
+def _sound(word: str) -> str:
+    """A word by its sound: "biskit" is near to biscuit."""
+    return _TWICE.sub(r"\1", word.replace("ph", "f").translate(_SOUNDS))
+
+
+_SOUNDS, _TWICE = str.maketrans("cqzyw", "kksiv"), re.compile(r"(.)\1")
+
+
+def _is_code(word: str) -> bool:
+    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
 
 
 def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
@@ -329,7 +439,7 @@ def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     if len(digits) < _SHORTEST_CODE:
         return None
     fits = tuple(
-        float(digits in entry.digits or any(code.endswith(digits) for code in entry.numbered))
+        float(digits in entry.digits or digits in entry.labels or any(code.endswith(digits) for code in entry.numbered))
         for entry in listed.entries
     )
     return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None
@@ -340,7 +450,7 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
-    deny = negated(marks, place)
+    deny = negated(marks, place) or lacked(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)

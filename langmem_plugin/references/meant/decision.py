@@ -17,9 +17,16 @@ from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
 from langmem_plugin.references.meant.evidence import with_evidence
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
-from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import CLAUSE, Segment, of_oneself, refuses, segments, to_be_remembered
+from langmem_plugin.references.said.segments import (
+    CLAUSE,
+    Segment,
+    left_out,
+    of_oneself,
+    refuses,
+    segments,
+    to_be_remembered,
+)
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -33,7 +40,6 @@ _DENIED = re.compile(
 )
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
-_REST = frozenset(phrases("rest|others|resto|demas|השאר|היתר"))
 _EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
 _IMPLICIT = ("asked", "type", "agreed", "older")
 _TOGETHER = ("counted", "described")
@@ -67,9 +73,13 @@ class _Deciding:
         self._ledger = ledger
         self._closeness = closeness
         values = [
-            Phrase("value", *value.span) for value in utterance.values if value.kind != "quantity" or value.amount % 1
+            Phrase("value", *stretch.span)
+            for stretch in utterance.stretches
+            if stretch.side or any(value.kind != "quantity" or value.amount % 1 for value in stretch.values)
         ]
         self._segments = segments(utterance.marks, [*utterance.phrases, *values])
+        if any(phrase.kind == "others" for phrase in utterance.phrases):
+            self._segments = [left_out(segment) for segment in self._segments]
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._turned_down: list[ItemEntry] = []
@@ -103,17 +113,9 @@ class _Deciding:
         other = bool(kinds & {"another", "neither"}) and not kinds & {"numbers", "all_but"}
         marks = self._utterance.marks
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
-        rest = any(mark.text in _REST for mark in marks) and "all_but" not in kinds
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
-        meant_else = rest or but or self._limits()
         only_refused = refuses(marks) and len(self._segments) == 1
-        return other or nor or meant_else or only_refused or to_be_remembered(marks)
-
-    def _limits(self) -> bool:
-        """As in "all under 100": a limit of which it is not said what it measures."""
-        values = self._utterance.values
-        measured = {value.span for value in values if value.unit or value.kind == "duration"}
-        return any(limited(self._utterance.before(value.span[0], 2)) and value.span not in measured for value in values)
+        return other or nor or but or only_refused or to_be_remembered(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
@@ -121,13 +123,18 @@ class _Deciding:
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
-            if entries:
+            if entries and not self._of_all_one(finding):
                 finding = replace(finding, entries=entries)  # noqa: PLW2901
                 weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
         if self._whole.marks and self._whole.marks[0].has("not") and (asked := offered(self._ledger)) is not None:
             weighed = [each for each in weighed if not each.evidence.get("qualified") or each.entries != [asked]]
         told = [finding for finding in weighed if finding.sort == "description" and finding.claimed]
         return [finding for finding in weighed if not any(self._yields(finding, other) for other in told)], unclear
+
+    def _of_all_one(self, finding: Finding) -> bool:
+        """As in "all the dairy things" where one is called dairy."""
+        every = any(phrase.kind == "all" for phrase in self._utterance.phrases) and not self._utterance.has("one")
+        return every and len(finding.entries) == 1 and finding.sort in ("description", "name")
 
     def _yields(self, finding: Finding, told: Finding) -> bool:
         """Whether a finding without words for its item gives way to another item that is described: as its type does in
@@ -159,6 +166,10 @@ class _Deciding:
             if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
                 return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
             return [*found, *more], []
+        if any(phrase.kind == "others" for phrase in self._phrases()):
+            return [], []  # "keep only the beans, cancel the rest"
+        if (told := self._told_by_number()) is not None:
+            return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
         named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
@@ -185,6 +196,16 @@ class _Deciding:
                 (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
             ]
         return found, unclear
+
+    def _told_by_number(self) -> Finding | None:
+        """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
+        phrase = next((phrase for phrase in self._phrases() if phrase.kind == "numbers"), None)
+        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
+        if phrase is None or phrase.numbers[-1] <= most or not self._utterance.words(phrase).isdigit():
+            return None
+        segment = next(segment for segment in self._wanted if segment.holds(phrase))
+        finding = by_properties(segment, self._utterance, self._ledger)
+        return finding if isinstance(finding, Finding) else None
 
     def _described(self, wanted: Sequence[Segment]) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         found: list[tuple[Finding, Segment]] = []
@@ -224,7 +245,7 @@ class _Deciding:
 
     def _wanted_text(self) -> str:
         """The text with spaces for what is turned down, or says what a person does."""
-        text = self._utterance.text
+        text = self._utterance.text[: self._segments[-1].end] if self._segments else ""  # without what is to be told
         for segment in self._segments:
             if segment.rejected or of_oneself(segment.marks):
                 text = text[: segment.start] + " " * (segment.end - segment.start) + text[segment.end :]
@@ -235,9 +256,13 @@ class _Deciding:
         preposition between the two: "put that on Friday".
         """
         groups = GROUPS[found.sort], GROUPS[best.sort]
+        if found.sort == best.sort == "comparison" and not found.evidence.get("joined"):
+            return False  # "the dearest, why is it so dear"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
-        sure = found.claimed or (found.confidence >= ASKED and bool(found.evidence.get("joined")))
+        sure = found.claimed or (
+            found.confidence >= ASKED and bool(found.evidence.get("joined") or best.evidence.get("joined"))
+        )
         return set(groups) <= set(_TOGETHER) and sure
 
     def _after_preposition(self, finding: Finding) -> bool:

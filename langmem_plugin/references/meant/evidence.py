@@ -32,7 +32,11 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     known = ledger.shown_lists[-1].vocabulary if ledger.shown_lists else frozenset()
     strange = [mark for mark in here if not (word_atoms(mark.text) | {stem(mark.text)}) & known]
     listed = finding.listed
+    start = utterance.text.find(finding.words)
+    behind = next((mark for mark in utterance.marks if mark.start >= start + len(finding.words)), None)
+    unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in known
     return {
+        "followed": float(start >= 0 and unknown),
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
         "new": float(any(map(asks_new, utterance.marks))),
@@ -69,11 +73,12 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
 
 
 def _doubtful(finding: Finding, utterance: Utterance) -> bool:
-    """As in "if …", "1 or 2", "from 1 to 4", "pay 2"."""
+    """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2"."""
     texts = {mark.text for mark in utterance.marks}
     bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
     moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
-    return bare or moved or not texts.isdisjoint(_DOUBTING)
+    unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in utterance.stretches)
+    return bare or moved or unmeasured or not texts.isdisjoint(_DOUBTING)
 
 
 _OF_AMOUNTS = frozenset(
@@ -86,5 +91,6 @@ _DOUBTING = frozenset(
 
 def _content(mark: Mark, utterance: Utterance) -> bool:
     return mark.text[:1].isalpha() and not (
-        mark.text in utterance.language.stop or mark.has("polite", "choose", "confirm", "one", "greeting")
+        mark.text in utterance.language.stop
+        or mark.has("polite", "choose", "confirm", "one", "greeting", "it", "them", "these", "cardinal")
     )

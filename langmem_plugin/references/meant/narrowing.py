@@ -35,12 +35,12 @@ def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Led
         fitting = len(found.reading.constraints) - _OLDER * age
         if fitting > most and len(listed.entries) > 1:
             best, most = found, fitting
-    if best is None:
+    if best is None or (not best.entries and best.reading.strange):
         return ledger
     entries = best.entries or best.listed.entries
     if phrase.kind == "both" and len(entries) != 2:
         entries = _of_all_lists(marks, utterance, ledger, taken)
-    least = 2 if phrase.kind == "both" else 1
+    least = 2 if phrase.kind in ("all", "both") else 1
     if len(entries) < least or (best.listed is ledger.shown_lists[-1] and len(entries) == len(best.listed.entries)):
         return ledger
     return _only(entries, best.listed, ledger)

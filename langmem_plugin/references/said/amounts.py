@@ -5,12 +5,20 @@ from collections.abc import Sequence
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import phrases
 
-_ABOVE = frozenset(phrases("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|יותר מ"))
+_ABOVE = frozenset(
+    phrases("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|שמעל|יותר מ|שיותר מ")
+)
 _BELOW = frozenset(
     phrases(
-        "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|פחות מ|עד"
+        "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות מ|שפחות מ|עד"
     )
 )
+_AFTER = frozenset(
+    phrases(
+        "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ"
+    )
+)
+_BEFORE = frozenset(phrases("before|earlier than|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ"))
 _HEBREW_COUNTS = frozenset(phrases("שני|שתי|שלושת|שלוש|ארבעת|ארבע"))
 
 
@@ -33,10 +41,16 @@ def counted(marks: Sequence[Mark]) -> int:
     return 0
 
 
-def limited(before: Sequence[Mark]) -> int:
-    """By the two words before a value: 1 where it is the least that things are to have, -1 where the most, else 0."""
+def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:
+    """By the words before a value: 1 where it is the least that things are to have, -1 where the most, else 0.
+
+    `clocked` values are times and dates, of which "after" and "before" are said.
+    """
     texts = [mark.text for mark in before]
-    for told in (" ".join(texts[-1:]), " ".join(texts)):
-        if told in _ABOVE or told in _BELOW:
-            return 1 if told in _ABOVE else -1
+    for size in range(1, len(texts) + 1):
+        told = " ".join(texts[-size:])
+        if told in _ABOVE or (clocked and told in _AFTER):
+            return 1
+        if told in _BELOW or (clocked and told in _BEFORE):
+            return -1
     return 0

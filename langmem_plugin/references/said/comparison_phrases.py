@@ -45,7 +45,10 @@ def _is_meant(cursor: Cursor, mark: Mark) -> bool:
         return False
     if mark.text in _ADVERBS and not before.has("the", "this") and not after.has("one"):
         return False
-    if is_superlative(mark.text, cursor.language) or mark.definite or earlier.has("the") or after.has("one"):
+    superlative = is_superlative(mark.text, cursor.language)
+    if after.text == "than" and not superlative and not before.has("the", "one", "this"):
+        return False  # "does matte fade slower than glossy"
+    if superlative or mark.definite or earlier.has("the") or after.has("one"):
         return True
     if before.has("the", "one", "this", "these", "its", "cardinal"):
         return True

@@ -14,7 +14,7 @@ _OF_TIME = frozenset(("at", "by", "for", "until", "till", "a", "en", "para", "ב
 _GOES_ON = frozenset(
     ("i", "im", "i'm", "we", "you", "nobody", "they", "he", "she", "the", "its", "it's", "that's", "thats")
 )
-_INTRODUCES = frozenset(("with", "con", "what about", "how about", "on", "between", "entre"))
+_INTRODUCES = frozenset(("with", "con", "עם", "על", "what about", "how about", "on", "between", "entre"))
 _SHORT = 6
 _REVISES = frozenset(("make it", "make", "change", "cambia", "ponlo"))
 _SIGNS_BEFORE = frozenset("+*=$€₪£/.:")
@@ -139,6 +139,8 @@ def _is_time(cursor: Cursor) -> bool:
 def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
     """Whether "2" or "2, 3" picks items by what stands around it, up to `place` and the `closing` mark."""
     before, listed = cursor.near(-1), place > cursor.index + 1
+    if before.text == "את":
+        return True
     if listed and before.text not in _OF_TIME and not closing.has("month") and cursor.near(1).text != ",":
         return True
     asked = before.has("question") and len(cursor.marks) <= _SHORT

@@ -43,7 +43,7 @@ def _read(cursor: Cursor, *, exceptions: bool) -> list[Phrase]:
 
 def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     """As in "all but the first": what stands after the exception is its `inner` phrases. Reads to the end."""
-    if not mark.has("except"):
+    if not mark.has("except") or (mark.text == "menos" and cursor.near(1).has("of")):
         return None
     before, rest = cursor.marks[: cursor.index], cursor.marks[cursor.index + 1 :]
     every = (

@@ -3,8 +3,12 @@
 from langmem_plugin.references.said.cursor import Cursor
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.words import phrases
 
 _MOST_COUNTED = 12
+_OTHERS = frozenset(phrases("others|other ones|other|los otros|las otras|los demas|las demas|otros|otras"))
+_REST = frozenset(phrases("rest|resto|demas|השאר|היתר|האחרים|האחרות"))
+_LIKE = frozenset(("like", "than", "as", "como", "que"))
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
@@ -38,6 +42,8 @@ def _points_at_nothing(cursor: Cursor, mark: Mark) -> bool:
         counted = cursor.near(-2)
         return counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
     if mark.has("this"):
+        if before.text in _STATES and after.text.startswith(("some", "any")):
+            return True  # "or is that someone else"
         return after.text in _STATES and cursor.near(2).text != "one"
     if mark.has("there"):
         return before.text in _STATES or after.text in _STATES
@@ -62,19 +68,27 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
         return _other(cursor, mark)
     if kind == "both" and cursor.near(1).has("cardinal", "ordinal", "label", "marker", "the"):
         return None
+    if mark.text == "each" and (cursor.near(-1).has("digit", "unit", "value") or cursor.near(-2).has("digit")):
+        return None  # "under 90 euros each"
     size = 1
     while cursor.near(size).has("of", "the", "these", "them") and not cursor.near(size).has("idiom"):
         size += 1
     count = cursor.near(size).count
+    count = count if count <= _MOST_COUNTED else 0
     size += count > 0
     return cursor.take(kind, size + cursor.near(size).has("one"), count=count)
 
 
 def _other(cursor: Cursor, mark: Mark) -> Phrase | None:
-    if not mark.has("another", "other"):
-        return None
+    if mark.text in _REST:
+        return None if cursor.near(-2).text in _LIKE else cursor.take("others", 1)
+    if not mark.has("another", "other") or (mark.text == "עוד" and cursor.near(1).text[:1] == "ל"):
+        return None  # "אפשר עוד להציל", "עוד לא"
     definite = (
         mark.definite or mark.text.startswith(("the ", "el ", "la ")) or cursor.near(-1).has("the", "this", "its")
     )
-    one = cursor.near(1).has("one")
+    one, count = cursor.near(1).has("one"), cursor.near(1).count
+    several = mark.text in _OTHERS and (mark.text.startswith(("los ", "las ")) or cursor.near(-1).has("the", "these"))
+    if several or (definite and count):
+        return cursor.take("others", 1 + (count > 0), count=count)
     return cursor.take("other" if definite else "another", 1 + one, one=one)

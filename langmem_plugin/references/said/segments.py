@@ -1,5 +1,6 @@
 """An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -9,6 +10,7 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import phrases
 
 _BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
+_BUT = frozenset(("but", "pero", "אבל"))
 _JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
 _CORRECTS = frozenset(
     phrases(
@@ -22,7 +24,7 @@ _STATES = frozenset(
         "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
     )
 )
-_PART_OF_VERB = frozenset(
+NEGATIONS = frozenset(
     phrases(
         "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
     )
@@ -36,7 +38,7 @@ _RELATIVE = frozenset(
 )
 _UNFIT = frozenset(
     phrases(
-        "doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
+        "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
     )
 )
 _ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
@@ -59,11 +61,17 @@ class Segment:
 def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
+    opening: list[Mark] = []
+    denied = False
     for held, joined, corrects in _pieces(marks, found):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
+            if pieces and held is not opening and (heads(held[:3]) or held[0].has("the", "this")):
+                pieces[0] = replace(pieces[0], rejected=pieces[0].rejected or denied)
+            if not pieces:
+                opening, denied = held, held[0].text in ("no", "לא") and len(held) in (2, 3)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -82,25 +90,49 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
+        if held and _begins_message(marks, place):
+            break
         ahead = marks[place + 1 : place + 2]
         first = not held or held[-1].text == "no"
         told = mark.text in _CORRECTS or two in _CORRECTS
         if mark.text in _CORRECTS_FIRST and ahead:
             told = told or first or _is_place(held[-1], ahead[0])
+        counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
-            or (not no_the and _starts_rejection(marks, place))
+            or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
+        if mark.text in _BUT and following in NEGATIONS | {"no"} and held:
+            held.append(mark)  # "the one with parking but no lift"
+            continue
         joins = mark.text in _JOINS
+        if mark.text == "?" and len(held) > 1 and held[-1].text == "no":
+            held.pop()  # "the third is new, no?"
         if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
             held, joined, corrects = [mark] if begins and not turns else [], joins, turns
         elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _CORRECTS:
             held.append(mark)
     yield held, joined, corrects
+
+
+def _begins_message(marks: Sequence[Mark], place: int) -> bool:
+    """As in "tell mia *that* I'm late", "תגיד לו *שאני* מאחר": from there on it is what is to be said."""
+    if place < 2 or not any(mark.text in TELLING for mark in marks[:2]):
+        return False
+    following = marks[place + 1].text if place + 1 < len(marks) else ""
+    return marks[place].text in _TOLD or (marks[place].text in ("that", "que", "q") and following in CLAUSE)
+
+
+TELLING = frozenset(
+    phrases(
+        "tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי"
+    )
+)
+_TOLD = frozenset(phrases("שאני|שאנחנו|שזה|שיש|שאין|שהוא|שהיא|שהם"))
 
 
 def _is_place(before: Mark, after: Mark) -> bool:
@@ -110,10 +142,14 @@ def _is_place(before: Mark, after: Mark) -> bool:
 
 def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
     """As in "not the 3rd one *the* 4th", "not acme *the* cheaper one": a second thing, behind one turned down."""
+    if len(held) > 2 and held[0].text == "no" and held[1].has("not"):
+        held = held[1:]
     if len(held) < 2 or held[0].text not in ("not", "no", "לא") or refuses(held):
         return False
     named = (
-        len(held) == 2 and not held[1].kinds and any(each.has("comparison", "ordinal", "last") for each in following)
+        len(held) == 2
+        and not held[1].kinds
+        and any(each.has("comparison", "ordinal", "last", "one") for each in following)
     )
     return (
         (named and mark.has("the"))
@@ -170,7 +206,7 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
     for mark in reversed(marks[max(place - 4, 0) : place]):
         if (
-            mark.text in _PART_OF_VERB
+            mark.text in NEGATIONS
             or mark.has("not")
             or mark.text in ("no", "out of", "missing", "lacks", "lack", "w/o")
         ):
@@ -180,6 +216,15 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
     return False
 
 
+def lacked(marks: Sequence[Mark], place: int) -> bool:
+    """Whether it is said behind a word that the things meant are without it: "turn on alerts for those that don't have it"."""
+    told = " ".join(mark.text for mark in marks[place + 1 :])
+    return _LACKS.search(told) is not None
+
+
+_LACKS = re.compile(
+    r"(?:doesn'?t|don'?t|hasn'?t|haven'?t|no|not|didn'?t)(?: (?:have|has|got|get))? (?:it|one|any|them|yet)$|\bno (?:lo|la) tienen?$|\bque no tienen?$|ש?אין (?:לו|לה|להם|להן)$"
+)
 _TAKING = frozenset(
     phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after")
 )
@@ -220,11 +265,14 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
 
 CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
 """Words that a clause begins with."""
+_NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
 _REMEMBER = frozenset(phrases("remember|recuerda|note|apunta|זכור|תזכור|תזכרי"))
 
 
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
     """As in "remember that im paying for the venue": a statement, to be kept as it is."""
+    if len(marks) > _LONG_NOTE and marks[-1].text in _NOTE_IT and not marks[0].has("the", "this", "one", "ordinal"):
+        return True
     for place, mark in enumerate(marks[:2]):
         if mark.text in _REMEMBER:
             rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
@@ -248,3 +296,20 @@ def refuses(marks: Sequence[Mark]) -> bool:
             return True
     opening = texts[1] if len(texts) > 1 and texts[0] == "no" else ""
     return len(opening) > 4 and opening.endswith(_SPANISH_ORDER) and opening.isalpha() and not marks[1].kinds
+
+
+_LEAVING = frozenset(
+    phrases(
+        "leave out|skip|ignore|forget|forget about|drop|deja fuera|quita|olvida|salta|תשאיר בחוץ|תוריד|תוותר על|בלי"
+    )
+)
+
+
+def left_out(segment: Segment) -> Segment:
+    """As in "leave out the sold ones and send me the rest": turned down, without the verb; else as it was."""
+    texts = [mark.text for mark in segment.marks[:3]]
+    for place, (text, after) in enumerate(pairwise((*texts, ""))):
+        size = 2 if f"{text} {after}" in _LEAVING else 1 if text in _LEAVING else 0
+        if size and len(segment.marks) > place + size:
+            return replace(segment, marks=segment.marks[place + size :], rejected=True)
+    return segment

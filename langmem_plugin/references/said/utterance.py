@@ -1,9 +1,11 @@
 """What a person said, read once: its words with their grammatical kinds, its phrases, its words and values."""
 
+import re
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import Mark, marked
@@ -11,9 +13,32 @@ from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.said_values import said_values
 from langmem_plugin.references.text.tokens import is_stop, stem, words_of
 from langmem_plugin.references.text.values import Value
+from langmem_plugin.references.words import phrases
 
 NEAR = 40
 """Letters between two words that are still quoted as one stretch."""
+
+
+_BETWEEN = frozenset(phrases("between|from|entre|desde|de|del|בין|מ"))
+_AND = frozenset(phrases("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the"))
+_DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_OR_LESS, _OR_MORE = (
+    re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
+    for words in (
+        "or less|or under|or fewer|or below|or cheaper|or before|max|tops|at most|o menos|como mucho|או פחות|מקסימום",
+        "or more|or over|or above|or later|or up|and up|and over|at least|o mas|o más|como minimo|או יותר|ומעלה|לפחות",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Where a value is said, in all its readings; `side` is 1 where it is the least, -1 the most, `upto` the other end."""
+
+    span: tuple[int, int]
+    values: list[Value]
+    side: int = 0
+    upto: Value | None = None
 
 
 class Utterance:
@@ -88,6 +113,46 @@ class Utterance:
         return said_values(self.text)
 
     @cached_property
+    def stretches(self) -> list["Stretch"]:
+        """Where values are said, in order, with what they limit; "between 3 and 5" is one stretch."""
+        readings: dict[tuple[int, int], list[Value]] = {}
+        for value in self.values:
+            readings.setdefault(value.span, []).append(value)
+        spans = sorted(readings)
+        found: list[Stretch] = []
+        place = 0
+        while place < len(spans):
+            span, after = spans[place], spans[place + 1] if place + 1 < len(spans) else None
+            ranged = self._range(readings[span], readings[after]) if after is not None else None
+            if ranged is not None:
+                found.append(ranged)
+                place += 2
+                continue
+            values = readings[span]
+            figure = _DIGIT.search(self.text, *span)  # "despues de las 19" is one time
+            clocked = any(value.kind in ("time", "date") for value in values)
+            starts = (span[0], figure.start() if figure else span[0])
+            side = next((side for start in starts if (side := limited(self.before(start, 3), clocked=clocked))), 0)
+            behind = _OR_LESS.match(self.text, span[1]) or _OR_MORE.match(self.text, span[1])
+            if behind is not None:
+                side = -1 if behind.re is _OR_LESS else 1
+            found.append(Stretch((span[0], behind.end() if behind else span[1]), values, side))
+            place += 1
+        return found
+
+    def _range(self, first: Sequence[Value], last: Sequence[Value]) -> "Stretch | None":
+        """As in "between monday and friday"."""
+        opened = self.before(first[0].span[0], 1)
+        joint = self.text[first[0].span[1] : last[0].span[0]].strip().lower()
+        if not opened or opened[0].text not in _BETWEEN or joint not in _AND:
+            return None
+        for value in (*first, *_as_measured(first, last, self.text)):
+            upto = next((other for other in last if (other.kind, other.unit) == (value.kind, value.unit)), None)
+            if upto is not None and upto.amount >= value.amount:
+                return Stretch((value.span[0], upto.span[1]), [value], 1, upto)
+        return None
+
+    @cached_property
     def wanted_marks(self) -> list[Mark]:
         """The words of the clauses that ask for something, without those of "no, don't …"."""
         return _wanted(self.marks)
@@ -111,6 +176,16 @@ class Utterance:
                 if words:
                     found.append(tuple(words))
         return found
+
+
+def _as_measured(first: Sequence[Value], last: Sequence[Value], text: str) -> list[Value]:
+    """As "85" in "85 to 100 minutes": in the measure of the other end."""
+    bare = next((value for value in first if value.kind == "quantity" and not value.unit), None)
+    figure = _FIGURE.search(text, *last[0].span)
+    if bare is None or figure is None or not float(figure[0]):
+        return []
+    measured = (value for value in last if value.unit or value.kind in ("duration", "money"))
+    return [replace(value, amount=bare.amount * value.amount / float(figure[0]), span=bare.span) for value in measured]
 
 
 def _wanted(marks: Sequence[Mark]) -> list[Mark]:

@@ -74,7 +74,7 @@ def _text(key: str, text: str, siblings: Mapping[str, object]) -> list[Value]:
         return [Value("duration", sum(float(amount or 0) * minutes for amount, minutes in amounts))]
     if figure := _FIGURE.fullmatch(text):
         return _figure(key, number(figure[2]) * (-1 if figure[1] else 1), siblings)
-    named = set(key_words(key))
+    named = set(key_words(key)) - {"hora"}  # which is when
     if (watch := _STOPWATCH.fullmatch(text)) and named & (KEYS["duration"] | MINUTES.keys()):
         first, second, third = (int(part or 0) for part in watch.groups())
         long = Value("duration", first * 60 + second + third / 60)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from langmem_plugin.references.text.tokens import key_words, normal, stem
+from langmem_plugin.references.words.field_names import PRICE
 from langmem_plugin.references.words.states import LONGEST_STATE, STATES
 
 _BESIDE = frozenset(("is", "has", "at", "by", "date", "on"))
@@ -10,6 +11,8 @@ _BESIDE = frozenset(("is", "has", "at", "by", "date", "on"))
 _NOT = frozenset(("not", "no", "never", "sin", "לא"))
 _NOTHING = frozenset(("none", "no", "n/a", "false", "-", ""))
 _COUNTS = frozenset(("delay", "late", "count"))
+_PRICES = frozenset(PRICE[:5])
+_FREE = next(state for state, holds in STATES["gratis"] if holds)
 _LONGEST_TEXT = 40  # letters of a value that is a state, such as OUT_OF_ORDER
 
 
@@ -28,6 +31,8 @@ def states_of(item: Mapping[str, object]) -> dict[int, bool]:
                 found.setdefault(state, holds is bool(value))
             elif key[-1:] in (("at",), ("date",), ("on",)):
                 found.setdefault(state, holds)
+        if not isinstance(value, bool) and not _PRICES.isdisjoint(key) and (figure := _figure(value)) is not None:
+            found.setdefault(_FREE, figure == 0)
         if isinstance(value, str) and len(value) <= _LONGEST_TEXT:
             for state, holds in text_states(value).items():
                 found.setdefault(state, holds)
@@ -38,10 +43,25 @@ def properties_of(item: Mapping[str, object]) -> dict[str, bool]:
     """By the words of its fields' names, whether there is anything of it: an empty list is no attachment."""
     found: dict[str, bool] = {}
     for key, value in _fields(item):
-        there = value.lower() not in _NOTHING if isinstance(value, str) else bool(value)
+        there = _is_there(value)
         for word in key:
             found.setdefault(stem(word), there)
     return found
+
+
+def _figure(value: object) -> float | None:
+    if isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, (int, float)) else None
+
+
+def _is_there(value: object) -> bool:
+    if isinstance(value, Mapping):
+        return any(_is_there(inner) for inner in value.values())
+    return value.lower() not in _NOTHING if isinstance(value, str) else bool(value)
 
 
 def text_states(text: str) -> dict[int, bool]:

@@ -10,9 +10,17 @@ from langmem_plugin.references.shown.field_values import field_values
 from langmem_plugin.references.shown.item_states import properties_of, states_of
 from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
-from langmem_plugin.references.text.values import Value
+from langmem_plugin.references.text.values import Value, instant
 from langmem_plugin.references.words import phrases
 
+_SIGNS = re.compile(r"[\W_]")
+_BEGINS, _FINISHES = (
+    frozenset(phrases(words))
+    for words in (
+        "start|starts|begin|begins|from|checkin|arrival|arrive|arrives|pickup|inicio",
+        "end|ends|finish|until|to|checkout|departure|depart|leave|leaves|return|dropoff|fin",
+    )
+)
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
 DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
@@ -186,7 +194,20 @@ class ItemEntry:
                     found[f"{key}.{inner}"] = field_values(f"{key}_{inner}", part, value)
             else:
                 found[key] = field_values(key, value, self.item)
+        if lasting := self._lasting(found):
+            found["duration"] = [lasting]
         return found
+
+    def _lasting(self, values: Mapping[str, list[Value]]) -> Value | None:
+        """From when it starts to when it ends, where it tells both and no duration."""
+        ends = []
+        for words in (_BEGINS, _FINISHES):
+            told = [name for name in values if self.fields.get(name, frozenset()) & words and instant(values[name])]
+            ends += [instant(values[told[0]])] if len(told) == 1 else []
+        if len(ends) < 2 or any(value.kind == "duration" for each in values.values() for value in each):
+            return None
+        first, last = (end or 0.0 for end in ends)
+        return Value("duration", last - first) if last > first else None
 
     @cached_property
     def states(self) -> Mapping[int, bool]:
@@ -197,6 +218,12 @@ class ItemEntry:
     def properties(self) -> Mapping[str, bool]:
         """See item_states.py."""
         return properties_of(self.item)
+
+    @cached_property
+    def labels(self) -> frozenset[str]:
+        """Its values of one word: a brand, a colour, a category."""
+        texts = (value for _, value in leaves(self.item) if isinstance(value, str) and " " not in value)
+        return frozenset(form for text in texts for form in (stem(normal(text)), _SIGNS.sub("", normal(text))))
 
     @cached_property
     def digits(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.name_matching import named_in, sharing
-from langmem_plugin.references.shown.reply_matching import aligned, spoken_of
+from langmem_plugin.references.shown.reply_matching import aligned, spoken_of, told_of
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.shown.text_lists import ListLine, labelled_lines, read_lines
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
@@ -20,6 +20,8 @@ MOST_LINES = 300
 """Lines of a reply that are taken for items; each is compared with each item."""
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
+_OPENING = 30  # letters by which a line of a list is known
+_MOST_TOLD = 30  # items of a reply in sentences, of which each is looked for
 _MOST_NAMED = 8  # items in a reply that speaks of known ones
 
 
@@ -167,10 +169,30 @@ class Ledger:
         for result_list in self.pending:
             if not any(id(entry) in shown for entry in result_list.entries):
                 self._show(result_list.entries, "all", (result_list,))
+        self._show_beside(reply, lines, [entry for entry in candidates if id(entry) not in shown])
         listed = self._show(entries, "list", used, [line.number for line in lines])
         listed.captions = [line.text for line in lines]
         listed.lettered = any(line.lettered for line in lines)
         return True
+
+    def _show_beside(self, reply: str, lines: list[ListLine], left: list[ItemEntry]) -> None:
+        """What the sentences around a list tell of the same result: seen, but in no place of the list."""
+        if not self.pending or not left:
+            return
+        listed = [line.text[:_OPENING] for line in lines]
+        around = "\n".join(
+            raw for raw in reply.splitlines() if "|" not in raw and not any(text in raw for text in listed)
+        )
+        told = told_of(around, [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS])
+        found = [entry for entry in left if id(entry) in told]
+        if found:
+            sources = tuple(each for each in self.pending if any(entry in each.entries for entry in found))
+            nouns = frozenset[str]().union(*(source.nouns for source in sources))
+            beside = ShownList(
+                found, [None] * len(found), self.turn, "beside", nouns, sources[-1].tool, sources=sources
+            )
+            beside.captions = [told[id(entry)] for entry in found]
+            self.shown_lists.append(beside)
 
     def _show_details(self, lines: list[ListLine], entry: ItemEntry, sources: tuple[ResultList, ...]) -> bool:
         """The reply spells out one item: its parts or fields, not a list of other things."""
@@ -190,7 +212,11 @@ class Ledger:
     def _show_pending(self, reply: str) -> None:
         spoken = [(*spoken_of(reply, result_list.entries), result_list) for result_list in self.pending]
         for entries, _, result_list in sorted(spoken, key=lambda each: each[1] if each[0] else -2):
-            self._show(entries or result_list.entries, "prose" if entries else "all", (result_list,))
+            listed = self._show(entries or result_list.entries, "prose" if entries else "all", (result_list,))
+            told = told_of(reply, result_list.entries) if 1 < len(entries) <= _MOST_TOLD else {}
+            listed.captions = [told[id(entry)] for entry in entries if id(entry) in told]
+            if len(listed.captions) < len(entries):
+                listed.captions = []
         self.pending.clear()
 
     def _speak_of_older(self, reply: str) -> None:

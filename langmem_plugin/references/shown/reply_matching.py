@@ -1,7 +1,8 @@
 """Which items of a result a reply of the assistant speaks of, and which item each line of its list stands for."""
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rapidfuzz import fuzz
 
@@ -28,7 +29,11 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
         for entry in entries:
             names = entry.name_words[0] if entry.name_words else frozenset()
             own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
-            if id(entry) not in mentions and mentions and len(own) * 2 >= len(names) > 0:
+            if (
+                id(entry) not in mentions
+                and mentions
+                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=len) in own))
+            ):
                 mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
     if mentions and len(mentions) < len(entries):
         for entry in _told_by_value(text, [entry for entry in entries if id(entry) not in mentions], entries):
@@ -115,3 +120,38 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
             found[row] = entries[column]
             used.add(column)
     return found
+
+
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")
+
+
+def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
+    """By the entries' identities, what sentences say of each that they name: how the sentence begins, and what follows
+    the entry up to the next one.
+    """
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    called = Counter(name for entry in entries for name in {normal(name) for name in entry.names[:2]})
+    found: dict[int, str] = {}
+    for sentence in _SENTENCE.findall(text[:_LONGEST]):
+        low = normal(sentence)
+        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency, called)) >= 0}
+        ordered = sorted(at.items(), key=lambda each: each[1])
+        for number, (key, place) in enumerate(ordered):
+            end = ordered[number + 1][1] if number + 1 < len(ordered) else len(sentence)
+            found.setdefault(key, f"{sentence[: ordered[0][1]]} {sentence[place:end]}")
+    return found
+
+
+def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
+    """Where a sentence names an entry, by a name or by words that no other entry holds; -1 where it does not."""
+    names = [normal(name) for name in entry.names[:2]]
+    places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
+    own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]
+    if not places:
+        whole = {match.group(): match.start() for match in _WORD.finditer(low)}
+        places = [whole[word] for word in own if word in whole]
+    return min(places, default=-1)
+
+
+_WORD = re.compile(r"\w+")
+_LONGEST, _SHORT = 4_000, 3

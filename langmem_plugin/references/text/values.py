@@ -84,10 +84,12 @@ def _same_time(said: Value, shown: Value) -> bool:
 def _same_date(said: Value, shown: Value) -> bool:
     if said.unit == shown.unit:
         return said.amount == shown.amount
-    return shown.amount in _parts(said).get(shown.unit, ()) or said.amount in _parts(shown).get(said.unit, ())
+    return shown.amount in parts_of_date(said).get(shown.unit, ()) or said.amount in parts_of_date(shown).get(
+        said.unit, ()
+    )
 
 
-def _parts(value: Value) -> dict[str, tuple[float, ...]]:
+def parts_of_date(value: Value) -> dict[str, tuple[float, ...]]:
     """What a date also is, by unit."""
     if value.unit == "month-day":
         month, day = divmod(int(value.amount) - 1, 31)
@@ -120,7 +122,7 @@ def numbers(value: Value) -> tuple[float, ...]:
     if value.kind == "time":
         return (amount / 60, abs(amount / 60 - 12)) if value.until is None else ()
     if value.kind == "date":
-        return (amount,) if value.unit in ("day-of-month", "year") else _parts(value).get("day-of-month", ())
+        return (amount,) if value.unit in ("day-of-month", "year") else parts_of_date(value).get("day-of-month", ())
     return (amount,)
 
 
@@ -134,6 +136,12 @@ def comparable(fields: Sequence[Sequence[Value]]) -> list[float | None]:
     measures = [_measure(values) for values in fields]
     scales = {measure[0] for measure in measures if measure and (measure[0][0] != "money" or measure[1])}
     return [measure[1] if measure and len(scales) < 2 else None for measure in measures]
+
+
+def instant(values: Sequence[Value]) -> float | None:
+    """The minute that a date with a time tells; of a date alone its midnight."""
+    measure = _measure(values)
+    return measure[1] if measure and measure[0] == ("date", "day") else None
 
 
 def _measure(values: Sequence[Value]) -> tuple[tuple[str, str], float] | None:

@@ -90,6 +90,7 @@ ENGLISH = Language(
             fields.PRICE: "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly",
             fields.DURATION: "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time",
             fields.CLOCK: "later|latest|starts last|leaves last",
+            fields.RECENT: "most recently|more recently|last used|last seen",
             fields.AGE: "newer|newest|most recent|more recent|younger|youngest|more modern|most modern",
             fields.RATING: "best|better|best rated|better rated|highest rated|higher rated|top rated|highest rating|best rating|best reviewed|most stars|more stars|most popular|higher rating|best reviews|highest score|better reviews",
             fields.WEIGHT: "heaviest|heavier",

@@ -20,6 +20,9 @@ DISTANCE = phrases("distance|km|miles|meters|away|distancia|kilometros|meter|מ�
 SIZE = phrases(
     "size|area|sqft|bedrooms|beds|servings|serves|capacity|quantity|count|seats|amount|length|height|weight|number|population|tamano|porciones|cantidad|personas|people|guests|pages|volume|גודל|מנות|כמות"
 )
+RECENT = phrases("last|recent|latest|updated|modified|used|visited|seen") + tuple(
+    word for word in CLOCK if word != "year"
+)
 AGE = phrases("year|released|date|ano|שנה|published|created|recorded|age|born|built|updated|modified")
 EASE = phrases("difficulty|level|effort|steps|complexity|dificultad|קושי")
 HEAT = phrases("temperature|heat|spice|spiciness|temp")
