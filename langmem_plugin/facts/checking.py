@@ -1,5 +1,6 @@
 """Whether what was found is stated for good, and what of its words is the value."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -16,6 +17,8 @@ from langmem_plugin.facts.words.language_table import words
 _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"
 ) | {"monthly payment", "work schedule", "field of study"}
+_LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח")
+_PER_HOUR: Final = words("an|a|per|the|each|hour|h|/|la|por|hora|cada|לשעה|שעה")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
 
@@ -44,9 +47,21 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     if said.over and not said.negated and _gone(reading, said):
         said = replace(said, negated=True)
     value = _trimmed(reading, said)
+    if said.subject.noun is not None and _in_jest(reading, value):
+        return None
     if not is_value(value, said.attribute, said.subject, reading.language, negated=said.negated, noted=reading.noted):
         return None
     return replace(said, value=value, instead_of=said.instead_of or _instead_of(reading, said))
+
+
+def _in_jest(reading: Reading, value: Sequence[Token]) -> bool:
+    """As in "my diet is 90% cold coffee and spite lol": laughed at, and no name or number that one would look up."""
+    laughs = any(token.plain in _LAUGHS for token in reading.tokens)
+    return (
+        laughs
+        and not reading.noted
+        and (any(t.plain == "%" for t in value) or not any(t.capital or t.plain[:1].isdigit() for t in value))
+    )
 
 
 def _instead_of(reading: Reading, said: Finding) -> tuple[Token, ...]:
@@ -89,6 +104,8 @@ def _trimmed(reading: Reading, said: Finding) -> tuple[Token, ...]:
         for moment in reversed(moments_in(reading, value, ahead=said.ahead)):
             if moment.last == len(value) and moment.first > 0:
                 value = value[: moment.first]
+    while len(value) > 1 and said.attribute == "hourly rate" and value[-1].plain in _PER_HOUR:
+        value.pop()
     while value and (
         not value[-1].word
         or value[-1].plain in reading.language.fillers | reading.language.joins | {"by", "for", "before"}

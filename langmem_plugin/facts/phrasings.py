@@ -7,11 +7,14 @@ from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
-from langmem_plugin.facts.grammar import begins
+from langmem_plugin.facts.grammar import bare, begins
+from langmem_plugin.facts.person_nouns import is_profession
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, attribute_at, subject_at
+from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
+from langmem_plugin.facts.words.language_table import words
 
 _WHERE: Final = (
     ("where", "i", "work"),
@@ -21,6 +24,11 @@ _WHERE: Final = (
     ("donde", "trabajo"),
     ("donde", "vivo"),
 )
+
+
+_PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
+_HERE: Final = words("here|aqui|פה|כאן")
+_BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
 
 def changed(reading: Reading, at: int) -> Finding | None:
@@ -84,9 +92,10 @@ def asked_for(reading: Reading, at: int) -> Finding | None:
 def profession(reading: Reading, subject: Subject) -> Finding | None:
     """As in "My partner is a paediatric nurse"."""
     at, negated = subject.end, False
-    if at >= len(reading.tokens) or reading.tokens[at].plain not in ("am", "are", "is", "'s"):
+    if at < len(reading.tokens) and reading.tokens[at].plain in _BEING:
+        at += 1
+    elif reading.language.name != "he" or subject.noun is not None:
         return None
-    at += 1
     while at < len(reading.tokens) and (
         reading.tokens[at].plain in reading.language.fillers or reading.tokens[at].plain in reading.language.negations
     ):
@@ -94,13 +103,48 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
         at += 1
     last = value_end(reading, at) if at < len(reading.tokens) else at
     value = reading.tokens[at:last]
-    words = [
-        place for place, token in enumerate(value[:5]) if token.plain.removesuffix("s") in reading.language.professions
-    ]
-    if not words or (value[0].plain not in ("a", "an", "the") and subject.third):
+    named = [place for place, token in enumerate(value[:5]) if is_profession(token.plain, reading.language)]
+    if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
         return None
-    value = value[: words[-1] + 1]
+    if reading.language.name == "en":
+        value = value[: named[-1] + 1]
+    elif named[0] > 0 and value[0].plain not in reading.language.articles:
+        return None  # what somebody is stands first
+    else:
+        value = value[: next((at for at, token in enumerate(value) if at and _is_place(token)), len(value))]
     return checked(reading, Finding(subject, "job", value, subject.first, at + len(value), negated=negated))
+
+
+def employed_there(reading: Reading, said: Finding) -> Finding | None:
+    """The employer of "I'm a supervisor at Lidl", once the job is read."""
+    at = said.last
+    if said.attribute != "job" or said.negated or said.over or at >= len(reading.tokens):
+        return None
+    word = reading.tokens[at]
+    attached = reading.language.name == "he" and word.plain[:1] == "ב" and len(word.plain) > 2
+    first = at if attached else at + 1
+    if not attached and (word.plain not in ("at", "en") or first >= len(reading.tokens)):
+        return None
+    if not (attached or reading.tokens[first].capital or reading.tokens[first].plain in ("el", "la")):
+        return None
+    value = reading.tokens[first : value_end(reading, first)]
+    if bare(word, 1).plain in _PARTS_OF_WORK:
+        return None
+    if attached:
+        value = (bare(word, 1), *value[1:])
+    return checked(reading, Finding(replace(said.subject), "employer", value, said.first, first + len(value)))
+
+
+def here(reading: Reading, at: int) -> Finding | None:
+    """As in "Vegan here, …", "type 1 diabetic here": what somebody says of themselves, without themselves."""
+    for end in range(at + 1, min(at + 5, len(reading.tokens))):
+        if reading.tokens[end].plain in _HERE:
+            if end + 1 < len(reading.tokens) and reading.tokens[end + 1].word:
+                return None
+            return predicate(reading, replace(SPEAKER, first=at, end=at), unsaid=True)
+        if not reading.tokens[end].word:
+            return None
+    return None
 
 
 def turned_round(reading: Reading, subject: Subject) -> Finding | None:
@@ -176,3 +220,8 @@ def noted(reading: Reading, at: int) -> Finding | None:
                 return copula(reading, replace(thing, noun="monthly payment"), "monthly payment")
             return copula(reading, replace(thing, who=SELF, noun=who), who)
     return predicate(reading, replace(SPEAKER, first=at, end=at, third=True), unsaid=True)
+
+
+def _is_place(token: Token) -> bool:
+    """Where what somebody is comes to where: "en el hospital", "במלון"."""
+    return token.plain == "en" or (token.plain[:1] == "ב" and len(token.plain) > 2)

@@ -8,15 +8,36 @@ from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import Match, bare, begins, best_match
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.routines import routine
+from langmem_plugin.facts.routines import habit, routine
 from langmem_plugin.facts.subjects import Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.value_checks import NOT_EATEN, PARTICLES
+from langmem_plugin.facts.value_checks import EVENTS, NOT_EATEN, PARTICLES
 from langmem_plugin.facts.value_span import NEW_CLAUSE, moments_in, value_end
 from langmem_plugin.facts.words.language_table import words
 
 _PAST: Final = words("lived|worked|גרתי|גרנו|עבדתי|עישנתי|vivia|trabajaba|fumaba")
 _USING: Final = words("to|go|going|with|use|using|on|usar|ir|con|por|utilizar|ללכת|על|להשתמש|את|לעבוד|עם")
+# What is decided and stays so: not "to watch a film", but "to close on Mondays".
+_LASTING: Final = words(
+    "stop|stopped|close|quit|sell|keep|hire|raise|drop|open|become|retire|expand|start|switch|move|leave|cancel|rent|buy|adopt|marry|divorce|homeschool|launch|discontinue|postpone"
+    "|cerrar|dejar|vender|abrir|mudarnos|mudarme|subir|contratar|cancelar|empezar|cambiar|alquilar|comprar|adoptar|casarnos|separarnos"
+    "|להפסיק|לסגור|למכור|לפתוח|לעבור|להתחיל|לשכור|להעלות|לבטל|לקנות|לאמץ|להתחתן|להתגרש|לעזוב"
+)
+_EXPECTED: Final = words(
+    "car|license|licence|driver's|driving|kids|children|pets|siblings|passport|oven|dishwasher|dryer|garden|balcony|tv|television|smartphone|insurance|bike|microwave|elevator|lift"
+    "|coche|carro|auto|hijos|mascotas|carne|carnet|pasaporte|horno|lavavajillas|jardin|ascensor|hermanos|licencia|seguro"
+    "|רכב|אוטו|מכונית|רישיון|ילדים|חיות|דרכון|תנור|מדיח|גינה|מרפסת|טלוויזיה|מעלית|ביטוח|אחים"
+)
+_PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
+_AFTER_COUNTED: Final = words(
+    "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
+)
+# What one has for a while, eats up or spends: "3 exams", "2 eggs", "20 emails".
+_NOT_KEPT: Final = words(
+    "people|guest|friend|option|item|photo|picture|page|call|tab|deadline|error|chapter|lesson|game|match|vote|choice|thing|reason|time|percent|degree|km|mile|meter|metre|word|letter|slice|drink|beer|bag|box|egg|tomato|potatoe|potato|onion|carrot|apple|banana|lemon|orange|exam|task|chore|errand|deliverie|delivery|file|link|bug|note|request|suggestion|song|episode|season|step|kilo|pound|gram|liter|litre|cup|spoon|can|bottle|piece|percent|follower|like|view|coupon|point|level|life|live|inche|inch|foot|feet|character|line|row|column|use|try|trie|attempt|goal|plan|job|interview|book|movie|recipe|class|classe|paper|essay|report|left|more|other|different|year|old|month|week|day|hour|minute|second|night|morning|evening|grand|thousand|million|hundred|star|size|number|rule|favor|wish|wishe|dream|secret|fear"
+    "|minuto|hora|dia|mes|ano|semana|invitado|amigo|opcion|opcione|foto|pagina|llamada|examen|examene|tarea|huevo|tomate|patata|cebolla|mensaje|correo|duda|cosa|vece|vez|punto|nivel|kilo|gramo|litro|persona|euro|peso|dolar|dolare|reunione|cita|partido|clase|deber|libro|entrada|idea|motivo|grado"
+    "|דקות|שעות|ימים|שבועות|חודשים|שנים|אורחים|חברים|תמונות|שיחות|מבחנים|ביצים|מיילים|הודעות|פגישות|דברים|שאלות|בעיות|משימות|שיעורים|ספרים|רעיונות|אנשים|כרטיסים|שקלים|נקודות|מטלות|עבודות|עגבניות"
+)
 _YEARS_OLD: Final = words("years|yrs|yo|y/o|anos|anitos|old")
 _CALLED: Final = words("named|called|llamado|llamada|llama|בשם")
 _WORKING: Final = words(
@@ -31,21 +52,25 @@ _SCHOOLS: Final = words(
 _SHOWN: Final = words("the|this|that|these|those|how|when|what|ese|esa|este|esta")
 _YOURS: Final = words("your|ur|tu|tus|su|sus|שלך")
 _AS: Final = words("as|como|בתור|כ")
+_CUT_AT: Final = {
+    "employer": _AS,
+    "school": _AS,
+    "language": words("at|with|to|in|en|con|עם|בבית"),
+    "car": words("for|to|para"),
+}
 _CALL_ME: Final = words("call|llamame|dime|diganme|llamenme")
 
 
 def predicate(reading: Reading, subject: Subject, *, unsaid: bool = False) -> Finding | None:
     match = best_match(reading.tokens, subject.end, reading.language, third=subject.third and not unsaid, unsaid=unsaid)
-    if match is None:
-        return routine(reading, subject)
-    said = _matched(reading, subject, match)
-    return said or routine(reading, subject)
+    said = None if match is None else _matched(reading, subject, match)
+    return said or routine(reading, subject) or habit(reading, subject)
 
 
 def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None:
     attribute = match.pattern.attribute
-    if attribute == "possession" and match.negated and not match.pattern.mark:
-        return None
+    if attribute == "lack" or (attribute == "possession" and match.negated and not match.pattern.mark):
+        return _not_owned(reading, subject, match)
     rest: tuple[Token, ...] = ()
     last = match.end
     if match.open_end and match.rest is not None:
@@ -63,8 +88,8 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         if not match.value:
             return None
         rest, last = (), match.end
-    if attribute in ("employer", "school"):
-        last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _AS), last)
+    if attribute in _CUT_AT:
+        last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
         rest = rest[: last - match.end]
     while last > match.end and not reading.tokens[last - 1].word:
         last -= 1
@@ -78,9 +103,15 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if attribute == "decision":
         plan = subject
         using = bool(value) and {token.plain for token in value[:3]} & (_USING - {"to", "go", "ir", "going"})
-        subject, value = _decided(reading, subject, value)
-        if subject is plan and not using:
-            return None
+        lasting = next((place for place, token in enumerate(value[:2]) if token.plain in _LASTING), None)
+        if lasting is not None and lasting + 1 < len(value):
+            value = value[lasting:]
+        else:
+            subject, value = _decided(reading, subject, value)
+            if subject is plan and not using:
+                return None
+    if attribute == "counted":
+        return _counted(reading, subject, match, last)
     if attribute == "wake-up time":
         attribute += _day_kind(reading)
     if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:
@@ -102,6 +133,48 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     return checked(reading, said)
 
 
+def _counted(reading: Reading, subject: Subject, match: Match, last: int) -> Finding | None:
+    """As in "We have 120 ewes", "tengo 30 gallinas": how many of what; but not of what comes and goes."""
+    first, language = match.end, reading.language
+    noun = reading.tokens[first : min(first + 2, last)]
+    if noun and (
+        len(noun) == 1 or not noun[1].word or noun[1].plain in language.cuts | language.joins | _AFTER_COUNTED
+    ):
+        noun = noun[:1]
+    words_said = [token.plain for token in noun]
+    if not noun or match.negated or not all(word.isalpha() and len(word) > 2 for word in words_said):
+        return None
+    head = words_said[0] if language.name == "es" else words_said[-1]
+    plural = head.endswith(("s", "ים", "ות")) or head in _PLURALS
+    known = language.currencies.keys() | language.periods_said.keys() | language.pronouns | language.weekdays.keys()
+    singular = head.removesuffix("s")
+    told = [*words_said, singular]
+    if (
+        not plural
+        or known & {head, singular}
+        or not (_NOT_KEPT | EVENTS).isdisjoint(told)
+        or (singular,) in language.people
+    ):
+        return None
+    if language.name != "he" and not reading.noted and any(token.capital for token in noun):
+        return None
+    value = tuple(token for token in match.value if token.word)
+    end = first + len(noun)
+    return checked(reading, Finding(subject, " ".join(words_said), value, subject.first, end, over=match.over))
+
+
+def _not_owned(reading: Reading, subject: Subject, match: Match) -> Finding | None:
+    """As in "I don't have a car": of what people are expected to have; a lack of anything else is of the moment."""
+    at = match.end
+    while at < len(reading.tokens) and reading.tokens[at].plain in reading.language.articles:
+        at += 1
+    last = value_end(reading, at) if at < len(reading.tokens) else at
+    value = reading.tokens[at:last]
+    if not value or len(value) > 3 or not {value[0].plain, value[-1].plain} & _EXPECTED:
+        return None
+    return checked(reading, Finding(subject, "possession", value, subject.first, last, negated=True))
+
+
 def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequence[Token], last: int) -> bool:
     """Whether what follows the pattern leaves it its meaning: not "fired up", "5 minutes", "left the keys"."""
     language, attribute, held = reading.language, match.pattern.attribute, match.value
@@ -109,6 +182,8 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
     if following is not None and not rest and following.plain in PARTICLES:
         return False
     said = {token.plain for token in matched}
+    if attribute == "skill" and following is not None and following.word:
+        return following.plain in language.joins | language.cuts | {"at"}
     if attribute == "age" and "de" in said and not reading.children:
         return False
     if attribute == "age" and not said & _YEARS_OLD:
@@ -216,4 +291,5 @@ def _is_whole(match: Match) -> bool:
         "medication",
         "status",
         "age",
+        "skill",
     )

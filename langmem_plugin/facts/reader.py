@@ -8,7 +8,17 @@ from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import begins
-from langmem_plugin.facts.phrasings import asked_for, changed, corrected, noted, profession, turned_round
+from langmem_plugin.facts.other_wordings import set_anew, supplied
+from langmem_plugin.facts.phrasings import (
+    asked_for,
+    changed,
+    corrected,
+    employed_there,
+    here,
+    noted,
+    profession,
+    turned_round,
+)
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import routine
@@ -39,8 +49,12 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if said is None:
             continue
         done = said.last
+        there = employed_there(reading, said) if said.subject.noun is None else None
         for each in listed(said.value, said.attribute, reading.language):
             reading.found.append(_worded(reading, replace(said, value=each)))
+        if there is not None:
+            reading.found.append(_worded(reading, there))
+            done = there.last
         reading.unnamed = (
             (len(reading.found) - 1, said.first)
             if said.attribute in ("pet", "family") and len(said.value) == 1
@@ -59,7 +73,9 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
     if reading.tokens[at].plain in reading.language.others and reading.known is None:
         reading.known = _spoken_of(reading, at)
     subject = subject_at(reading.tokens, at, reading.language, known=reading.known, noted=reading.noted and first)
-    said = changed(reading, at) or corrected(reading, at) or (asked_for(reading, at) if first else None)
+    said = changed(reading, at) or corrected(reading, at) or set_anew(reading, at) or supplied(reading, at)
+    if first:
+        said = said or asked_for(reading, at) or here(reading, at)
     if said is not None:
         return said
     if subject is not None:

@@ -1,11 +1,12 @@
 """Whom a clause is about: the speaker, somebody or something of theirs, or somebody named."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.grammar import begins, best_match, patterns
+from langmem_plugin.facts.person_nouns import HONORIFICS, PUBLIC, serves
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
@@ -16,7 +17,17 @@ _GROWTH: Final = words(
     "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
 )
 _OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
-_HONORIFICS: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
+_NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
+_NEW: Final = words("new|nuevo|nueva")
+_WHERE_OF: Final = words("in|at|of|for|from|en|de|del|para")
+_AMOUNTS: Final = words("rent|price|fee|code|password|pin|door code|alarm code|budget|hourly rate|mortgage|username")
+_FOR_WHAT: Final = words("supplier|teacher")
+_WHITHER: Final = words("to|up|down|a")
+_USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
+_MYSELF: Final = words("me|i|yo|אני")
+_KIN: Final = words(
+    "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
+)
 
 
 @dataclass(frozen=True)
@@ -50,8 +61,9 @@ def subject_at(
     if at >= len(tokens):
         return None
     word = tokens[at].plain
-    if word in language.selves:
-        return Subject(SELF, at, at + 1, third=False)
+    together = _together(tokens, at, language)
+    if word in language.selves or together:
+        return Subject(SELF, at, at + (together or 1), third=False)
     if word in language.others and tokens[at].written.casefold() != "el" and known is not None and known.who != SELF:
         return Subject(known.who, at, at + 1, role=known.role, name=known.name, shown=known.shown)
     beside = _apposed(tokens, at, language)
@@ -61,14 +73,110 @@ def subject_at(
         return _hebrew(tokens, at, language, noted=noted) or _named(tokens, at, language)
     if word in language.possessives:
         return _possessed(tokens, at, at + 1, language)
-    if word in ("the", "el", "la", "los") or begins(tokens, at, _nouns(language)):
-        start = at + (word in ("the", "el", "la", "los"))
+    the = word in ("the", "el", "la", "los")
+    start = at + the
+    while start + 1 < len(tokens) and tokens[start].plain in _NEW:
+        start += 1
+    if the or begins(tokens, start, _nouns(language)):
         thing = _thing(tokens, at, start, language)
         if thing is not None:
             return thing
-    if word in language.bare_people or (noted and _person(tokens, at, language)[0]):
+    if (
+        word in language.bare_people
+        or (noted and _person(tokens, at, language)[0])
+        or _kin_by_name(tokens, at, language)
+    ):
         return _possessed(tokens, at, at, language)
-    return _named(tokens, at, language)
+    if word.endswith("s") and word[:-1] in language.bare_people:  # "mums birthday"
+        whose = _possessed(tokens, at, at, language)
+        if whose is not None and whose.noun is not None:
+            return whose
+    return (
+        _served_by(tokens, at, start, language, theirs=the)
+        or _named(tokens, at, language)
+        or _compound(tokens, at, start, language)
+    )
+
+
+def _together(tokens: Sequence[Token], at: int, language: Language) -> int:
+    """How many words "me and Priya", "Priya and I", "Hugo y yo" are: the speaker with somebody."""
+    three = tokens[at : at + 3]
+    if len(three) < 3 or three[1].plain not in ("and", "y", "ו"):
+        return 0
+    first, last = three[0], three[2]
+    if (first.plain in _MYSELF and last.capital) or (first.capital and last.plain in language.selves | _MYSELF):
+        return 3
+    return 0
+
+
+def _kin_by_name(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """As in "grandson Ben is 7": a relative by name needs no "my"."""
+    person, used = _person(tokens, at, language)
+    following = tokens[at + used] if at + used < len(tokens) else None
+    return (
+        person in _KIN
+        and following is not None
+        and following.capital
+        and _nameable(following, language)
+        and (
+            at == 0 or tokens[at - 1].plain not in language.articles | {"'s", "his", "her", "their", "your", "su", "tu"}
+        )
+    )
+
+
+def _served_by(tokens: Sequence[Token], first: int, at: int, language: Language, *, theirs: bool) -> Subject | None:
+    """As in "the oven repair guy is Stan", "the plumber i always use is Gary", "tenant in flat 2 is Mrs Osei"."""
+    for end in range(at + 1, min(at + 8, len(tokens))):
+        if begins(tokens, end, language.copulas):
+            break
+        if not tokens[end].word or tokens[end].plain in language.joins:
+            return None
+    else:
+        return None
+    used = begins(tokens, end, language.copulas)
+    value = tokens[end + used : end + used + 1]
+    if not value or not (value[0].capital or value[0].plain in HONORIFICS) or value[0].plain in language.common:
+        return None
+    head = next((place for place in range(at, end) if serves(tokens[place].plain, language)), None)
+    if head is None or (tokens[head].plain in PUBLIC and theirs and head == end - 1 and head == at):
+        return None
+    within = tokens[head + 1 : end]
+    if within and not (within[0].plain in language.selves or within[0].plain in _WHERE_OF):
+        return None
+    if not theirs and not within:
+        return None
+    if head > at and tokens[at].capital:
+        return None
+    said = tokens[at : head + 1]
+    placed = [token.plain for token in within if token.plain not in language.articles]
+    if within and within[0].plain in _WHERE_OF and within[0].plain not in ("for", "para"):
+        who = " ".join(placed[1:] if placed and placed[0] in _WHERE_OF else placed)
+        return Subject(who, first, end, noun=" ".join(t.plain for t in said), shown=tuple(tokens[first:end]))
+    return Subject(SELF, first, end, noun=" ".join(t.plain for t in said), loose=True, shown=tuple(tokens[first:end]))
+
+
+def _compound(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
+    """As in "flat 2 rent is 980", "garage code is 5521", "flat 2's rent went up to 990": whose amount or code it is."""
+    for place in range(at + 1, min(at + 5, len(tokens))):
+        if not tokens[place - 1].word or tokens[place - 1].plain in language.possessives | language.selves:
+            return None
+        if begins(tokens, place, language.copulas) and tokens[place].plain != "'s":
+            return None
+        marked = _possessive(tokens, place)
+        noun, length = _noun(tokens, place + marked, language)
+        end = place + marked + length
+        if noun in _AMOUNTS and end < len(tokens) and tokens[end].plain in _WHITHER:
+            used = 1 + (tokens[end].plain in ("up", "down"))
+        else:
+            used = begins(tokens, end, language.copulas) if noun in _AMOUNTS else 0
+        if not used or end + used >= len(tokens):
+            continue
+        value = tokens[end + used]
+        if not (any(c.isdigit() for c in value.plain) or value.written in "$€£₪"):
+            return None
+        who = _plain([token for token in tokens[at:place] if token.plain not in language.articles])
+        return Subject(who, first, end, noun=noun, shown=tuple(tokens[first:end])) if who else None
+    return None
 
 
 def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
@@ -89,7 +197,7 @@ def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | 
 
 def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
     """What stands after "my": somebody, with or without a name, and what is theirs, or a thing."""
-    while at < len(tokens) and tokens[at].plain in _GROWTH:
+    while at < len(tokens) and tokens[at].plain in _GROWTH | _USUAL:
         at += 1
     person, used = _person(tokens, at, language)
     noun, length = _noun(tokens, at, language)
@@ -102,6 +210,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         theirs = _theirs(tokens, end, language, used_s=shown[-1].plain)
         if theirs is not None:
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
+        placed = None if name else _with_place(tokens, Subject(SELF, first, end, noun=person, shown=shown), language)
+        if placed is not None and placed.end > end and placed.who != SELF and placed.role is None:
+            noun = f"{placed.who} {person}"  # "my manager at the hotel is …"
+            return Subject(SELF, first, placed.end, noun=noun, shown=placed.shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
     if noun:
         if (
@@ -140,6 +252,8 @@ def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> 
 def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> Subject:
     """Whose or where the thing is, if that is said: "… of my mother", "… for the house"."""
     at = found.end
+    if at < len(tokens) and tokens[at].plain in _USUAL:
+        found, at = replace(found, end=at + 1), at + 1
     if at + 1 >= len(tokens) or tokens[at].plain not in ("of", "for", "at", "on", "in", "de", "del", "to"):
         return found
     start = at + 1
@@ -165,7 +279,10 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
     if tokens[start].plain in ("this", "next", "este", "esta", "proximo"):
         return Subject(found.who, found.first, end, noun=found.noun, loose=found.loose, shown=found.shown)
     who = " ".join(token.plain for token in tokens[start:end])
-    return Subject(who, found.first, end, noun=found.noun, loose=found.loose, shown=tuple(tokens[found.first : end]))
+    shown = tuple(tokens[found.first : end])
+    if found.noun in _FOR_WHAT:  # "our supplier for paper"
+        return Subject(SELF, found.first, end, noun=f"{who} {found.noun}", shown=shown)
+    return Subject(who, found.first, end, noun=found.noun, loose=found.loose, shown=shown)
 
 
 def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
@@ -232,7 +349,15 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool
             end += 1
         name = name_at(tokens, end, language)
         return Subject(_who(person, name), at, end + len(name), role=person, name=name, shown=(*shown, *name))
+    called = _called_by(tokens, at, language)
+    if called is not None:
+        return called
     if not noun:
+        if person and language.bare_people and tokens[at].plain[:1] == "ה":  # "הנכד איתן בן 6"
+            name = name_at(tokens, at + used, language)
+            if name and best_match(tokens, at + used + 1, language, third=True) and person in _KIN:
+                end = at + used + 1
+                return Subject(_who(person, name), at, end, role=person, name=name, shown=tuple(tokens[at:end]))
         if person or at + 1 >= len(tokens):
             return None
         for end in range(at + 1, min(at + 4, len(tokens))):
@@ -275,8 +400,31 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool
     for place in range(end, min(end + 3, len(tokens))):
         if tokens[place].plain in language.possessives:
             who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])
+            if noun in _FOR_WHAT:
+                return Subject(SELF, at, place + 1, noun=f"{who} {noun}", shown=tuple(tokens[at:place]))
             return Subject(who, at, place + 1, noun=noun, loose=True, shown=tuple(tokens[at:place]))
     return None
+
+
+def _called_by(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """As in "לאשתי קוראים מיכל", "למאמן הריצה שלי קוראים אבי": ahead of "קוראים" stands who is called so."""
+    if tokens[at].plain[:1] != "ל" or len(tokens[at].plain) < 3:
+        return None
+    first = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
+    end = next((place for place in range(at + 1, min(at + 6, len(tokens))) if tokens[place].plain == "קוראים"), 0)
+    if not end:
+        return None
+    bare = (*tokens[:at], first, *tokens[at + 1 : end])
+    person, used = _person(bare, at, language)
+    mine = tokens[end - 1].plain in language.possessives
+    if not mine and not (person and first.plain in language.bare_people and at + used == end):
+        return None
+    said = bare[at : end - mine]
+    noun = person if person and used == len(said) else None
+    if noun is None:
+        known, length = _noun(bare, at, language)
+        noun = known if length == len(said) else _plain(said)
+    return Subject(SELF, at, end, noun=noun, shown=tuple(tokens[at:end]), loose=noun == _plain(said))
 
 
 def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
@@ -286,13 +434,13 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
     for end in range(min(start + 4, len(tokens)), start, -1):
         part = tokens[start:end]
         if not all(
-            _nameable(token, language) or token.plain in _HONORIFICS or (i and token.written == "&")
+            _nameable(token, language) or token.plain in _NAMED_WITH or (i and token.written == "&")
             for i, token in enumerate(part)
         ):
             continue
         if (
             len(part) > 1
-            and not all(token.capital or token.plain in _HONORIFICS or token.written == "&" for token in part[1:])
+            and not all(token.capital or token.plain in _NAMED_WITH or token.written == "&" for token in part[1:])
             and language.name != "he"
         ):
             continue

@@ -11,7 +11,6 @@ from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words.language_table import words
 
-
 _LONGEST_VALUE: Final = 14
 NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"

@@ -55,6 +55,42 @@ _PARTS_OF_DAY: Final = tuple(
     )
     for said in cell.split("|")
 )
+ORDINALS: Final = {
+    word: place
+    for place, word in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
+        1,
+    )
+} | {
+    "thirtieth": 30,
+    "fortieth": 40,
+    "fiftieth": 50,
+    "sixtieth": 60,
+    "seventieth": 70,
+    "eightieth": 80,
+    "ninetieth": 90,
+}
 _TYPED_LETTERS: Final = 4
 _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
