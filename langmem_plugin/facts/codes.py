@@ -6,7 +6,8 @@ from typing import Final
 
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 _AMOUNT = re.compile(
-    r"[$€£₪]?+\d++(?:[.,:/-]\d++)*+(?:k|m|st|nd|rd|th|am|pm|a\.m|p\.m|h|hs|kg|g|km|cm|lb|lbs|%|[$€£₪])?+", re.IGNORECASE
+    r"[$€£₪]?+\d++(?:[.,:/-]\d++)*+(?:k|m|st|nd|rd|th|am|pm|a\.m|p\.m|h|hs|kg|g|mg|mcg|ml|cl|km|cm|lb|lbs|oz|%|[$€£₪])?+(?:/[^\W\d_]++)?+",
+    re.IGNORECASE,
 )
 _VERSION = re.compile(r"\d{1,2}\.\d0")
 _COUNTED = re.compile(r"[^\W\d_]{3,}-\d++s?+|\d++-[^\W\d_]{3,}(?:-[^\W\d_]++)?+", re.IGNORECASE)

@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Final
 
 from langmem_plugin.facts.checking import checked
+from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.finding import Finding
-from langmem_plugin.facts.grammar import bare
+from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import SPEAKER, subject_at
 from langmem_plugin.facts.tokens import Token
@@ -80,6 +81,26 @@ def _supply(reading: Reading, at: int, last: int, item: Sequence[Token], value: 
         return None
     subject = replace(SPEAKER, first=at, end=at)
     return checked(reading, Finding(subject, f"{' '.join(said)} supplier", tuple(value), at, last))
+
+
+def mistaken(reading: Reading, at: int) -> Finding | None:
+    """As in "I got mum's birthday wrong, it's 4 March"."""
+    tokens, language = reading.tokens, reading.language
+    verb = at + 1
+    if verb + 4 >= len(tokens) or tokens[at].plain not in language.selves or tokens[verb].plain not in ("got", "had"):
+        return None
+    wrong = next((place for place in range(verb + 2, min(verb + 7, len(tokens))) if tokens[place].plain == "wrong"), 0)
+    if not wrong:
+        return None
+    told = Token("is", tokens[wrong].start, tokens[wrong].end, tokens[wrong].written)
+    subject = subject_at((*tokens[:wrong], told, *tokens[wrong + 1 :]), verb + 1, language)
+    place = after_leads(tokens, wrong + 1, language)
+    said = begins(tokens, place, language.it_is)
+    if subject is None or subject.noun is None or subject.end != wrong or not said or place + said >= len(tokens):
+        return None
+    last = value_end(reading, place + said, named=True)
+    subject = replace(subject, first=at, end=place + said)
+    return checked(reading, Finding(subject, subject.noun or "", tokens[place + said : last], at, last))
 
 
 def set_anew(reading: Reading, at: int) -> Finding | None:

@@ -8,7 +8,7 @@ from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
-from langmem_plugin.facts.person_nouns import is_profession
+from langmem_plugin.facts.person_nouns import is_profession, serves
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, attribute_at, subject_at
@@ -94,7 +94,7 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
     at, negated = subject.end, False
     if at < len(reading.tokens) and reading.tokens[at].plain in _BEING:
         at += 1
-    elif reading.language.name != "he" or subject.noun is not None:
+    elif reading.language.name != "he" or subject.noun is not None or subject.loose:
         return None
     while at < len(reading.tokens) and (
         reading.tokens[at].plain in reading.language.fillers or reading.tokens[at].plain in reading.language.negations
@@ -120,6 +120,8 @@ def employed_there(reading: Reading, said: Finding) -> Finding | None:
     at = said.last
     if said.attribute != "job" or said.negated or said.over or at >= len(reading.tokens):
         return None
+    if reading.language.name == "he" and reading.tokens[at].plain[:1] != "ב" and at + 1 < len(reading.tokens):
+        at += 1  # "נהג משאית בחברת דרכים"
     word = reading.tokens[at]
     attached = reading.language.name == "he" and word.plain[:1] == "ב" and len(word.plain) > 2
     first = at if attached else at + 1
@@ -171,6 +173,8 @@ def turned_round(reading: Reading, subject: Subject) -> Finding | None:
         return None
     owned = subject_at(reading.tokens, place, reading.language)
     noun, length = attribute_at(reading.tokens, place + 1, reading.language)
+    if not noun and (owned is None or not owned.role):
+        noun, length = _plain_noun(reading, place + 1)
     if owned is not None and owned.role and owned.noun is None:
         noun, length = owned.role, owned.end - place - 1
     if not noun:
@@ -188,6 +192,20 @@ def turned_round(reading: Reading, subject: Subject) -> Finding | None:
             place + 1 + length,
         ),
     )
+
+
+def _plain_noun(reading: Reading, at: int) -> tuple[str | None, int]:
+    """The "drummer" of "Lena is our drummer now": up to where the clause ends."""
+    end = at
+    while end < min(at + 3, len(reading.tokens)) and reading.tokens[end].word:
+        if reading.tokens[end].plain in reading.language.cuts | reading.language.fillers | reading.language.joins:
+            break
+        end += 1
+    said = reading.tokens[at:end]
+    stops = end == len(reading.tokens) or not reading.tokens[end].word or end < at + 3
+    if not said or not stops or any(token.capital for token in said) or not serves(said[-1].plain, reading.language):
+        return None, 0
+    return " ".join(token.plain for token in said), end - at
 
 
 def noted(reading: Reading, at: int) -> Finding | None:

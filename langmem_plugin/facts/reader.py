@@ -8,7 +8,7 @@ from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import begins
-from langmem_plugin.facts.other_wordings import set_anew, supplied
+from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied
 from langmem_plugin.facts.phrasings import (
     asked_for,
     changed,
@@ -73,7 +73,13 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
     if reading.tokens[at].plain in reading.language.others and reading.known is None:
         reading.known = _spoken_of(reading, at)
     subject = subject_at(reading.tokens, at, reading.language, known=reading.known, noted=reading.noted and first)
-    said = changed(reading, at) or corrected(reading, at) or set_anew(reading, at) or supplied(reading, at)
+    said = (
+        changed(reading, at)
+        or corrected(reading, at)
+        or set_anew(reading, at)
+        or mistaken(reading, at)
+        or supplied(reading, at)
+    )
     if first:
         said = said or asked_for(reading, at) or here(reading, at)
     if said is not None:
@@ -103,7 +109,10 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
     """A clause without its subject: "sold the car", "vivo en Madrid", "allergic to peanuts" in a note."""
     speaker = replace(SPEAKER, first=at, end=at)
     if reading.noted and (first or not reading.found):
-        return predicate(reading, speaker, unsaid=True) or noted(reading, at) or routine(reading, speaker, implied=True)
+        said = predicate(reading, speaker, unsaid=True)
+        if said is not None and said.attribute == "home" and not first:
+            return None  # "I work in Wakefield, at the hospital"
+        return said or noted(reading, at) or routine(reading, speaker, implied=True)
     while at + 1 < len(reading.tokens) and reading.tokens[at].plain in reading.language.fillers - _TELLS:
         at += 1
     word = reading.tokens[at].plain

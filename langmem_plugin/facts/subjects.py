@@ -349,6 +349,14 @@ def _hebrew(tokens: Sequence[Token], at: int, language: Language, *, noted: bool
             end += 1
         name = name_at(tokens, end, language)
         return Subject(_who(person, name), at, end + len(name), role=person, name=name, shown=(*shown, *name))
+    if (
+        at + 1 < len(tokens)
+        and tokens[at + 1].plain == "יש"
+        and tokens[at].plain[:1] == "ל"
+        and len(tokens[at].plain) > 2
+    ):
+        whose = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
+        return Subject(whose.plain, at, at + 1, name=(whose,), loose=True, shown=(whose,))  # "לנועה יש אלרגיה"
     called = _called_by(tokens, at, language)
     if called is not None:
         return called
@@ -433,6 +441,8 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
     start = at + skip
     for end in range(min(start + 4, len(tokens)), start, -1):
         part = tokens[start:end]
+        if language.name == "he" and any(token.plain.endswith(("תי", "נו")) for token in part):
+            continue  # somebody did something
         if not all(
             _nameable(token, language) or token.plain in _NAMED_WITH or (i and token.written == "&")
             for i, token in enumerate(part)

@@ -95,6 +95,8 @@ def is_value(
         return False
     if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
         return False
+    if attribute == "home" and first in HONORIFICS:
+        return False
     if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
         return False
     if first in PARTICLES or value[-1].plain in ("one", "ones"):
@@ -202,10 +204,10 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     parts: list[list[Token]] = [[]]
     for place, token in enumerate(value):
         following = value[place + 1].plain if place + 1 < len(value) else ""
-        if place and attribute in ("allergy", "intolerance") and token.plain[:2] == "ול" and len(token.plain) > 3:
-            if parts[-1]:  # "לאגוזים ולדגים"
-                parts.append([Token(token.plain[2:], token.start + 2, token.end, token.written[2:])])
-                continue
+        attached = attribute in ("allergy", "intolerance") and token.plain[:2] == "ול" and len(token.plain) > 3
+        if attached and parts[-1]:  # "לאגוזים ולדגים"
+            parts.append([Token(token.plain[2:], token.start + 2, token.end, token.written[2:])])
+            continue
         joined = token.plain in ("and", "or", "y", "e", "ו", "&") or (token.plain == "," and attribute != "pet")
         if joined and (attribute != "pet" or following in language.articles or (following,) in language.people):
             parts.append([])

@@ -58,7 +58,7 @@ def value_end(reading: Reading, at: int, *, named: bool = False) -> int:
 def _opens_clause(reading: Reading, at: int, *, comma: bool) -> bool:
     tokens, language = reading.tokens, reading.language
     word = tokens[at].plain
-    if word in NEW_CLAUSE:
+    if word in NEW_CLAUSE or (language.name == "he" and len(word) > 3 and word.endswith(("תי", "נו")) and not comma):
         return True
     if word in language.selves or word in language.possessives or word in language.asks or word in language.negations:
         return True

@@ -272,7 +272,9 @@ ENGLISH = Language(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
     ),
     switched=phrases("switched|changed|have a new|got a new|have got a new|found a new|we switched"),
-    it_is=phrases("it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"),
+    it_is=phrases(
+        "i am with|i see|i go to|now i see|now i go to|it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"
+    ),
     instead=phrases("instead of|rather than|in place of"),
     day_kinds=named(
         {
@@ -435,7 +437,7 @@ ENGLISH = Language(
         "for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"
     ),
     changed=phrases(
-        "now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
+        "put me on|moved me to|ran a new|now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
     ),
     empty=words(
         "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"

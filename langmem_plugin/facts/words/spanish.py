@@ -230,7 +230,7 @@ SPANISH = Language(
     frequencies=words("cada|todos|todas|suelo|normalmente|diario|semanalmente"),
     names_it=phrases("se llama|se llaman|le pusimos|su nombre es|llamado|llamada"),
     switched=phrases("cambie de|cambiamos de|tengo un nuevo|tengo una nueva|tengo nuevo|tengo nueva"),
-    it_is=phrases("ahora es|es|ahora"),
+    it_is=phrases("ahora voy con|voy con|ahora voy a|ahora es|es|ahora"),
     instead=phrases("en vez de|en lugar de"),
     day_kinds=named(
         {
@@ -369,7 +369,7 @@ SPANISH = Language(
     ),
     ends_at=words("por|a|para|ahora|y|pero|porque|desde|ayer|hoy|este|esta|con"),
     changed=phrases(
-        "ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
+        "me pasaron a|me cambiaron a|he subido|ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
     ),
     empty=words(
         "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"
