@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.marks import adds, marks, names
 from langmem_plugin.facts.one_meaning import shared
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, in_one_form
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import phrases, words
-from langmem_plugin.facts.words.one_meaning import HAPPENING, LEFT_OUT, MAKERS, SHIFTS, TELLING_ALONE
+from langmem_plugin.facts.words.one_meaning import HAPPENING, LEFT_OUT, MAKERS, ONE_MEANING, SHIFTS, TELLING_ALONE
 
 _WORD = re.compile(r"[^\W_]++(?:['\"-][^\W_]++)*+|[^\w\s]")
 _EMPTY: Final = frozenset(word for language in LANGUAGES for word in language.empty)
@@ -56,6 +57,10 @@ _VERBS: Final = words(
     "work|works|cost|costs|price|will|be|finished|finish|done|ready|due|completed|delivered|start|starts|pay|pays|trabajo|cuesta|cobro|pago|sera|עובד|עובדת|עולה|משלם|משלמת"
 )
 _TITLES: Final = words("dr|mr|mrs|ms|sr|sra|dra|prof|miss")
+_BESIDES: Final = frozenset(
+    f"telling {each}" for each in ("back", "last", "next", "until", "since", "before", "after", "up", "upper", "lower")
+)
+_DAYTIMES: Final = frozenset(("telling morning", "telling night", "telling weekend", "telling weekday"))
 _SHIFT: Final = words("shift|shifts|turno|turnos|משמרת|משמרות")
 _ONESELF: Final = words("i|me|we|yo|אני|ואני")
 _PARTED: Final = phrases(
@@ -67,7 +72,9 @@ _NOT: Final = words("not|no|never|לא|dont|doesnt")
 _SWITCHED: Final = phrases(
     "switched to|switched over to|moved to|changed to|went over to|have switched to|traded|swapped|instead of|went back to|now with|am with|me cambie a|cambie a|nos cambiamos a|me pase a|nos pasamos a|עברתי ל|החלפתי ל|עברתי|עברנו"
 )
-_TO: Final = words("to|with|for|a|an|con|por|עברתי|עברנו|ל")
+_OF_MAKERS: Final = words(
+    "car|drive|drives|own|use|uses|phone|bank|main|account|switch|switched|over|traded|swapped|traded in|in|conduzco|coche|uso|me|cambie|pase|נוהג|רכב|טלפון|עברתי"
+)
 _TYPED_LETTERS: Final = 4
 _LONGEST_ENDED: Final = 6
 
@@ -84,20 +91,21 @@ def says_the_same(new: str, old: str) -> bool:
     """
     if not _agree(new, old):
         return False
-    if _same_words(new, old, least=2):
+    bound = (language_of(plain(new), new).binding | language_of(plain(old), old).binding) & _BINDING | _OBJECTS
+    if _same_words(new, old, bound, least=2):
         return True
     said, told = (tuple(_WORD.findall(opened(text))) for text in (new, old))
     return any(
-        _same_words(" ".join(rest), " ".join(left), least=1 if name in TELLING_ALONE else 2)
+        _same_words(" ".join(rest), " ".join(left), bound, least=1 if name in TELLING_ALONE else 2)
         for name, rest, left in shared(said, told)
     )
 
 
-def _same_words(new: str, old: str, *, least: int) -> bool:
+def _same_words(new: str, old: str, bound: frozenset[str], *, least: int) -> bool:
     ours, theirs = (_telling(text) - LEFT_OUT - _PERIODS for text in (new, old))
-    if len(ours) < least or not (_held(ours, theirs) and _held(theirs, ours)):
+    if len(_telling(new) - LEFT_OUT) < least or not (_held(ours, theirs) and _held(theirs, ours)):
         return False
-    if not any(word in _BINDING | _OBJECTS for text in (new, old) for word in plain(text).split()):
+    if not any(word in bound for text in (new, old) for word in plain(text).split()):
         return True
     said, told = ([word for word in in_one_form(text) if word not in _EMPTY - _OBJECTS] for text in (new, old))
     return len(said) == len(told) and all(_one_word(*pair) for pair in zip(said, told, strict=True))  # who gave whom
@@ -126,7 +134,12 @@ def ends(new: str, old: str) -> bool:
             if told & _PEOPLE - held or _first_name(new) - held - _CHANGING:
                 return False
             left = {word for word in names(old) | set(marks(old)) if not _held({word}, gone | told)}
-            left = {word for word in left if not word.startswith(("weekday", "telling ")) and not _is_time(word)}
+            if over in _not_any_more(_WORD.findall(plain(new))):  # it does not matter when it was
+                left = {
+                    word
+                    for word in left
+                    if not word.startswith("weekday") and word not in _DAYTIMES and not _is_time(word)
+                }
             beside = _beside(old, gone)
             return left <= beside
     return False
@@ -215,22 +228,27 @@ def _not_any_more(tokens: list[str]) -> Iterator[str]:
 def switches(new: str, old: str) -> bool:
     """As in "I switched to Verizon" after "My carrier is Vodafone": of makers of one kind somebody has one."""
     ours, theirs = _WORD.findall(plain(new)), _WORD.findall(plain(old))
+    ours += [word[1:] for word in ours if word[:1] == "ל"]
     if not any(tuple(ours[at : at + len(phrase)]) == phrase for phrase in _SWITCHED for at in range(len(ours))):
         return False
     if (set(ours) | set(theirs)) & _PEOPLE or _first_name(new) & names(old):
         return False
-    for makers in MAKERS.values():
+    for kind, makers in MAKERS.items():
         now, before = makers & set(ours), makers & set(theirs)
-        if len(before) == 1 and len(now - before) == 1 and not _beside_switch(ours, now - before):
-            return True
+        if len(before) == 1 and len(now - before) == 1:
+            of_kind = {word for phrase in ONE_MEANING.get(kind, ()) for word in phrase} | _OF_MAKERS
+            rest = (
+                (_telling(new) | _telling(old))
+                - now
+                - before
+                - of_kind
+                - {f"ל{maker}" for maker in now}
+                - LEFT_OUT
+                - HAPPENING
+                - _CHANGING
+            )
+            return not rest and not any(word[:1].isdigit() for word in rest)
     return False
-
-
-def _beside_switch(said: list[str], now: frozenset[str] | set[str]) -> bool:
-    """Whether what was switched to is not the maker: "I switched to the app of …"."""
-    at = next(place for place, word in enumerate(said) if word in now or word[1:] in now)
-    before = said[max(at - 3, 0) : at]
-    return not any(word in _TO for word in before)
 
 
 def moves(new: str, old: str) -> bool:
@@ -254,6 +272,10 @@ def _moved(new: str, old: str, *, whole: str) -> bool:
     if not (theirs - ours and ours - theirs):
         return False
     replaced = {_kind(mark) for mark in ours - theirs} & {_kind(mark) for mark in theirs - ours}
+    if {mark for mark in ours - theirs if mark.startswith("telling ")} - _BESIDES and not any(
+        mark.startswith("telling ") for mark in theirs - ours
+    ):
+        return False  # "my weekend rate" is not what "my rate" has become
     if not replaced or ("number" in replaced and not _last_number_alone(new, old)):
         return False
     topics = [(new, old)] + [
@@ -297,7 +319,7 @@ def _one_word(one: str, other: str) -> bool:
     return (
         len(short) >= _TYPED_LETTERS - 1
         and "\u05d0" <= long[0] <= "\u05ea"
-        and long[0] in "הבושלמ"
+        and long[0] in "הבושל"
         and long[1:] == short
     )
 

@@ -18,7 +18,7 @@ _GRADE = re.compile(r"[A-Za-z]{1,2}-")
 def codes(text: str) -> Iterator[tuple[int, int, str]]:
     """Where each begins and ends, and how it is written; an e-mail address in small letters, since its case is free."""
     for found in _TOKEN.finditer(text):
-        word = found.group().rstrip(".:'")
+        word = found.group().rstrip(".:'").removesuffix("'s")
         if _is_code(word):
             yield (
                 found.start(),

@@ -62,7 +62,7 @@ def copula(reading: Reading, subject: Subject, noun: str) -> Finding | None:
         subject = replace(subject, who=SELF)
     if attribute in _PETS:
         kind = subject.shown[:1]
-        if reading.language.name == "he" and kind and kind[0].plain[:1] == "ה":
+        if reading.language.name == "he" and kind and kind[0].plain[:1] in ("ה", "ל"):
             kind = (bare(kind[0], 1),)
         attribute, value = "pet", (*kind, *value)
     said = Finding(subject, attribute, value, subject.first, last, negated=negated)

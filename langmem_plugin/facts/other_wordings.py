@@ -12,8 +12,13 @@ from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import SPEAKER, subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
-from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.facts.words.language_table import phrases, words
+from langmem_plugin.facts.words.one_meaning import MAKERS
 
+_MADE: Final = {"line": "carrier", "bank": "bank"}
+_SWITCHED: Final = phrases(
+    "switched to|switched over to|moved to|changed to|moved over to|me cambie a|nos cambiamos a|me pase a|cambie a"
+)
 _BUYING: Final = words("buy|get|order|source|purchase|compramos|compro|pedimos|קונים|קונה|מזמינים|מזמין|מזמינה")
 _FROM: Final = words("from|a|de|en")
 _COMING: Final = (("comes", "from"), ("come", "from"), ("viene", "de"), ("is", "from"))
@@ -81,6 +86,25 @@ def _supply(reading: Reading, at: int, last: int, item: Sequence[Token], value: 
         return None
     subject = replace(SPEAKER, first=at, end=at)
     return checked(reading, Finding(subject, f"{' '.join(said)} supplier", tuple(value), at, last))
+
+
+def switched_maker(reading: Reading, at: int) -> Finding | None:
+    """As in "switched to Verizon last week": what it is of is told by whose it is."""
+    place = at
+    while (
+        place < len(reading.tokens)
+        and reading.tokens[place].plain in reading.language.selves | reading.language.fillers
+    ):
+        place += 1
+    used = begins(reading.tokens, place, _SWITCHED)
+    if not used or place + used >= len(reading.tokens):
+        return None
+    token = reading.tokens[place + used]
+    last = place + used + 1
+    kind = next((attribute for name, attribute in _MADE.items() if token.plain in MAKERS[name]), None)
+    if kind is None or (last < len(reading.tokens) and reading.tokens[last].capital):
+        return None
+    return checked(reading, Finding(replace(SPEAKER, first=at, end=place), kind, (token,), at, last))
 
 
 def mistaken(reading: Reading, at: int) -> Finding | None:

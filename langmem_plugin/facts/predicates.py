@@ -110,6 +110,8 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
             subject, value = _decided(reading, subject, value)
             if subject is plan and not using:
                 return None
+    if match.pattern.mark == "-" and any(t.plain == "'s" for t in (*rest, *reading.tokens[last : last + 1])):
+        return None  # "I left Acme's gym"
     if attribute == "counted":
         return _counted(reading, subject, match, last)
     if attribute == "wake-up time":

@@ -8,7 +8,7 @@ from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import begins
-from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied
+from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied, switched_maker
 from langmem_plugin.facts.phrasings import (
     asked_for,
     changed,
@@ -78,6 +78,7 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
         or corrected(reading, at)
         or set_anew(reading, at)
         or mistaken(reading, at)
+        or switched_maker(reading, at)
         or supplied(reading, at)
     )
     if first:

@@ -38,6 +38,7 @@ _NOTHING: Final = words(
     "paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר"
 )
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
+_JOINS: Final = words("and|y|e|,|ו|&")
 _COUPLE: Final = frozenset({"wife", "husband", "partner", "relationship"})
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
 _NAMED: Final = words("employer|school|gym|customer|supplier|university|colleague")  # "Acme" is not "Acme North"
@@ -166,6 +167,8 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
         return Relation("supersedes", "says that it is no more so" if gone else "says that it is so after all")
     if gone and not was_gone:
         named = new.slot is not None and new.slot.attribute in _NAMED and not _less(ours, theirs)
+        if _several(theirs) and not _several(ours):
+            return Relation("keeps_both", "ends one of several")
         if (within(ours, theirs) and not named) or not canonical(ours) - _NOTHING:
             return Relation("supersedes", "says that it is no more so")
         return Relation("keeps_both", "ends something else")
@@ -247,6 +250,11 @@ def _as_typed(secret: str) -> str:
     """Without what groups its digits, where it is only digits."""
     bare = secret.strip(" .")
     return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
+
+
+def _several(value: str) -> bool:
+    """Whether a value is a list: "a Mazda and a Kia"."""
+    return any(word in _JOINS for word in plain(value).replace(",", " , ").split())
 
 
 def _less(ours: str, theirs: str) -> bool:

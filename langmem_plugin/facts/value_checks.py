@@ -9,6 +9,7 @@ from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.facts.words.one_meaning import MAKERS
 
 _OLDEST: Final = 120
 _MOST_NAME_WORDS: Final = 3
@@ -95,7 +96,7 @@ def is_value(
         return False
     if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
         return False
-    if attribute == "home" and first in HONORIFICS:
+    if attribute == "home" and (first in HONORIFICS or any(first in makers for makers in MAKERS.values())):
         return False
     if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
         return False

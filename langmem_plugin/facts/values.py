@@ -97,6 +97,7 @@ ORDINALS: Final = {
     "eightieth": 80,
     "ninetieth": 90,
 }
+_A: Final = frozenset(("un", "una"))  # "one" too, but where another number follows
 _TYPED_LETTERS: Final = 4
 _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
@@ -222,6 +223,10 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][:1].isdigit()
             else []
         )
+        if found[place] in _A and number(found[place + 1 :]) is None:
+            yield found[place]
+            place += 1
+            continue
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
         if counted is not None and counted[1]:
             yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))

@@ -43,7 +43,7 @@ ONE_MEANING: Final = {
 }
 """By what they say: two texts whose other words are the same say one thing with these."""
 
-TELLING_ALONE: Final = frozenset(("birth", "spouse", "like"))
+TELLING_ALONE: Final = frozenset(("birth", "spouse", "like", "line", "bank"))
 """Of these, one more word is enough: "I was born in Oslo", "Oslo is my birthplace"."""
 
 LEFT_OUT: Final = words(
