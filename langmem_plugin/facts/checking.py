@@ -17,7 +17,7 @@ from langmem_plugin.facts.words.language_table import words
 _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"
 ) | {"monthly payment", "work schedule", "field of study"}
-_LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח")
+LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח")
 _PER_HOUR: Final = words("an|a|per|the|each|hour|h|/|la|por|hora|cada|לשעה|שעה")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
@@ -56,7 +56,7 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
 
 def _in_jest(reading: Reading, value: Sequence[Token]) -> bool:
     """As in "my diet is 90% cold coffee and spite lol": laughed at, and no name or number that one would look up."""
-    laughs = any(token.plain in _LAUGHS for token in reading.tokens)
+    laughs = any(token.plain in LAUGHS for token in reading.tokens)
     return (
         laughs
         and not reading.noted

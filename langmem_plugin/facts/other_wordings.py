@@ -74,7 +74,8 @@ def _bought(reading: Reading, at: int, verb: int) -> Finding | None:
                 return _supply(reading, at, last, [bare(token, 1) for token in item], value)
         return None
     for place in range(verb + 1, min(verb + 7, len(tokens) - 1)):
-        if tokens[place].plain in _FROM and tokens[place + 1].capital and place > verb + 1:
+        ours = tokens[verb + 1].plain in _ALL
+        if tokens[place].plain in _FROM and tokens[place + 1].capital and place > verb + 2 and ours:
             last = value_end(reading, place + 1)
             return _supply(reading, at, last, tokens[verb + 1 : place], tokens[place + 1 : last])
     return None

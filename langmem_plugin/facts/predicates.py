@@ -23,20 +23,29 @@ _LASTING: Final = words(
     "|cerrar|dejar|vender|abrir|mudarnos|mudarme|subir|contratar|cancelar|empezar|cambiar|alquilar|comprar|adoptar|casarnos|separarnos"
     "|להפסיק|לסגור|למכור|לפתוח|לעבור|להתחיל|לשכור|להעלות|לבטל|לקנות|לאמץ|להתחתן|להתגרש|לעזוב"
 )
+_OF_SOME_THINGS: Final = words(
+    "open|leave|cancel|move|switch|buy|keep|drop|rent|abrir|cancelar|comprar|dejar|alquilar|cambiar|לפתוח|לבטל|לקנות|לעזוב|לעבור"
+)
+_LASTING_THINGS: Final = words(
+    "job|company|band|school|subscription|membership|shop|branch|store|office|restaurant|cafe|business|house|home|apartment|flat|car|contract|gym|club|city|country|carriers|providers|banks|team|clinic|studio"
+    "|trabajo|empresa|tienda|casa|piso|coche|oficina|restaurante|banco|suscripcion|negocio|colegio|ciudad|sucursal"
+    "|עבודה|חנות|דירה|בית|רכב|עסק|סניף|מנוי|עיר|משרד|הדירה|העבודה"
+)
 _EXPECTED: Final = words(
     "car|license|licence|driver's|driving|kids|children|pets|siblings|passport|oven|dishwasher|dryer|garden|balcony|tv|television|smartphone|insurance|bike|microwave|elevator|lift"
     "|coche|carro|auto|hijos|mascotas|carne|carnet|pasaporte|horno|lavavajillas|jardin|ascensor|hermanos|licencia|seguro"
     "|רכב|אוטו|מכונית|רישיון|ילדים|חיות|דרכון|תנור|מדיח|גינה|מרפסת|טלוויזיה|מעלית|ביטוח|אחים"
 )
+_FOR_NOW: Final = words("to|for|left|para|que|coming|waiting|ready|open|due|de|ל|לפני")
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
 _AFTER_COUNTED: Final = words(
     "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
 )
 # What one has for a while, eats up or spends: "3 exams", "2 eggs", "20 emails".
 _NOT_KEPT: Final = words(
-    "people|guest|friend|option|item|photo|picture|page|call|tab|deadline|error|chapter|lesson|game|match|vote|choice|thing|reason|time|percent|degree|km|mile|meter|metre|word|letter|slice|drink|beer|bag|box|egg|tomato|potatoe|potato|onion|carrot|apple|banana|lemon|orange|exam|task|chore|errand|deliverie|delivery|file|link|bug|note|request|suggestion|song|episode|season|step|kilo|pound|gram|liter|litre|cup|spoon|can|bottle|piece|percent|follower|like|view|coupon|point|level|life|live|inche|inch|foot|feet|character|line|row|column|use|try|trie|attempt|goal|plan|job|interview|book|movie|recipe|class|classe|paper|essay|report|left|more|other|different|year|old|month|week|day|hour|minute|second|night|morning|evening|grand|thousand|million|hundred|star|size|number|rule|favor|wish|wishe|dream|secret|fear"
+    "people|guest|friend|option|item|photo|picture|page|call|tab|deadline|error|chapter|lesson|game|match|vote|choice|thing|reason|time|percent|degree|km|mile|meter|metre|word|letter|slice|drink|beer|bag|box|egg|tomato|potatoe|potato|onion|carrot|apple|banana|lemon|orange|exam|task|chore|errand|deliverie|delivery|file|link|bug|note|request|suggestion|song|episode|season|step|contact|candidate|applicant|subscriber|opening|proposal|draft|kilo|pound|gram|liter|litre|cup|spoon|can|bottle|piece|percent|follower|like|view|coupon|point|level|life|live|inche|inch|foot|feet|character|line|row|column|use|try|trie|attempt|goal|plan|job|interview|book|movie|recipe|class|classe|paper|essay|report|left|more|other|different|year|old|month|week|day|hour|minute|second|night|morning|evening|grand|thousand|million|hundred|star|size|number|rule|favor|wish|wishe|dream|secret|fear"
     "|minuto|hora|dia|mes|ano|semana|invitado|amigo|opcion|opcione|foto|pagina|llamada|examen|examene|tarea|huevo|tomate|patata|cebolla|mensaje|correo|duda|cosa|vece|vez|punto|nivel|kilo|gramo|litro|persona|euro|peso|dolar|dolare|reunione|cita|partido|clase|deber|libro|entrada|idea|motivo|grado"
-    "|דקות|שעות|ימים|שבועות|חודשים|שנים|אורחים|חברים|תמונות|שיחות|מבחנים|ביצים|מיילים|הודעות|פגישות|דברים|שאלות|בעיות|משימות|שיעורים|ספרים|רעיונות|אנשים|כרטיסים|שקלים|נקודות|מטלות|עבודות|עגבניות"
+    "|אפשרויות|דקות|שעות|ימים|שבועות|חודשים|שנים|אורחים|חברים|תמונות|שיחות|מבחנים|ביצים|מיילים|הודעות|פגישות|דברים|שאלות|בעיות|משימות|שיעורים|ספרים|רעיונות|אנשים|כרטיסים|שקלים|נקודות|מטלות|עבודות|עגבניות"
 )
 _YEARS_OLD: Final = words("years|yrs|yo|y/o|anos|anitos|old")
 _CALLED: Final = words("named|called|llamado|llamada|llama|בשם")
@@ -104,7 +113,7 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         plan = subject
         using = bool(value) and {token.plain for token in value[:3]} & (_USING - {"to", "go", "ir", "going"})
         lasting = next((place for place, token in enumerate(value[:2]) if token.plain in _LASTING), None)
-        if lasting is not None and lasting + 1 < len(value):
+        if lasting is not None and _is_lasting(value[lasting:]):
             value = value[lasting:]
         else:
             subject, value = _decided(reading, subject, value)
@@ -135,6 +144,16 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     return checked(reading, said)
 
 
+def _is_lasting(value: Sequence[Token]) -> bool:
+    """Not "to stop here", "to open a window", "to leave early"."""
+    rest = {token.plain for token in value[1:]}
+    if not rest:
+        return False
+    if value[0].plain in ("stop", "stopped", "start"):
+        return value[1].plain.endswith("ing")
+    return value[0].plain not in _OF_SOME_THINGS or bool(rest & _LASTING_THINGS)
+
+
 def _counted(reading: Reading, subject: Subject, match: Match, last: int) -> Finding | None:
     """As in "We have 120 ewes", "tengo 30 gallinas": how many of what; but not of what comes and goes."""
     first, language = match.end, reading.language
@@ -162,6 +181,8 @@ def _counted(reading: Reading, subject: Subject, match: Match, last: int) -> Fin
         return None
     value = tuple(token for token in match.value if token.word)
     end = first + len(noun)
+    if not reading.noted and end < len(reading.tokens) and reading.tokens[end].plain in _FOR_NOW:
+        return None
     return checked(reading, Finding(subject, " ".join(words_said), value, subject.first, end, over=match.over))
 
 
@@ -172,7 +193,8 @@ def _not_owned(reading: Reading, subject: Subject, match: Match) -> Finding | No
         at += 1
     last = value_end(reading, at) if at < len(reading.tokens) else at
     value = reading.tokens[at:last]
-    if not value or len(value) > 3 or not {value[0].plain, value[-1].plain} & _EXPECTED:
+    noun = value[-1].plain if value and reading.language.name == "en" else value[0].plain if value else ""
+    if not value or len(value) > 3 or noun not in _EXPECTED:
         return None
     return checked(reading, Finding(subject, "possession", value, subject.first, last, negated=True))
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
-from langmem_plugin.facts.checking import checked
+from langmem_plugin.facts.checking import LAUGHS, checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subjects import SELF, Subject
@@ -55,12 +55,16 @@ def habit(reading: Reading, subject: Subject) -> Finding | None:
         return None
     last = value_end(reading, at + 1)
     value = reading.tokens[at + 1 : last]
-    if len(value) < 2 or any(token.plain in _SAID for token in value):
+    if len(value) < 2 or any(token.plain in _SAID for token in value) or _is_laughed_at(reading):
         return None
     return checked(reading, Finding(subject, "routine", value, subject.first, last, negated=never))
 
 
-_SAID: Final = words("you|your|u|it|that|this|them|te|tu|eso|esto|lo|אותך|אותו|זה|לך")
+def _is_laughed_at(reading: Reading) -> bool:
+    return any(token.plain in LAUGHS for token in reading.tokens)
+
+
+_SAID: Final = words("there|here|you|your|u|it|that|this|them|te|tu|eso|esto|lo|אותך|אותו|זה|לך")
 
 
 def _is_present(verb: str, language: str) -> bool:

@@ -20,11 +20,18 @@ _OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")
 _WHERE_OF: Final = words("in|at|of|for|from|en|de|del|para")
-_AMOUNTS: Final = words("rent|price|fee|code|password|pin|door code|alarm code|budget|hourly rate|mortgage|username")
+_AMOUNTS: Final = words("rent|fee|code|password|pin|door code|alarm code|budget|hourly rate|mortgage|username")
 _FOR_WHAT: Final = words("supplier|teacher")
 _WHITHER: Final = words("to|up|down|a")
 _USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
 _MYSELF: Final = words("me|i|yo|אני")
+_OF_A_STAY: Final = words(
+    "room|hotel|promo|discount|qr|zip|area|country|booking|order|error|coupon|voucher|verification|dress|source|referral"
+)
+_GOES_ON: Final = words("now|btw|by|from|ahora|and")
+_NATIONS: Final = words(
+    "german|french|english|british|irish|scottish|american|canadian|mexican|spanish|italian|greek|turkish|israeli|russian|polish|indian|chinese|japanese|korean|thai|dutch|danish|swedish|norwegian|brazilian|argentinian|african|asian|european|jewish|arab|muslim|christian"
+)
 _KIN: Final = words(
     "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
 )
@@ -147,6 +154,14 @@ def _served_by(tokens: Sequence[Token], first: int, at: int, language: Language,
         return None
     if head > at and tokens[at].capital:
         return None
+    if any(token.capital for token in within) and within[0].plain in ("of", "de", "del"):
+        return None
+    named = end + used
+    while named < len(tokens) and (tokens[named].capital or tokens[named].plain in HONORIFICS or named == end + used):
+        named += 1
+    goes_on = named < len(tokens) and tokens[named].word
+    if theirs and (value[0].plain in _NATIONS or (goes_on and tokens[named].plain not in _GOES_ON | language.joins)):
+        return None
     said = tokens[at : head + 1]
     placed = [token.plain for token in within if token.plain not in language.articles]
     if within and within[0].plain in _WHERE_OF and within[0].plain not in ("for", "para"):
@@ -173,6 +188,8 @@ def _compound(tokens: Sequence[Token], first: int, at: int, language: Language) 
             continue
         value = tokens[end + used]
         if not (any(c.isdigit() for c in value.plain) or value.written in "$€£₪"):
+            return None
+        if noun == "code" and not _OF_A_STAY.isdisjoint(token.plain for token in tokens[at:place]):
             return None
         who = _plain([token for token in tokens[at:place] if token.plain not in language.articles])
         return Subject(who, first, end, noun=noun, shown=tuple(tokens[first:end])) if who else None
