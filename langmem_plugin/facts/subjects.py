@@ -32,6 +32,7 @@ _GOES_ON: Final = words("now|btw|by|from|ahora|and")
 _NATIONS: Final = words(
     "german|french|english|british|irish|scottish|american|canadian|mexican|spanish|italian|greek|turkish|israeli|russian|polish|indian|chinese|japanese|korean|thai|dutch|danish|swedish|norwegian|brazilian|argentinian|african|asian|european|jewish|arab|muslim|christian"
 )
+_OTHERS_OWN: Final = words("his|her|their|your|su|sus|tu|tus")
 _KIN: Final = words(
     "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
 )
@@ -88,6 +89,8 @@ def subject_at(
         thing = _thing(tokens, at, start, language)
         if thing is not None:
             return thing
+    if at and (tokens[at - 1].plain in _OWNING or tokens[at - 1].plain in _OTHERS_OWN):
+        return None  # "Dana's wife is Ruth" tells of nobody of the speaker's
     if (
         word in language.bare_people
         or (noted and _person(tokens, at, language)[0])

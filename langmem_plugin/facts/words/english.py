@@ -1,5 +1,6 @@
 """How English states facts."""
 
+from langmem_plugin.facts.words.calendar_names import months, weekdays
 from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 ENGLISH = Language(
@@ -306,30 +307,8 @@ ENGLISH = Language(
     manners=words(
         "formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name"
     ),
-    months=numbered(
-        "january|jan",
-        "february|feb",
-        "march|mar",
-        "april|apr",
-        "may",
-        "june|jun",
-        "july|jul",
-        "august|aug",
-        "september|sep|sept",
-        "october|oct",
-        "november|nov",
-        "december|dec",
-        start=1,
-    ),
-    weekdays=numbered(
-        "monday|mon",
-        "tuesday|tues|tue",
-        "wednesday|wed",
-        "thursday|thurs|thu",
-        "friday|fri",
-        "saturday|sat",
-        "sunday|sun",
-    ),
+    months=months("en"),
+    weekdays=weekdays("en"),
     numbers={
         **numbered(
             "zero",

@@ -1,5 +1,6 @@
 """How Hebrew states facts."""
 
+from langmem_plugin.facts.words.calendar_names import months, weekdays
 from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 HEBREW = Language(
@@ -16,7 +17,7 @@ HEBREW = Language(
             "child": "ילד|ילדה|ילדים|תינוק|תינוקת|ילדיי|תאומים",
             "wife": "אשתי|אישתי",
             "husband": "בעלי|בעל",
-            "partner": "בן זוג|בת זוג|בן זוגי|בת זוגי|חברה|חבר|ארוס|ארוסה",
+            "partner": "בן זוג|בת זוג|בן זוגי|בת זוגי|ארוס|ארוסה",
             "mother": "אמא|אמי|אימא",
             "father": "אבא|אבי",
             "parents": "הורים|הוריי|הורי",
@@ -35,7 +36,7 @@ HEBREW = Language(
             "father-in-law": "חם|חמי",
             "sister-in-law": "גיסה|גיסתי",
             "brother-in-law": "גיס|גיסי",
-            "friend": "חבר טוב|חברה טובה|חבר הכי טוב",
+            "friend": "חבר|חברה|חבר טוב|חברה טובה|חבר הכי טוב",
             "roommate": "שותף|שותפה",
             "neighbor": "שכן|שכנה",
             "boss": "בוס|בוסית",
@@ -246,22 +247,8 @@ HEBREW = Language(
     ),
     declined=phrases("לא משנה|אין לי העדפה|מה שתרצה|לא ממש|שום דבר|לא יודע|לא יודעת|אין|תפתיע אותי|הכל בסדר"),
     manners=words("רשמי|רשמית|קצר|קצרות|קצרה|בקצרה|ארוך|מפורט|סגנון|טון|עברית|בעברית|אנגלית|באנגלית|אימוגי|אימוג'ים"),
-    months=numbered(
-        "ינואר",
-        "פברואר",
-        "מרץ|מרס",
-        "אפריל",
-        "מאי",
-        "יוני",
-        "יולי",
-        "אוגוסט",
-        "ספטמבר",
-        "אוקטובר",
-        "נובמבר",
-        "דצמבר",
-        start=1,
-    ),
-    weekdays=numbered("שני", "שלישי", "רביעי", "חמישי", "שישי", "שבת", "ראשון"),
+    months=months("he"),
+    weekdays=weekdays("he"),
     numbers={
         **numbered(
             "אפס",

@@ -1,5 +1,6 @@
 """How Spanish states facts."""
 
+from langmem_plugin.facts.words.calendar_names import months, weekdays
 from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 SPANISH = Language(
@@ -260,22 +261,8 @@ SPANISH = Language(
     manners=words(
         "formal|informal|tono|estilo|corto|cortos|cortas|breve|breves|largo|detallado|espanol|ingles|hebreo|emojis|idioma|tutea|usted"
     ),
-    months=numbered(
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre|setiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-        start=1,
-    ),
-    weekdays=numbered("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"),
+    months=months("es"),
+    weekdays=weekdays("es"),
     numbers={
         **numbered(
             "cero",
