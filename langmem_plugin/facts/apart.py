@@ -6,7 +6,7 @@ from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
 from langmem_plugin.facts.words import LANGUAGES

@@ -8,7 +8,7 @@ from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.subjects import SELF, Subject
+from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words import Language

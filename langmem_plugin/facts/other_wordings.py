@@ -9,7 +9,8 @@ from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.subjects import SPEAKER, subject_at
+from langmem_plugin.facts.subject import SPEAKER
+from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words.language_table import phrases, words

@@ -8,10 +8,12 @@ from langmem_plugin.facts.clauses import after_leads
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
+from langmem_plugin.facts.noun_phrases import attribute_at
 from langmem_plugin.facts.person_nouns import is_profession, serves
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, attribute_at, subject_at
+from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
+from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words.language_table import words

@@ -9,7 +9,7 @@ from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import Match, bare, begins, best_match
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import habit, routine
-from langmem_plugin.facts.subjects import Subject
+from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_checks import EVENTS, NOT_EATEN, PARTICLES
 from langmem_plugin.facts.value_span import NEW_CLAUSE, moments_in, value_end

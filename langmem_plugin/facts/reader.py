@@ -23,7 +23,8 @@ from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import routine
 from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, subject_at
+from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
+from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Sentence, Token
 from langmem_plugin.facts.value_checks import listed
 from langmem_plugin.facts.wording import Wording
@@ -118,10 +119,10 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
         at += 1
     word = reading.tokens[at].plain
     if not first and reading.spoke:
-        said = predicate(reading, speaker)
+        said = predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
-        return predicate(reading, speaker)
+        return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
     return None
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subjects import Subject
+from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
 

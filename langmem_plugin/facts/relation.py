@@ -9,7 +9,7 @@ from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.changes import ended, ends, moves, opened, parted_from, says_the_same, switches
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.words import LANGUAGES

@@ -6,7 +6,7 @@ from typing import Final
 from langmem_plugin.facts.checking import LAUGHS, checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.subjects import SELF, Subject
+from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.values import number

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from langmem_plugin.facts.person_nouns import HONORIFICS, serves
-from langmem_plugin.facts.subjects import SELF, Subject
+from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import Language

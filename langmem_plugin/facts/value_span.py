@@ -12,6 +12,7 @@ from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words.language_table import words
 
 _LONGEST_VALUE: Final = 14
+_OF_ONESELF: Final = words("soy|somos|vivo|vivimos|trabajo|trabajamos|tengo|tenemos|estoy|estamos")
 NEW_CLAUSE: Final = words(
     "it|this|that|there|the|am|is|are|was|feel|think|have|has|want|would|will|with|without|in|on|for|at|eso|esto|con|sin|en|para|זה"
 )
@@ -58,7 +59,9 @@ def value_end(reading: Reading, at: int, *, named: bool = False) -> int:
 def _opens_clause(reading: Reading, at: int, *, comma: bool) -> bool:
     tokens, language = reading.tokens, reading.language
     word = tokens[at].plain
-    if word in NEW_CLAUSE or (language.name == "he" and len(word) > 3 and word.endswith(("תי", "נו")) and not comma):
+    if word in NEW_CLAUSE | _OF_ONESELF or (
+        language.name == "he" and len(word) > 3 and word.endswith(("תי", "נו")) and not comma
+    ):
         return True
     if word in language.selves or word in language.possessives or word in language.asks or word in language.negations:
         return True

@@ -12,7 +12,7 @@ from langmem_plugin.facts.grammar import begins
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Slot, Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import ORDINALS
 from langmem_plugin.facts.words import Language
