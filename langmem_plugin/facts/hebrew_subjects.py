@@ -1,22 +1,12 @@
 """Whom a Hebrew clause is about: what is somebody's stands before whose it is."""
 
 from collections.abc import Sequence
-from typing import Final
 
 from langmem_plugin.facts.grammar import best_match
-from langmem_plugin.facts.noun_phrases import in_plain, name_at, noun_at, person_at, who_is
+from langmem_plugin.facts.noun_phrases import FOR_WHAT, GROWTH, KIN, in_plain, name_at, noun_at, person_at, who_is
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
-from langmem_plugin.facts.words.language_table import words
-
-_GROWTH: Final = words(
-    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
-)
-_FOR_WHAT: Final = words("supplier|teacher")
-_KIN: Final = words(
-    "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
-)
 
 
 def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, noted: bool = False) -> Subject | None:
@@ -32,7 +22,7 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
         end = at + used
         shown: tuple[Token, ...] = tuple(tokens[at:end])
         end += following in language.possessives
-        while end < len(tokens) and tokens[end].plain in _GROWTH:
+        while end < len(tokens) and tokens[end].plain in GROWTH:
             end += 1
         name = name_at(tokens, end, language)
         return Subject(who_is(person, name), at, end + len(name), role=person, name=name, shown=(*shown, *name))
@@ -50,7 +40,7 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
     if not noun:
         if person and language.bare_people and tokens[at].plain[:1] == "ה":  # "הנכד איתן בן 6"
             name = name_at(tokens, at + used, language)
-            if name and best_match(tokens, at + used + 1, language, third=True) and person in _KIN:
+            if name and best_match(tokens, at + used + 1, language, third=True) and person in KIN:
                 end = at + used + 1
                 return Subject(who_is(person, name), at, end, role=person, name=name, shown=tuple(tokens[at:end]))
         if person or at + 1 >= len(tokens):
@@ -95,7 +85,7 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
     for place in range(end, min(end + 3, len(tokens))):
         if tokens[place].plain in language.possessives:
             who = " ".join(token.plain.removeprefix("ל").removeprefix("ה") for token in tokens[end:place])
-            if noun in _FOR_WHAT:
+            if noun in FOR_WHAT:
                 return Subject(SELF, at, place + 1, noun=f"{who} {noun}", shown=tuple(tokens[at:place]))
             return Subject(who, at, place + 1, noun=noun, loose=True, shown=tuple(tokens[at:place]))
     return None

@@ -7,8 +7,16 @@ from typing import Final
 from langmem_plugin.facts.grammar import begins, best_match, patterns
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
-_OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
+GROWTH: Final = words(
+    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
+)
+OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
+FOR_WHAT: Final = words("supplier|teacher")
+KIN: Final = words(
+    "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
+)
 
 
 def name_at(tokens: Sequence[Token], at: int, language: Language) -> tuple[Token, ...]:
@@ -104,4 +112,4 @@ def in_plain(name: Sequence[Token]) -> str:
 
 
 def is_owning(tokens: Sequence[Token], at: int) -> bool:
-    return at < len(tokens) and tokens[at].plain in _OWNING
+    return at < len(tokens) and tokens[at].plain in OWNING

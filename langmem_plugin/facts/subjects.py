@@ -6,7 +6,20 @@ from typing import Final
 
 from langmem_plugin.facts.grammar import begins, best_match
 from langmem_plugin.facts.hebrew_subjects import hebrew_subject
-from langmem_plugin.facts.noun_phrases import in_plain, is_owning, name_at, nameable, noun_at, nouns, person_at, who_is
+from langmem_plugin.facts.noun_phrases import (
+    FOR_WHAT,
+    GROWTH,
+    KIN,
+    OWNING,
+    in_plain,
+    is_owning,
+    name_at,
+    nameable,
+    noun_at,
+    nouns,
+    person_at,
+    who_is,
+)
 from langmem_plugin.facts.serving_subjects import compound, served_by
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
@@ -14,19 +27,11 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
 _PETS: Final = frozenset({"dog", "cat", "pet"})
-_GROWTH: Final = words(
-    "older|younger|little|big|eldest|oldest|youngest|baby|new|old|late|dear|elder|twin|other|grown|two|three|dos|nuevo|nueva|mayor|menor|pequeno|pequena|הגדול|הקטן|הגדולה|הקטנה|הגדולים|הקטנים|גדול|גדולה|קטן|קטנה"
-)
-_OWNING: Final = frozenset(("'s", "'", "’"))  # "Mia's", "the kids'"
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")
-_FOR_WHAT: Final = words("supplier|teacher")
 _USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
 _MYSELF: Final = words("me|i|yo|אני")
 _OTHERS_OWN: Final = words("his|her|their|your|su|sus|tu|tus")
-_KIN: Final = words(
-    "daughter|son|child|brother|sister|grandmother|grandfather|uncle|aunt|cousin|nephew|niece|grandson|granddaughter|mother-in-law|father-in-law|sister-in-law|brother-in-law|wife|husband"
-)
 
 
 def subject_at(
@@ -58,7 +63,7 @@ def subject_at(
         thing = _thing(tokens, at, start, language)
         if thing is not None:
             return thing
-    if at and (tokens[at - 1].plain in _OWNING or tokens[at - 1].plain in _OTHERS_OWN):
+    if at and (tokens[at - 1].plain in OWNING or tokens[at - 1].plain in _OTHERS_OWN):
         return None  # "Dana's wife is Ruth" tells of nobody of the speaker's
     if (
         word in language.bare_people
@@ -93,7 +98,7 @@ def _kin_by_name(tokens: Sequence[Token], at: int, language: Language) -> bool:
     person, used = person_at(tokens, at, language)
     following = tokens[at + used] if at + used < len(tokens) else None
     return (
-        person in _KIN
+        person in KIN
         and following is not None
         and following.capital
         and nameable(following, language)
@@ -121,7 +126,7 @@ def _apposed(tokens: Sequence[Token], at: int, language: Language) -> Subject | 
 
 def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
     """What stands after "my": somebody, with or without a name, and what is theirs, or a thing."""
-    while at < len(tokens) and tokens[at].plain in _GROWTH | _USUAL:
+    while at < len(tokens) and tokens[at].plain in GROWTH | _USUAL:
         at += 1
     person, used = person_at(tokens, at, language)
     noun, length = noun_at(tokens, at, language)
@@ -156,7 +161,7 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
-    name = name_at(tokens, at, language) if tokens[at - 1].plain in _GROWTH else ()
+    name = name_at(tokens, at, language) if tokens[at - 1].plain in GROWTH else ()
     if name and name[0].capital:  # "my eldest Declan"
         return Subject(who_is("child", name), first, at + len(name), role="child", name=name, shown=name)
     return _other_thing(tokens, first, at, language)
@@ -204,7 +209,7 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
         return Subject(found.who, found.first, end, noun=found.noun, loose=found.loose, shown=found.shown)
     who = " ".join(token.plain for token in tokens[start:end])
     shown = tuple(tokens[found.first : end])
-    if found.noun in _FOR_WHAT:  # "our supplier for paper"
+    if found.noun in FOR_WHAT:  # "our supplier for paper"
         return Subject(SELF, found.first, end, noun=f"{who} {found.noun}", shown=shown)
     return Subject(who, found.first, end, noun=found.noun, loose=found.loose, shown=shown)
 
