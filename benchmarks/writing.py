@@ -157,14 +157,14 @@ def is_right(statement: Statement, fact: dict) -> bool:
     )
     return (
         _same_subject(statement, fact)
-        and _same_class(ours[0], theirs[0])
+        and (_same_class(ours[0], theirs[0]) or (theirs[0] == "name" and ours[0] == plain(fact["who"])))
         and _same_value(statement.value, fact["value"])
         and (fact["negated"] ^ theirs[1]) in negated
     )
 
 
 def _positive(attribute: str) -> tuple[str, bool]:
-    return ("like", True) if attribute == "dislike" else (attribute, False)
+    return ("like", True) if attribute in ("dislike", "dislikes") else (attribute, False)
 
 
 def _same_subject(statement: Statement, fact: dict) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 
 from langmem_plugin.facts.attributes import attribute_of
 from langmem_plugin.facts.statement import Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
 from langmem_plugin.facts.words import LANGUAGES
@@ -28,6 +28,7 @@ _FORMER: Final = words(
     "old|ex|former|previous|formerly|antiguo|antigua|anterior|exjefe|exjefa|exmujer|exmarido|exnovio|exnovia"
     "|לשעבר|הקודם|הקודמת|הישן|הישנה|האקס|האקסית"
 )
+_NEW: Final = words("new|nuevo|nueva|חדש|חדשה")
 _TOO: Final = phrases("too|also|as well|additionally|another|tambien|ademas|גם|וגם|בנוסף")
 _CLAUSES: Final = words("when|whenever|if|cuando|כשאני|אם|another|also|גם|וגם|tambien|ademas|additionally")
 _WHEN: Final = phrases(
@@ -118,7 +119,8 @@ def _purpose(statement: Statement) -> list[str]:
 
 def _about(statement: Statement, said: Sequence[str]) -> set[str]:
     """What is said beside the value: "my eldest daughter is" of "My eldest daughter is 12"."""
-    return set(said) - set(_WORD.findall(plain(statement.value or "")))
+    about = set(said) - set(_WORD.findall(plain(statement.value or "")))
+    return about - _FORMER if about & _NEW else about  # "a new number, the old one is gone"
 
 
 def _times(statement: Statement) -> set[tuple[str, ...]]:

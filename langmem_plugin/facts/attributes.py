@@ -77,7 +77,7 @@ ATTRIBUTES: Final = {
     **_rows(
         "note",
         "secrets",
-        "password|pin|door code|alarm code|card number|id number|passport number|bank account",
+        "password|code|username|pin|door code|alarm code|card number|id number|passport number|bank account",
         sensitive=True,
     ),
     **_rows("note", "notes", "", "note"),

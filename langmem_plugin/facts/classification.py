@@ -10,7 +10,7 @@ from langmem_plugin.facts.extraction import statements
 from langmem_plugin.facts.grammar import begins, language_of
 from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.statement import FactType, Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
 from langmem_plugin.facts.words import Language
 

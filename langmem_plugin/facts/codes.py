@@ -6,7 +6,8 @@ from typing import Final
 
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 _AMOUNT = re.compile(
-    r"[$€£₪]?+\d++(?:[.,:/-]\d++)*+(?:k|m|st|nd|rd|th|am|pm|a\.m|p\.m|h|hs|kg|g|km|cm|lb|lbs|%|[$€£₪])?+", re.IGNORECASE
+    r"[$€£₪]?+\d++(?:[.,:/-]\d++)*+(?:k|m|st|nd|rd|th|am|pm|a\.m|p\.m|h|hs|kg|g|mg|mcg|ml|cl|km|cm|lb|lbs|oz|%|[$€£₪])?+(?:/[^\W\d_]++)?+",
+    re.IGNORECASE,
 )
 _VERSION = re.compile(r"\d{1,2}\.\d0")
 _COUNTED = re.compile(r"[^\W\d_]{3,}-\d++s?+|\d++-[^\W\d_]{3,}(?:-[^\W\d_]++)?+", re.IGNORECASE)
@@ -17,7 +18,7 @@ _GRADE = re.compile(r"[A-Za-z]{1,2}-")
 def codes(text: str) -> Iterator[tuple[int, int, str]]:
     """Where each begins and ends, and how it is written; an e-mail address in small letters, since its case is free."""
     for found in _TOKEN.finditer(text):
-        word = found.group().rstrip(".:'")
+        word = found.group().rstrip(".:'").removesuffix("'s")
         if _is_code(word):
             yield (
                 found.start(),

@@ -3,7 +3,7 @@
 from typing import Final
 
 from langmem_plugin.facts.statement import Slot
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.words.language_table import words
 
 _RESTS_ON: Final = {

@@ -9,7 +9,8 @@ from langmem_plugin.facts.clauses import is_automated, is_joke, unquoted
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.joined_words import taken_apart
 from langmem_plugin.facts.others_words import own_words
-from langmem_plugin.facts.reader import Reader
+from langmem_plugin.facts.reader import read
+from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.tokens import Sentence, plain, sentences
@@ -44,17 +45,17 @@ def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator
     if is_automated(said):
         return
     language = language_of(said, text)
-    reader = Reader(text, language, said_at, noted=noted)
+    reading = Reading(text, language, said_at, noted)
     own = text if noted else own_words(text)
     for sentence in unquoted(list(sentences(own, language.contractions))):
         tokens = taken_apart(sentence.tokens, language)[:_LONGEST_SENTENCE]
         if noted or not is_joke(tokens, language):
-            reader.read(Sentence(tokens, sentence.asked))
-        if not noted and len(reader.found) >= _MOST:
-            reader.found = _once(reader.found)
-            if len(reader.found) >= _MOST:
+            read(reading, Sentence(tokens, sentence.asked))
+        if not noted and len(reading.found) >= _MOST:
+            reading.found = _once(reading.found)
+            if len(reading.found) >= _MOST:
                 break
-    yield from reader.found if noted else _once(reader.found)[:_MOST]
+    yield from reading.found if noted else _once(reading.found)[:_MOST]
 
 
 def _once(found: list[Statement]) -> list[Statement]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from langmem_plugin.facts.subjects import Subject
+from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
 
 

@@ -6,12 +6,13 @@ from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.values import number
+from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
 _DO: Final = frozenset(("do", "does", "did"))
+_BIRTHDAYS: Final = frozenset(("birthday", "bday"))
 _LONGEST_INNER: Final = 4  # words of a value that more of the pattern follows
 
 
@@ -153,7 +154,7 @@ class _Attempt:
             return
         if element.value == "N":
             start = at + (tokens[at].plain in ("$", "€", "₪", "£"))
-            counted = number([token.plain for token in tokens[start : start + 8]])
+            counted = number([token.plain for token in tokens[start : start + 8]]) or _in_turn(tokens, start)
             if counted is not None:
                 end = start + counted[1]
                 held = replace(state, value=(*state.value, *tokens[start:end]), said=state.said + 1)
@@ -177,6 +178,12 @@ class _Attempt:
             yield from replace(self, tokens=rest).matches(at, place + 1, onward)
         elif state.skipped < _MOST_SKIPPED and token.plain in self.language.fillers:
             yield from self.matches(at + 1, place, replace(state, skipped=state.skipped + 1))
+
+
+def _in_turn(tokens: Sequence[Token], at: int) -> tuple[float, int] | None:
+    """The "fourth" of "his fourth birthday"."""
+    turn = ORDINALS.get(tokens[at].plain) if at + 1 < len(tokens) else None
+    return (float(turn), 1) if turn is not None and tokens[at + 1].plain in _BIRTHDAYS else None
 
 
 def bare(token: Token, letters: int) -> Token:

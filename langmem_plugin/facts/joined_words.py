@@ -35,6 +35,8 @@ def _is_joined(word: str, following: str) -> bool:
     rest, known = word[1:], _beginnings()
     if word[:1] not in ("ו", "ש") or len(rest) < 2 or word in known or word in _whole():
         return False
+    if word[0] == "ו" and following in ("כבר", "לא") and len(rest) > 2:
+        return True
     return (following in _AGED and word[0] == "ו") or rest in known or (rest[:1] == "ה" and rest[1:] in known)
 
 

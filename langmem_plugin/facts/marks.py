@@ -27,7 +27,7 @@ def adds(new: str, old: str) -> bool:
         return True
     if (told ^ held) & _NARROWING:
         return True
-    known = set(re.findall(r"[^\W_]++", plain(old)))
+    known = set(re.findall(r"[^\W_]++|[^\W\d_]++", plain(old))) | set(re.findall(r"[^\W\d_]++", plain(old)))
     return any(word not in known for word in names(new))
 
 
@@ -40,7 +40,10 @@ def names(text: str) -> set[str]:
     return {
         plain(word)
         for before, word in pairwise(found)
-        if word[:1].isupper() and before not in _SENTENCE_END and plain(word) not in _COMMON
+        if word[:1].isupper()
+        and before not in _SENTENCE_END
+        and plain(word) not in _COMMON
+        and plain(word).removesuffix("s") not in _COMMON
     }
 
 
@@ -72,7 +75,11 @@ def marks(text: str) -> Iterator[str]:
             for form in _forms(word.strip(".:'-"), language.name):
                 if form in language.weekdays:
                     yield f"weekday {language.weekdays[form]}"
-                if form in language.telling and not (timed and language.telling[form] in ("morning", "night", "half")):
+                if (
+                    form in language.telling
+                    and not form[0].isdigit()
+                    and not (timed and language.telling[form] in ("morning", "night", "half"))
+                ):
                     yield f"telling {language.telling[form]}"
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.calendar_names import MONTH_NAMES
 
 Unit = Literal["day", "week", "month", "year"]
 _Kind = Literal["at", "since", "until"]
@@ -15,37 +16,6 @@ _KINDS: Final[tuple[_Kind, ...]] = ("since", "until", "at")
 _UNITS: Final[tuple[Unit, ...]] = ("day", "week", "month", "year")
 _YEARS: Final = range(1900, 2101)
 _LETTERS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
-MONTH_NAMES: Final = {
-    "en": [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ],
-    "es": [
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-    ],
-    "he": ["ינואר", "פברואר", "מרץ", "אפריל", "מאי", "יוני", "יולי", "אוגוסט", "ספטמבר", "אוקטובר", "נובמבר", "דצמבר"],
-}
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,22 @@
 """Ways to say a fact that are not a subject and what is said of it: changes, corrections, standing wishes, notes."""
 
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
+from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.clauses import after_leads
+from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
-from langmem_plugin.facts.grammar import begins
-from langmem_plugin.facts.subjects import SELF, SPEAKER, Subject, attribute_at, subject_at
+from langmem_plugin.facts.grammar import bare, begins
+from langmem_plugin.facts.noun_phrases import attribute_at
+from langmem_plugin.facts.person_nouns import is_profession, serves
+from langmem_plugin.facts.predicates import predicate
+from langmem_plugin.facts.reading import Reading
+from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
+from langmem_plugin.facts.subjects import subject_at
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.value_span import value_end
+from langmem_plugin.facts.words.language_table import words
 
 _WHERE: Final = (
     ("where", "i", "work"),
@@ -20,163 +28,220 @@ _WHERE: Final = (
 )
 
 
-class Reading(Protocol):
-    """What is known of a sentence while it is read."""
-
-    tokens: tuple[Token, ...]
-    language: Language
-
-    def checked(self, said: Finding) -> Finding | None: ...
-
-    def value_end(self, at: int, *, named: bool = False) -> int: ...
-
-    def copula(self, subject: Subject, noun: str) -> Finding | None: ...
-
-    def predicate(self, subject: Subject, *, unsaid: bool = False) -> Finding | None: ...
+_PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
+_HERE: Final = words("here|aqui|פה|כאן")
+_BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
 
-def changed(reader: Reading, at: int) -> Finding | None:
+def changed(reading: Reading, at: int) -> Finding | None:
     """As in "I switched dentists, it's Dr. Amir now", "I have a new phone number, it's …"."""
-    start = at + (reader.tokens[at].plain in reader.language.selves)
-    used = begins(reader.tokens, start, reader.language.switched)
+    start = at + (reading.tokens[at].plain in reading.language.selves)
+    used = begins(reading.tokens, start, reading.language.switched)
     if not used:
         return None
-    noun, length = attribute_at(reader.tokens, start + used, reader.language)
+    noun, length = attribute_at(reading.tokens, start + used, reading.language)
     if not noun:
         return None
-    place = after_leads(reader.tokens, start + used + length, reader.language)
-    said = begins(reader.tokens, place, reader.language.it_is)
-    named = reader.tokens[place - 1].plain in (",", ":") and reader.tokens[place : place + 1] != ()
-    if place + said >= len(reader.tokens) or not (said or (named and reader.tokens[place].capital)):
+    place = after_leads(reading.tokens, start + used + length, reading.language)
+    said = begins(reading.tokens, place, reading.language.it_is)
+    named = reading.tokens[place - 1].plain in (",", ":") and reading.tokens[place : place + 1] != ()
+    if place + said >= len(reading.tokens) or not (said or (named and reading.tokens[place].capital)):
         return None
-    last = reader.value_end(place + said, named=True)
+    last = value_end(reading, place + said, named=True)
     subject = Subject(SELF, at, place + said, noun=noun)
-    shown = reader.tokens[start + used : start + used + length]
-    return reader.checked(Finding(replace(subject, shown=shown), noun, reader.tokens[place + said : last], at, last))
+    shown = reading.tokens[start + used : start + used + length]
+    return checked(reading, Finding(replace(subject, shown=shown), noun, reading.tokens[place + said : last], at, last))
 
 
-def corrected(reader: Reading, at: int) -> Finding | None:
+def corrected(reading: Reading, at: int) -> Finding | None:
     """As in "It's Dana, not Dina": a value whose slot only what it corrects can tell."""
-    used = begins(reader.tokens, at, (("it", "is"), ("its",), ("זה",), ("es",), ("se", "llama")))
-    if not used or at + used >= len(reader.tokens):
+    used = begins(reading.tokens, at, (("it", "is"), ("its",), ("זה",), ("es",), ("se", "llama")))
+    if not used or at + used >= len(reading.tokens):
         return None
-    last = reader.value_end(at + used, named=True)
-    mark = last + (last < len(reader.tokens) and reader.tokens[last].plain == ",")
+    last = value_end(reading, at + used, named=True)
+    mark = last + (last < len(reading.tokens) and reading.tokens[last].plain == ",")
     if (
-        not (mark < len(reader.tokens) - 1 and reader.tokens[mark].plain in reader.language.negations)
+        not (mark < len(reading.tokens) - 1 and reading.tokens[mark].plain in reading.language.negations)
         or last - at - used > 4
     ):
         return None
-    end = reader.value_end(mark + 1, named=True)
+    end = value_end(reading, mark + 1, named=True)
     return Finding(
         replace(SPEAKER, first=at, end=at),
         "",
-        reader.tokens[at + used : last],
+        reading.tokens[at + used : last],
         at,
         end,
-        instead_of=reader.tokens[mark + 1 : end],
+        instead_of=reading.tokens[mark + 1 : end],
     )
 
 
-def asked_for(reader: Reading, at: int) -> Finding | None:
+def asked_for(reading: Reading, at: int) -> Finding | None:
     """A standing wish: "always answer me in short messages"."""
-    used = begins(reader.tokens, at, reader.language.instructed)
-    if not used or at + used >= len(reader.tokens) or reader.tokens[at + used].plain not in reader.language.addressed:
+    used = begins(reading.tokens, at, reading.language.instructed)
+    if (
+        not used
+        or at + used >= len(reading.tokens)
+        or reading.tokens[at + used].plain not in reading.language.addressed
+    ):
         return None
-    last = reader.value_end(at + used)
-    return reader.checked(Finding(replace(SPEAKER, first=at, end=at), "instruction", reader.tokens[at:last], at, last))
+    last = value_end(reading, at + used)
+    return checked(
+        reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", reading.tokens[at:last], at, last)
+    )
 
 
-def profession(reader: Reading, subject: Subject) -> Finding | None:
+def profession(reading: Reading, subject: Subject) -> Finding | None:
     """As in "My partner is a paediatric nurse"."""
     at, negated = subject.end, False
-    if at >= len(reader.tokens) or reader.tokens[at].plain not in ("am", "are", "is", "'s"):
-        return None
-    at += 1
-    while at < len(reader.tokens) and (
-        reader.tokens[at].plain in reader.language.fillers or reader.tokens[at].plain in reader.language.negations
-    ):
-        negated ^= reader.tokens[at].plain in reader.language.negations
+    if at < len(reading.tokens) and reading.tokens[at].plain in _BEING:
         at += 1
-    last = reader.value_end(at) if at < len(reader.tokens) else at
-    value = reader.tokens[at:last]
-    words = [
-        place for place, token in enumerate(value[:5]) if token.plain.removesuffix("s") in reader.language.professions
-    ]
-    if not words or (value[0].plain not in ("a", "an", "the") and subject.third):
+    elif reading.language.name != "he" or subject.noun is not None or subject.loose:
         return None
-    value = value[: words[-1] + 1]
-    return reader.checked(Finding(subject, "job", value, subject.first, at + len(value), negated=negated))
+    while at < len(reading.tokens) and (
+        reading.tokens[at].plain in reading.language.fillers or reading.tokens[at].plain in reading.language.negations
+    ):
+        negated ^= reading.tokens[at].plain in reading.language.negations
+        at += 1
+    last = value_end(reading, at) if at < len(reading.tokens) else at
+    value = reading.tokens[at:last]
+    named = [place for place, token in enumerate(value[:5]) if is_profession(token.plain, reading.language)]
+    if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
+        return None
+    if reading.language.name == "en":
+        value = value[: named[-1] + 1]
+    elif named[0] > 0 and value[0].plain not in reading.language.articles:
+        return None  # what somebody is stands first
+    else:
+        value = value[: next((at for at, token in enumerate(value) if at and _is_place(token)), len(value))]
+    return checked(reading, Finding(subject, "job", value, subject.first, at + len(value), negated=negated))
 
 
-def turned_round(reader: Reading, subject: Subject) -> Finding | None:
+def employed_there(reading: Reading, said: Finding) -> Finding | None:
+    """The employer of "I'm a supervisor at Lidl", once the job is read."""
+    at = said.last
+    if said.attribute != "job" or said.negated or said.over or at >= len(reading.tokens):
+        return None
+    if reading.language.name == "he" and reading.tokens[at].plain[:1] != "ב" and at + 1 < len(reading.tokens):
+        at += 1  # "נהג משאית בחברת דרכים"
+    word = reading.tokens[at]
+    attached = reading.language.name == "he" and word.plain[:1] == "ב" and len(word.plain) > 2
+    first = at if attached else at + 1
+    if not attached and (word.plain not in ("at", "en") or first >= len(reading.tokens)):
+        return None
+    if not (attached or reading.tokens[first].capital or reading.tokens[first].plain in ("el", "la")):
+        return None
+    value = reading.tokens[first : value_end(reading, first)]
+    if bare(word, 1).plain in _PARTS_OF_WORK:
+        return None
+    if attached:
+        value = (bare(word, 1), *value[1:])
+    return checked(reading, Finding(replace(said.subject), "employer", value, said.first, first + len(value)))
+
+
+def here(reading: Reading, at: int) -> Finding | None:
+    """As in "Vegan here, …", "type 1 diabetic here": what somebody says of themselves, without themselves."""
+    for end in range(at + 1, min(at + 5, len(reading.tokens))):
+        if reading.tokens[end].plain in _HERE:
+            if end + 1 < len(reading.tokens) and reading.tokens[end + 1].word:
+                return None
+            return predicate(reading, replace(SPEAKER, first=at, end=at), unsaid=True)
+        if not reading.tokens[end].word:
+            return None
+    return None
+
+
+def turned_round(reading: Reading, subject: Subject) -> Finding | None:
     """As in "Priya Nair is my accountant", "Brightwave is where I work"."""
     at = subject.end
-    used = begins(reader.tokens, at, reader.language.copulas)
+    used = begins(reading.tokens, at, reading.language.copulas)
     if not used or not subject.name or subject.noun is not None:
         return None
     place = at + used
-    where = begins(reader.tokens, place, _WHERE)
+    where = begins(reading.tokens, place, _WHERE)
     if where:
-        attribute = "employer" if reader.tokens[place + where - 1].plain.startswith(("work", "trabaj")) else "home"
-        return reader.checked(
+        attribute = "employer" if reading.tokens[place + where - 1].plain.startswith(("work", "trabaj")) else "home"
+        return checked(
+            reading,
             Finding(
                 replace(SPEAKER, first=subject.first, end=subject.first),
                 attribute,
                 subject.name,
                 subject.first,
                 place + where,
-            )
+            ),
         )
-    if place >= len(reader.tokens) or reader.tokens[place].plain not in reader.language.possessives:
+    if place >= len(reading.tokens) or reading.tokens[place].plain not in reading.language.possessives:
         return None
-    owned = subject_at(reader.tokens, place, reader.language)
-    noun, length = attribute_at(reader.tokens, place + 1, reader.language)
+    owned = subject_at(reading.tokens, place, reading.language)
+    noun, length = attribute_at(reading.tokens, place + 1, reading.language)
+    if not noun and (owned is None or not owned.role):
+        noun, length = _plain_noun(reading, place + 1)
     if owned is not None and owned.role and owned.noun is None:
         noun, length = owned.role, owned.end - place - 1
     if not noun:
         return None
     value = subject.name
     if noun in ("dog", "cat", "pet"):
-        noun, value = "pet", (*value, *reader.tokens[place + 1 : place + 1 + length])
-    return reader.checked(
+        noun, value = "pet", (*value, *reading.tokens[place + 1 : place + 1 + length])
+    return checked(
+        reading,
         Finding(
             replace(SPEAKER, first=subject.first, end=subject.first),
             noun,
             value,
             subject.first,
             place + 1 + length,
-        )
+        ),
     )
 
 
-def noted(reader: Reading, at: int) -> Finding | None:
+def _plain_noun(reading: Reading, at: int) -> tuple[str | None, int]:
+    """The "drummer" of "Lena is our drummer now": up to where the clause ends."""
+    end = at
+    while end < min(at + 3, len(reading.tokens)) and reading.tokens[end].word:
+        if reading.tokens[end].plain in reading.language.cuts | reading.language.fillers | reading.language.joins:
+            break
+        end += 1
+    said = reading.tokens[at:end]
+    stops = end == len(reading.tokens) or not reading.tokens[end].word or end < at + 3
+    if not said or not stops or any(token.capital for token in said) or not serves(said[-1].plain, reading.language):
+        return None, 0
+    return " ".join(token.plain for token in said), end - at
+
+
+def noted(reading: Reading, at: int) -> Finding | None:
     """What only notes say: "Choir practice: Mondays", "The billing project uses Postgres as its database"."""
-    the = at + (reader.tokens[at].plain in reader.language.articles)
-    while the + 1 < len(reader.tokens) and reader.tokens[the].plain in ("new", "nuevo", "nueva"):
+    the = at + (reading.tokens[at].plain in reading.language.articles)
+    while the + 1 < len(reading.tokens) and reading.tokens[the].plain in ("new", "nuevo", "nueva"):
         the += 1
-    for end in range(the + 1, min(the + 4, len(reader.tokens))):
-        if not reader.tokens[end - 1].word:
+    for end in range(the + 1, min(the + 4, len(reading.tokens))):
+        if not reading.tokens[end - 1].word:
             return None
-        who = " ".join(token.plain for token in reader.tokens[the:end])
-        thing = Subject(who, at, end, shown=reader.tokens[the:end])
-        if reader.tokens[end].plain in ("uses", "usa", "utiliza"):
-            last = reader.value_end(end + 1) if end + 1 < len(reader.tokens) else end + 1
-            value = reader.tokens[end + 1 : last]
+        who = " ".join(token.plain for token in reading.tokens[the:end])
+        thing = Subject(who, at, end, shown=reading.tokens[the:end])
+        if reading.tokens[end].plain in ("uses", "usa", "utiliza"):
+            last = value_end(reading, end + 1) if end + 1 < len(reading.tokens) else end + 1
+            value = reading.tokens[end + 1 : last]
             turn = next((place for place, token in enumerate(value) if token.plain in ("as", "como")), len(value))
             noun = " ".join(
                 token.plain
                 for token in value[turn + 1 :]
-                if token.plain not in reader.language.articles | {"its", "their", "su"}
+                if token.plain not in reading.language.articles | {"its", "their", "su"}
             )
-            return reader.checked(Finding(thing, noun or "use", value[:turn], at, last))
+            return checked(reading, Finding(thing, noun or "use", value[:turn], at, last))
         if end == the + 1:
-            said = reader.predicate(replace(thing, name=reader.tokens[the:end], loose=True))
+            said = predicate(reading, replace(thing, name=reading.tokens[the:end], loose=True))
             if said is not None and said.attribute == "age":
                 return said
-        if begins(reader.tokens, end, reader.language.copulas) or reader.tokens[end].plain == ":":
-            monthly = any(token.plain in ("month", "mes", "לחודש") for token in reader.tokens[end:])
-            if monthly and reader.tokens[end].plain == ":":
-                return reader.copula(replace(thing, noun="monthly payment"), "monthly payment")
-            return reader.copula(replace(thing, who=SELF, noun=who), who)
-    return reader.predicate(replace(SPEAKER, first=at, end=at, third=True), unsaid=True)
+        if begins(reading.tokens, end, reading.language.copulas) or reading.tokens[end].plain == ":":
+            monthly = any(token.plain in ("month", "mes", "לחודש") for token in reading.tokens[end:])
+            if monthly and reading.tokens[end].plain == ":":
+                return copula(reading, replace(thing, noun="monthly payment"), "monthly payment")
+            return copula(reading, replace(thing, who=SELF, noun=who), who)
+    return predicate(reading, replace(SPEAKER, first=at, end=at, third=True), unsaid=True)
+
+
+def _is_place(token: Token) -> bool:
+    """Where what somebody is comes to where: "en el hospital", "במלון"."""
+    return token.plain == "en" or (token.plain[:1] == "ב" and len(token.plain) > 2)

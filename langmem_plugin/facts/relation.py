@@ -6,10 +6,10 @@ from typing import Final, Literal
 
 from langmem_plugin.facts.apart import apart, denied
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.changes import ended, ends, moves, says_the_same
+from langmem_plugin.facts.changes import ended, ends, moves, opened, parted_from, says_the_same, switches
 from langmem_plugin.facts.marks import accents_differ, adds, names
 from langmem_plugin.facts.statement import Slot, Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, in_one_form, same, within
 from langmem_plugin.facts.words import LANGUAGES
@@ -38,6 +38,8 @@ _NOTHING: Final = words(
     "paid|settled|cleared|back|everything|off|debt|invoice|bill|account|balance|todo|הכל|anything|nothing|any|money|a|thing|nada|more|כלום|שום|דבר"
 )
 _ROLES: Final = frozenset(role for language in LANGUAGES for role in language.people.values())
+_JOINS: Final = words("and|y|e|,|ו|&")
+_COUPLE: Final = frozenset({"wife", "husband", "partner", "relationship"})
 _ONE_OF_A_KIND: Final = frozenset({"wife", "husband", "partner", "mother", "father", "boss"})
 _NAMED: Final = words("employer|school|gym|customer|supplier|university|colleague")  # "Acme" is not "Acme North"
 _WHO_HELPS: Final = words("dentist|doctor|gp|therapist|vet|pediatrician|hairdresser|boss|manager")
@@ -92,7 +94,9 @@ def _by_words(new: Statement, old: Statement) -> Relation | None:
         return Relation("duplicate", "says the same in other words")
     if not _gone(old) and _attribute_of(old) not in _NEVER_ENDED and _ended(new, old):
         return Relation("supersedes", "says that it is over")
-    if _gone(new) == _gone(old) and moves(new.text, old.text):
+    if _attribute_of(old) in _COUPLE and any(within(name, old.value or "") for name in parted_from(new.text)):
+        return Relation("supersedes", "says that they are no more together")
+    if _gone(new) == _gone(old) and (moves(new.text, old.text) or switches(new.text, old.text)):
         return Relation("supersedes", "says what it has changed to")
     return None
 
@@ -127,7 +131,7 @@ def _may_concern(new: Statement, old: Statement) -> bool:
 
 
 def _names_role(text: str, role: str) -> bool:
-    said = set(plain(text).split())
+    said = set(opened(text).replace(",", " ").split())
     return any(
         meant == role and said >= set(phrase) for language in LANGUAGES for phrase, meant in language.people.items()
     )
@@ -163,6 +167,8 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
         return Relation("supersedes", "says that it is no more so" if gone else "says that it is so after all")
     if gone and not was_gone:
         named = new.slot is not None and new.slot.attribute in _NAMED and not _less(ours, theirs)
+        if _several(theirs) and not _several(ours):
+            return Relation("keeps_both", "ends one of several")
         if (within(ours, theirs) and not named) or not canonical(ours) - _NOTHING:
             return Relation("supersedes", "says that it is no more so")
         return Relation("keeps_both", "ends something else")
@@ -246,6 +252,11 @@ def _as_typed(secret: str) -> str:
     return bare if any(c.isalpha() for c in bare) else re.sub(r"[\s-]", "", bare)
 
 
+def _several(value: str) -> bool:
+    """Whether a value is a list: "a Mazda and a Kia"."""
+    return any(word in _JOINS for word in plain(value).replace(",", " , ").split())
+
+
 def _less(ours: str, theirs: str) -> bool:
     """Whether one value says the other but for what is added to it: "Oakmere" and "Oakmere as a teacher"."""
     said, held = ours.casefold().strip(), theirs.casefold().strip()
@@ -288,7 +299,11 @@ def _attribute(slot: Slot) -> str:
 
 def _diet(ours: str, theirs: str) -> bool:
     one, other = canonical(ours), canonical(theirs)
-    return bool(one & _MEATLESS and other & _MEATLESS and one != other) or bool(one & _MEAT and other & _MEATLESS)
+    return (
+        bool(one & _MEATLESS and other & _MEATLESS and one != other)
+        or bool(one & _MEAT and other & _MEATLESS)
+        or bool(one & _MEATLESS and other & _MEAT)
+    )
 
 
 def _of_people(statement: Statement) -> bool:

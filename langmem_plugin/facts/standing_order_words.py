@@ -4,14 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from langmem_plugin.facts.moments import MONTH_NAMES
+from langmem_plugin.facts.words.calendar_names import MONTH_NAMES, WEEKDAY_NAMES, WITHOUT_ACCENTS
 
 WEEKDAYS: Mapping[str, int] = {
-    **dict(zip(["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"], range(7), strict=True)),
-    **dict(zip(["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"], range(7), strict=True)),
-    **dict(zip(["שני", "שלישי", "רביעי", "חמישי", "שישי", "שבת", "ראשון"], range(7), strict=True)),
-    "miercoles": 2,
-    "sabado": 5,
+    form: number
+    for names in WEEKDAY_NAMES.values()
+    for number, name in enumerate(names)
+    for form in (name, WITHOUT_ACCENTS.get(name, name))
 }
 MONTHS: Mapping[str, int] = {
     name.lower(): number for names in MONTH_NAMES.values() for number, name in enumerate(names, 1)
@@ -96,7 +95,7 @@ _CLOCKS = (
 # English
 
 _EN_DAY = "(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-_EN_MONTH = "(?:january|february|march|april|may|june|july|august|september|october|november|december)"
+_EN_MONTH = f"(?:{'|'.join(MONTH_NAMES['en']).lower()})"
 _EN_UNTIL = rf"""(?:
     (?:until|till|through)\s(?:
         (?P<tomorrow>tomorrow)|(?P<today>tonight|the\send\sof\s(?:the\s|to)day)|(?:this\s

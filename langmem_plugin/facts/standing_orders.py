@@ -28,6 +28,10 @@ _LAYERS = 8  # openings in front of what is to be done: a greeting, "from now on
 _APOSTROPHES = str.maketrans("’ʼ`´׳", "'''''")
 _SENTENCE = re.compile(r"[^.!?…\n]++(?:[.!?…](?!\s)[^.!?…\n]*+)*+[.!?…]*+")
 _QUOTED = re.compile(r"[\"“”«»„>*\-•#|]")
+_SAYING = re.compile(
+    r"\bnever say never\b|\bnunca digas nunca\b|\b(?:אף פעם|לעולם) אל ת(?:גיד|גידי|אמר|אמרי) (?:אף פעם|לעולם)",
+    re.IGNORECASE,
+)  # it is said without asking for anything
 _QUESTION = re.compile(r"[?¿؟]")
 _NO_MESSAGE_OF_THEIR_OWN = re.compile(r"```|^\s{0,3}>|^-{2,}\s?Forwarded", re.MULTILINE | re.IGNORECASE)
 
@@ -106,6 +110,8 @@ def instructions_in(text: str) -> list[Spoken]:
     for sentence in _SENTENCE.findall(text):
         if len(found) == _MOST:
             break
+        if _SAYING.search(sentence):
+            continue
         order = _order_in(sentence.strip(), plainly=False)
         if order is not None:
             found.append(order)

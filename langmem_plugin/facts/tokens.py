@@ -9,7 +9,7 @@ from itertools import groupby
 from langmem_plugin.facts.words.language_table import words
 
 _CHUNK = re.compile(r"\S++")
-_PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+|\S")
+_PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
 _SIGNED = re.compile(r"[^\W_]++[+#*]{1,2}|[A-Z]{1,2}-")  # "C++", "A-"
 _TERMINAL = frozenset(".!?;…¡¿")

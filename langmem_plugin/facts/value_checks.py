@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from typing import Final
 
-from langmem_plugin.facts.subjects import SELF, Subject
+from langmem_plugin.facts.person_nouns import HONORIFICS, serves
+from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.values import number
+from langmem_plugin.facts.values import ORDINALS, number
 from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.facts.words.one_meaning import MAKERS
 
 _OLDEST: Final = 120
 _MOST_NAME_WORDS: Final = 3
@@ -27,7 +29,7 @@ _CLOSED: Final = frozenset(
         "hobby",
     }
 )
-_EVENTS: Final = words(
+EVENTS: Final = words(
     "reservation|battery|emails|messages|ticket|tickets|minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
 PARTICLES: Final = words("out|up|off|away|down|over|back|home|here|there|together|along|around|ahead|through")
@@ -62,6 +64,7 @@ _NO_ALLERGENS: Final = words(
 _NO_GERUND_MEANT: Final = _OF_PLANS | {"hobby", "job", "routine", "fear", "diet", "day", "like", "dislike", "name"}
 _NO_GERUNDS: Final = words("beijing|reading|fernando|orlando|inverness|nanjing|chongqing|boeing")
 _DIALLED: Final = 5  # digits of the shortest number that somebody is called by
+_WEEKLY: Final = words("day|night|practice|class|lesson|training|rehearsal|off|shift|group|club|choir|therapy")
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
 
 
@@ -82,6 +85,8 @@ def is_value(
     ):
         return False
     if attribute == "age":
+        if value[0].plain in ORDINALS:
+            return True
         counted = number([token.plain for token in value])
         return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
     second = value[1].plain if len(value) > 1 else ""
@@ -90,6 +95,8 @@ def is_value(
     if attribute == "routine" and "allergic" in (first, second):
         return False
     if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
+        return False
+    if attribute == "home" and (first in HONORIFICS or any(first in makers for makers in MAKERS.values())):
         return False
     if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
         return False
@@ -124,25 +131,41 @@ def is_value(
             or first in language.frequencies
         ):
             return False
-        return any(token.capital or _is_year(token.plain) for token in value) and _EVENTS.isdisjoint(
+        return any(token.capital or _is_year(token.plain) for token in value) and EVENTS.isdisjoint(
             token.plain for token in value
         )
-    if attribute in ("health", "job") and _EVENTS.intersection(token.plain for token in value):
+    if attribute in ("health", "job") and EVENTS.intersection(token.plain for token in value):
         return False
     if subject.noun is not None and attribute not in _OF_PLANS:
         if first in language.moods and not subject.noun.startswith("favorite "):
             return False
         if negated and not value[0].capital and language.name != "he":
             return False
-        weekday = first in language.weekdays
-        if (weekday and attribute not in _DATED) or (not _EVENTS.isdisjoint(subject.noun.split()) and not noted):
+        weekday = first in language.weekdays and subject.noun.split()[-1] not in _WEEKLY
+        if (weekday and attribute not in _DATED) or (not EVENTS.isdisjoint(subject.noun.split()) and not noted):
             return False
         if subject.loose and subject.noun == attribute and attribute not in language.attributes.values() and not noted:
             timed = first.rstrip("s") in language.weekdays
-            return timed or value[0].capital or any(token.plain[:1].isdigit() for token in value)
+            return (
+                timed
+                or value[0].capital
+                or first in HONORIFICS
+                or any(token.plain[:1].isdigit() for token in value)
+                or _is_served(subject.noun, value, language)
+            )
     if attribute == "employer":
         return len(value) <= 5 and first not in language.moods
     return True
+
+
+def _is_served(noun: str, value: Sequence[Token], language: Language) -> bool:
+    """Where Hebrew writes names without capitals: by what the noun is of."""
+    return (
+        language.name == "he"
+        and len(value) <= _MOST_NAME_WORDS
+        and any(serves(word, language) for word in noun.split()[:1])
+        and value[0].plain not in language.moods | language.common
+    )
 
 
 def _is_figurative(value: Sequence[Token], attribute: str, language: Language) -> bool:
@@ -182,6 +205,10 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     parts: list[list[Token]] = [[]]
     for place, token in enumerate(value):
         following = value[place + 1].plain if place + 1 < len(value) else ""
+        attached = attribute in ("allergy", "intolerance") and token.plain[:2] == "ול" and len(token.plain) > 3
+        if attached and parts[-1]:  # "לאגוזים ולדגים"
+            parts.append([Token(token.plain[2:], token.start + 2, token.end, token.written[2:])])
+            continue
         joined = token.plain in ("and", "or", "y", "e", "ו", "&") or (token.plain == "," and attribute != "pet")
         if joined and (attribute != "pet" or following in language.articles or (following,) in language.people):
             parts.append([])

@@ -10,11 +10,12 @@ from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import words
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
+_TENS = re.compile(r"(?<=ty)-(?=[a-z])")  # "forty-five"
 _GROUPED = re.compile(r"\d{1,3}(?:,\d{3})++(?:\.\d++)?+|\d{1,3}(?:\.\d{3})++")
 _CLOCK = re.compile(r"(\d{1,2})[:.](\d{2})")
 _SCALES: Final = {"k": 1000, "m": 1_000_000, "thousand": 1000}
 _ARTICLES: Final = words(
-    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|current|city|ciudad|עיר|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
+    'a|an|the|my|our|his|her|their|your|of|is|are|in|at|on|to|as|by|for|s|it|its|that|el|la|los|las|un|una|de|del|al|en|mi|mis|nuestro|nuestra|es|y|and|ו|את|של|ב|ל|ה|הוא|היא|זה|called|named|bcalled|name|llamado|llamada|llama|se|years|old|year|yrs|anos|ano|from|now|ahora|עכשיו|current|city|ciudad|עיר|type|approximately|about|around|per|every|each|month|monthly|mes|mensuales|company|ltd|inc|corp|חברת|שנים|בשם|לחודש|בחודש|dr|mr|mrs|ms|דר|ד"ר|dra|doctor|doctora|mister|size|dollars|euros|euro|shekels|shekel|nis|usd|eur|ils|שקל|שקלים|שח|ש"ח|₪|$|€|£|too|also|again'
 )
 _SAME: Final = {
     word: group.split()[0]
@@ -43,6 +44,11 @@ _SAME: Final = {
         "js javascript",
         "db database",
         "k8s kubernetes",
+        "owe owes",
+        "pay pays",
+        "go goes",
+        "run runs",
+        "get gets",
     ]
     for word in group.split()
 }
@@ -55,6 +61,43 @@ _PARTS_OF_DAY: Final = tuple(
     )
     for said in cell.split("|")
 )
+ORDINALS: Final = {
+    word: place
+    for place, word in enumerate(
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+            "thirteenth",
+            "fourteenth",
+            "fifteenth",
+            "sixteenth",
+            "seventeenth",
+            "eighteenth",
+            "nineteenth",
+            "twentieth",
+        ],
+        1,
+    )
+} | {
+    "thirtieth": 30,
+    "fortieth": 40,
+    "fiftieth": 50,
+    "sixtieth": 60,
+    "seventieth": 70,
+    "eightieth": 80,
+    "ninetieth": 90,
+}
+_A: Final = frozenset(("un", "una"))  # "one" too, but where another number follows
 _TYPED_LETTERS: Final = 4
 _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
@@ -78,7 +121,8 @@ def in_one_form(value: str) -> tuple[str, ...]:
 
 
 def _words(text: str) -> list[str]:
-    return [word.strip("'\"") for word in _WORD.findall(plain(text).replace("n't", " not"))]
+    said = _TENS.sub(" ", plain(text).replace("n't", " not"))
+    return [word.strip("'\"") for word in _WORD.findall(said)]
 
 
 def same(one: str, other: str, *, exactly: bool = False) -> bool:
@@ -179,6 +223,10 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             if place + 1 < len(found) and found[place + 1] in _SCALES and found[place][:1].isdigit()
             else []
         )
+        if found[place] in _A and number(found[place + 1 :]) is None:
+            yield found[place]
+            place += 1
+            continue
         counted = number([*joined, *found[place + 2 :]]) if joined else number(found[place:])
         if counted is not None and counted[1]:
             yield f"{counted[0]:g}" if counted[0] < 1e6 else str(int(counted[0]))

@@ -12,8 +12,9 @@ from langmem_plugin.facts.grammar import begins
 from langmem_plugin.facts.moments import Moment, moments
 from langmem_plugin.facts.sensitive import is_sensitive
 from langmem_plugin.facts.statement import Slot, Statement
-from langmem_plugin.facts.subjects import SELF
+from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.values import ORDINALS
 from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
@@ -49,6 +50,8 @@ class Wording:
         start = self.tokens[led].start
         quote = self.text[min(start, said.avoided[0].start) if said.avoided else start : self.tokens[last - 1].end]
         value = _written(self.text, said.value)
+        if said.attribute == "age" and said.value[0].plain in ORDINALS:
+            value = str(ORDINALS[said.value[0].plain])
         valid_from = next((moment.start for moment in timed if moment.kind in ("since", "at")), None)
         valid_to = next((moment.end for moment in timed if moment.kind == "until"), None)
         if said.over and valid_from is not None:

@@ -147,6 +147,13 @@ _EN_SAID_BY_ME = (
 )
 _EN_ONE = r"\b(?:the|that|this)\s(?:(?:first|second|third|last|other)\s)?one\b"
 
+# What is wanted at some hour is an errand, and "song is great" of "remember that song is great" points at a song.
+_EN_ERRAND = r"""\A(?:i|we)(?:'d\slike|'ll\sneed|\s(?:will\s)?(?:need|want|have\sto|must))\s.{0,60}?
+    \b(?:at\s\d|today\b|tonight\b|tomorrow\b|in\s(?:an?|\d{1,2})\s(?:hour|minute))"""
+_EN_JUDGED = r"""\A[^\W\d_]{2,20}\s(?:is|was|are|were)\s(?:(?:so|really|very|such|just)\s)?(?:great|good|bad|awful
+    |amazing|terrible|awesome|fun|funny|nice|cool|lovely|boring|brilliant|fantastic|horrible|perfect|beautiful|delicious|a\smess)
+    [\s.!]{0,5}\Z"""
+
 _ENGLISH = _Language(
     letters=re.compile("[A-Za-z]"),
     asks_for_all=_pattern(
@@ -165,7 +172,7 @@ _ENGLISH = _Language(
                 rf"""{_EN_HEAD}(?:remember|(?:don't|do\snot|never)\sforget|keep\sin\smind)\s(?:please\s)?that\s(?P<rest>.+)"""
             ),
             means=_EN_CLAUSE,
-            not_if=_pattern(rf"{_EN_ONE}|\bis\swhat\s(?:i|we)\b"),
+            not_if=_pattern(rf"{_EN_ONE}|\bis\swhat\s(?:i|we)\b|{_EN_ERRAND}|{_EN_JUDGED}"),
         ),
         _Rule(
             "forget",
@@ -248,7 +255,11 @@ _HEBREW = _Language(
                 rf"""{_HE_HEAD}(?:תזכור|תזכרי|תזכרו|זכור|זכרי|אל\sתשכח|אל\sתשכחי|קח\sבחשבון|קחי\sבחשבון)(?:[\s,]{{1,3}}בבקשה)?[\s,]{{1,3}}ש(?P<rest>(?!{_HE_WORDS_WITH_SH}\b).+)"""
             ),
             means=_HE_CLAUSE,
-            not_if=_pattern(rf"\A(?:זה|זאת|זו|אלה|אלו)\b|\s{_HE_POINTS}[\s.!]{{0,5}}\Z"),
+            not_if=_pattern(
+                rf"\A(?:זה|זאת|זו|אלה|אלו)\b|\s{_HE_POINTS}[\s.!]{{0,5}}\Z"
+                r"|\A(?:אני|אנחנו)\s(?:צריך|צריכה|צריכים|רוצה|רוצים)\s.{0,60}?\s(?:היום|הערב|מחר|ב-?\d|בשעה|באחת|בשתיים"
+                r"|בשלוש|בארבע|בחמש|בשש|בשבע|בשמונה|בתשע|בעשר)"
+            ),
         ),
         _Rule(
             "forget",
@@ -325,7 +336,10 @@ _SPANISH = _Language(
                 (?:[\s,]{{1,3}}por\sfavor)?[\s,]{{1,3}}que\s(?P<rest>.+)"""
             ),
             means=_ES_CLAUSE,
-            not_if=_pattern(rf"\A(?:te\sdije|es\sbroma|eso|esto|esos|esas)\b|\s{_ES_POINTS}[\s.!]{{0,5}}\Z"),
+            not_if=_pattern(
+                rf"\A(?:te\sdije|es\sbroma|eso|esto|esos|esas)\b|\s{_ES_POINTS}[\s.!]{{0,5}}\Z"
+                r"|\A(?:necesito|necesitamos|quiero|queremos|tengo\sque)\s.{0,60}?\b(?:hoy|mañana|esta\snoche|esta\starde|a\slas?\s\w)"
+            ),
         ),
         _Rule(
             "forget",

@@ -1,5 +1,6 @@
 """How English states facts."""
 
+from langmem_plugin.facts.words.calendar_names import months, weekdays
 from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 ENGLISH = Language(
@@ -21,7 +22,7 @@ ENGLISH = Language(
             "parents": "parents|folks",
             "brother": "brother|brothers|bro",
             "sister": "sister|sisters|sis",
-            "grandmother": "grandmother|grandma|nana|granny",
+            "grandmother": "gran|grandmother|grandma|nana|granny",
             "grandfather": "grandfather|grandpa|grandad|granddad",
             "uncle": "uncle",
             "aunt": "aunt|auntie|aunty",
@@ -49,7 +50,7 @@ ENGLISH = Language(
         }
     ),
     bare_people=words(
-        "hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
+        "gran|hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
     ),
     attributes=named(
         {
@@ -70,6 +71,7 @@ ENGLISH = Language(
             "dentist": "dentist",
             "doctor": "doctor|physician",
             "gp": "gp|family doctor",
+            "hourly rate": "hourly rate|rate",
             "therapist": "therapist|psychologist",
             "vet": "vet",
             "pediatrician": "pediatrician|paediatrician",
@@ -105,6 +107,8 @@ ENGLISH = Language(
             "car": "car",
             "password": "password|wifi password|wi-fi password|passcode|passphrase",
             "pin": "pin|pin code",
+            "username": "username|user name",
+            "code": "code|key code|safe code",
             "door code": "door code|gate code|entry code|building code",
             "alarm code": "alarm code",
             "locker": "locker code",
@@ -119,6 +123,7 @@ ENGLISH = Language(
             "mortgage": "mortgage",
             "fee": "fee|membership fee|subscription",
             "price": "price",
+            "supplier": "supplier",
             "goal": "goal|dream|target|resolution",
             "strategy": "strategy",
             "plan": "plan",
@@ -141,7 +146,7 @@ ENGLISH = Language(
     predicates={
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
-        "household": "~live|living/lives|live with V",
+        "household": "~live|living/lives|live with V; ~am|are a =family of V",
         "health": "got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were|got diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
@@ -154,7 +159,7 @@ ENGLISH = Language(
         "drinking": "~drink/drinks V",
         "drinking-": "stopped|quit drinking V; gave up =alcohol|coffee|drinking|soda|caffeine|booze; ~am|are/is|are =sober",
         "smoking": "=smoke/smokes|smoke (V)",
-        "smoking-": "quit|stopped =smoking|vaping; gave up =smoking|vaping",
+        "smoking-": "quit|stopped|gave =smoking|vaping|cigarettes; gave up =smoking|vaping|cigarettes",
         "name": "~am called V; go/goes by V; call me V; everyone|everybody|people|friends call|calls me V",
         "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
         "birthday": "was|were born on V",
@@ -163,10 +168,10 @@ ENGLISH = Language(
         "home": "~live|living|lived/lives|live|living|lived in|at V; ~am|are/is|are based|living|located in|at V; where (i|we) live is V; moved (back|house|over) to|into V; relocated to V; reside/resides in|at V; moved from X to V",
         "home+": "am|are moving (house) to V; moving to V",
         "origin": "~am|are/is|are (originally) from V; come/comes from V; grew up in V",
-        "employer": "~work|worked|working/works|work|worked|working (as) (full-time|part-time) at|for V; ~am|are/is|are employed|hired by V; moved (on) to a (new) role|job|position at|with V; ~am|are/is|are (now) working at|for V; started (a|my|the|his|her) (new) job|position|role at|with V; started|start working|work at|for V; joined V; got (a|the) (new) job at|with V; ~work/works in the V; start/starts at V",
+        "employer": "drive|deliver|cook|clean|fly/drives|delivers|cooks|cleans|flies (a) (truck|van|bus|taxi|lorry|cab) for V; ~work|worked|working/works|work|worked|working (as) (full-time|part-time) at|for V; ~am|are/is|are employed|hired by V; moved (on) to a (new) role|job|position at|with V; ~am|are/is|are (now) working at|for V; started (a|my|the|his|her) (new) job|position|role at|with V; started|start working|work at|for V; joined V; got (a|the) (new) job at|with V; ~work/works in the V; start/starts at V",
         "employer-": "left V; quit (my|his|her) job at V; resigned from V; got fired|sacked from V; got laid off from V; not at V; stopped working at|for V; was|were fired|sacked from V; was|were laid off from V",
         "job-": "quit|lost (my|her|his|our) =job; got =fired|sacked; got|was laid =off; ~am|are/is|are =unemployed",
-        "job": "~work/works as (a|an|the) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; ~am|are/is|are (now) =retired; =retired; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
+        "job": "~work/works as (a|an|the) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; ~am|are/is|are (now) =retired; =retired; =teach/teaches V; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
         "work schedule": "~work/works (the) =nights|shifts|weekends|part-time|remotely|evenings|night (V); ~work/works from =home (V)",
         "salary": "earn|make/earns|makes N (V)",
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
@@ -176,13 +181,17 @@ ENGLISH = Language(
         "dislike": "stopped liking|loving|enjoying V; do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
         "preference": "prefer/prefers|prefer (to|having) V; would rather V; would prefer V",
         "hobby": "=play/plays|play (the) V; =do/does|do =yoga|pilates|karate|ballet|crossfit|judo|boxing|ceramics|pottery (V); =paint|knit|sing|bake|garden|hike|climb|surf/paints|knits|sings|bakes|gardens|hikes|climbs|surfs (V); collect/collects V",
-        "car": "drive|drives/drives (a|an|the) V; bought|leased|got (a|an|the) (new|used) =car|suv|truck|van|motorbike (V)",
+        "car": "drive|drives/drives (a|an|the) V; traded|swapped (in) (my|our|the) X (in) for (a|an) V; bought|leased|got (a|an|the) (new|used) =car|suv|truck|van|motorbike (V)",
+        "counted": "~have|own|keep/has|owns|keeps (got) N V; ~am|are down|up to N V",
+        "hourly rate": "charge|charges N (an|a|per|each) =hour|h",
+        "skill-": "can not =swim|drive|cook|ski|cycle",
+        "bank": "~bank/banks with V",
         "possession": "~have|own/has|own|owns (got|a|an|own) V; bought (a|an|our|my|the) (new|first) =house|apartment|flat|home|boat|cabin (V)",
         "possession-": "sold (the|my|our|his|her) V",
         "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); adopted (a|an) V named|called V; ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
         "children": "~have|got/has|have (got) N =kids|children|daughters|sons|boys|girls (V)",
         "family": "~have|got/has|have (got) (a|an|one) (older|younger|little|big|baby|twin|new) =brother|sister|son|daughter|wife|husband|girlfriend|boyfriend (named|called) V",
-        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); ~am|are/is|are getting =married|divorced (V)",
+        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); tied the =knot; =split up; ~am|are/is|are getting =married|divorced (V)",
         "partner-": "broke up with V; separated from V",
         "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
@@ -190,14 +199,14 @@ ENGLISH = Language(
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
         "rent": "pay|pays/pays N V rent; pay/pays N (V) rent",
-        "medication": "take|takes/takes|take =insulin|metformin|warfarin|statins|antidepressants|ritalin|thyroxine|aspirin|adderall|ventolin|levothyroxine|eliquis|prozac|zoloft|lithium|iron (V); ~am|are/is|are on =insulin|metformin|warfarin|statins|antidepressants|ritalin|lithium|thyroxine|adderall (V)",
+        "medication": "take|takes/takes|take =insulin|metformin|warfarin|statins|antidepressants|ritalin|thyroxine|aspirin|adderall|ventolin|levothyroxine|eliquis|prozac|zoloft|lithium|iron (V); ~am|are/is|are on (the) =pill|insulin|metformin|warfarin|statins|antidepressants|ritalin|lithium|thyroxine|adderall (V)",
         "wake-up time": "wake|get/wakes|gets up at|around V",
         "shoe size": "wear|take/wears|takes (a) (size) N (in) =shoes|shoe; wear|take/wears|takes size N =shoes|shoe; wear|take/wears|takes (a) (size) N in =shoes",
         "size": "wear/wears (a) size V; ~am|are/is|are (a) size V",
         "height": "~am|are/is|are N =cm|tall|m (tall)",
-        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are =learning|writing V",
+        "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are|been =learning|writing V",
         "goal-": "gave up on V",
-        "decision": "decided|agreed (to|on|that) V; made up my|our mind to V",
+        "decision": "decided|agreed (to|on|that) V; are going ahead with V; made up my|our mind to V",
         "use": "use|using/uses|use V",
         "observance": "=keep|observe/keeps|observes =shabbat|sabbath|ramadan|lent|shabbos (V); fast/fasts on|during V",
         "religion": "~am|are/is|are (an|a) (observant|practicing|orthodox|secular) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
@@ -256,7 +265,7 @@ ENGLISH = Language(
         "want|need|would like|like|prefer|love|enjoy|hate|looking for|in the mood for|have|do not like|fancy|try to|tend to|usually|can not|avoid|eat|cook|watch|interested in|fan of|favorite|favourite|allergic|always|never|every"
     ),
     always=words("always|never"),
-    instructed=phrases("from now on|always|never|every time|in future|in the future|going forward"),
+    instructed=phrases("do not ever|from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
         "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
@@ -264,7 +273,9 @@ ENGLISH = Language(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
     ),
     switched=phrases("switched|changed|have a new|got a new|have got a new|found a new|we switched"),
-    it_is=phrases("it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"),
+    it_is=phrases(
+        "i am with|i see|i go to|now i see|now i go to|it is|its|now it is|it is now|this is|his name is|her name is|the new one is|new one is|is now"
+    ),
     instead=phrases("instead of|rather than|in place of"),
     day_kinds=named(
         {
@@ -273,7 +284,7 @@ ENGLISH = Language(
         }
     ),
     professions=words(
-        "nurse|teacher|doctor|chef|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician"
+        "nurse|teacher|doctor|chef|lawyer|engineer|developer|programmer|designer|accountant|dentist|student|paramedic|firefighter|pilot|writer|author|journalist|plumber|electrician|carpenter|driver|photographer|musician|artist|architect|scientist|professor|researcher|manager|consultant|analyst|therapist|psychologist|psychiatrist|surgeon|vet|veterinarian|pharmacist|barista|waiter|waitress|baker|farmer|mechanic|hairdresser|barber|soldier|cop|policeman|detective|librarian|translator|editor|realtor|banker|broker|broker|midwife|physiotherapist|dietitian|nutritionist|coach|trainer|tutor|lecturer|biologist|chemist|physicist|economist|cashier|salesman|salesperson|founder|entrepreneur|freelancer|contractor|builder|painter|welder|actor|actress|singer|dancer|director|producer|recruiter|secretary|receptionist|judge|diplomat|flight-attendant|sailor|tailor|florist|gardener|cleaner|nanny|caregiver|carer|teacher's|pensioner|homemaker|housewife|widower|grandmother|widow|bartender|butcher|optician|radiologist|cardiologist|pediatrician|paediatrician|landscaper|potter|optometrist|psychotherapist|geologist|statistician|supervisor|clerk|freelancer|technician|assistant|decorator|roofer|plasterer|bookkeeper|groomer|trader|officer|lifeguard|courier|cook|intern|apprentice|administrator|copywriter|illustrator|animator|composer|drummer|guitarist|dj|beekeeper|fisherman|miner|clockmaker|seamstress|dressmaker|jeweller|jeweler|stylist|beautician|masseuse|osteopath|chiropractor|podiatrist|anesthetist|radiographer|orderly|janitor|porter|guard|bouncer|sommelier|caterer|confectioner|machinist|welder|rancher|winemaker|brewer|lobbyist|politician|mayor|priest|rabbi|imam|pastor|nun|monk|missionary"
     ),
     addressed=words(
         "answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do"
@@ -296,30 +307,8 @@ ENGLISH = Language(
     manners=words(
         "formal|informal|tone|style|short|shorter|brief|briefly|concise|long|detailed|polite|casual|friendly|emoji|emojis|metric|imperial|celsius|fahrenheit|kilometers|miles|language|english|hebrew|spanish|french|german|arabic|russian|bullet|bullets|24-hour|format|first-name"
     ),
-    months=numbered(
-        "january|jan",
-        "february|feb",
-        "march|mar",
-        "april|apr",
-        "may",
-        "june|jun",
-        "july|jul",
-        "august|aug",
-        "september|sep|sept",
-        "october|oct",
-        "november|nov",
-        "december|dec",
-        start=1,
-    ),
-    weekdays=numbered(
-        "monday|mon",
-        "tuesday|tues|tue",
-        "wednesday|wed",
-        "thursday|thurs|thu",
-        "friday|fri",
-        "saturday|sat",
-        "sunday|sun",
-    ),
+    months=months("en"),
+    weekdays=weekdays("en"),
     numbers={
         **numbered(
             "zero",
@@ -427,7 +416,7 @@ ENGLISH = Language(
         "for|to|with|now|and|but|by|because|so|after|since|anymore|yesterday|today|last|this|as|when|off|out"
     ),
     changed=phrases(
-        "now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
+        "put me on|moved me to|ran a new|now|moved|got moved|moved to|slipped to|slipped|shifted|runs|as of|went up|went down|goes up|up to|down to|raised|lowered|changed|changes to|switched|from now on|increased|decreased|rescheduled|pushed|postponed|brought forward|no longer|instead|updated|new"
     ),
     empty=words(
         "put|get|got|have|has|had|gets|am|is|are|was|be|been|i|we|me|us|do|does|use|uses|there|thing|something|so|just|really|actually|btw|that|this|which|one|always|comes|come|takes|take|set|goes|go|ok|yes|now|him|her|they|he|she"

@@ -1,5 +1,6 @@
 """How Spanish states facts."""
 
+from langmem_plugin.facts.words.calendar_names import months, weekdays
 from langmem_plugin.facts.words.language_table import Language, meanings, named, numbered, phrases, words
 
 SPANISH = Language(
@@ -104,6 +105,8 @@ SPANISH = Language(
             "budget": "presupuesto",
             "mortgage": "hipoteca",
             "fee": "cuota",
+            "hourly rate": "tarifa|tarifa por hora",
+            "supplier": "proveedor|proveedora",
             "goal": "meta|objetivo|sueno|proposito",
             "deadline": "fecha limite",
             "diet": "dieta",
@@ -119,7 +122,7 @@ SPANISH = Language(
         "allergy": "~soy|somos/es|son (todos) alergico|alergica|alergicos|alergicas a|al V; ~tengo|tenemos/tiene|tienen alergia a|al V; ~soy|somos/es|son =alergico|alergica|alergicos|alergicas",
         "intolerance": "~soy|somos/es|son intolerante|intolerantes a|al V; ~tengo|tenemos/tiene intolerancia a|al V",
         "health": "~soy|somos/es|son =celiaco|celiaca|celiacos|diabetico|diabetica|asmatico|asmatica|epileptico|epileptica|hipertenso|hipertensa|autista|dislexico|dislexica (V); ~tengo|tenemos/tiene|tienen =diabetes|asma|migranas|celiaquia|epilepsia|hipertension|ansiedad|depresion|artritis|cancer|colesterol|anemia|migrana|hipotiroidismo (V); ~estoy/esta =embarazada (V); padezco|sufro/padece|sufre de V; me operaron de V",
-        "accessibility": "~soy|somos/es|son =ciego|ciega|sordo|sorda|daltonico|daltonica|zurdo|zurda; =uso|voy/usa|va (en) =silla de ruedas; ~estoy/esta en =silla (de) (ruedas)",
+        "accessibility": "~soy|somos/es|son =ciego|ciega|sordo|sorda|daltonico|daltonica|zurdo|zurda; uso|voy/usa|va (en) =silla =de =ruedas; ~estoy/esta en =silla (de) (ruedas)",
         "fear": "tengo|tenemos/tiene|tienen miedo|panico a|al|de V; me dan|da|les|le (dan|da) miedo V; les|le dan|da miedo V",
         "diet": "~soy|somos/es|son =vegano|vegana|veganos|vegetariano|vegetariana|vegetarianos|vegetarianas|veganas|pescetariano; como|comemos/come|comen V; (me) hice|volvi =vegano|vegana|vegetariano|vegetariana; vuelvo a comer V; ~sigo/sigue una dieta V",
         "diet-": "deje de comer V; no puedo comer V; evito/evita V",
@@ -132,7 +135,7 @@ SPANISH = Language(
         "birthday": "naci/nacio el V; (cumplo) cumplo|cumple anos el V",
         "birthplace": "naci/nacio en V",
         "birth year": "naci/nacio en N",
-        "home": "~vivo|vivimos|vivia/vive|viven|vivia en V; me|nos|se mude|mudamos|mudo|mudaron (de|desde) a V; me|nos|se mude|mudamos|mudo de|desde X a V; nos fuimos a vivir a V; resido/reside en V",
+        "home": "~vivo|vivimos|vivia/vive|viven|vivia en V; me|nos|se mude|mudamos|mudo|mudaron (de|desde) a V; me|nos|se mude|mudamos|mudo de|desde X a V; nos|me fuimos|fui|vinimos|vine (a) (vivir) a V; resido/reside en V",
         "home+": "me|nos mudo|mudamos|mudare a V",
         "origin": "~soy|somos/es|son de V",
         "household": "~vivo|vivimos/vive|viven con V",
@@ -155,7 +158,7 @@ SPANISH = Language(
         "pet": "tengo|tenemos|adopte|adoptamos (a) (un|una) =perro|perra|gato|gata|conejo|hamster|loro|perrito|gatito|cachorro|perrita (llamado|llamada) (V); tengo|tenemos N =perros|gatos|gatas|perras (V)",
         "children": "tengo|tenemos/tiene|tienen N =hijos|hijas|ninos|ninas (V)",
         "family": "tengo un|una =hermano|hermana|hijo|hija|novio|novia llamado|llamada V",
-        "relationship": "~soy|estoy|estamos/es|esta|estan =casado|casada|casados|soltero|soltera|divorciado|divorciada|viudo|viuda|comprometido|comprometida (V); me|nos =case|casamos|divorcie|divorciamos|prometimos (V)",
+        "relationship": "~soy|estoy|estamos/es|esta|estan =casado|casada|casados|soltero|soltera|divorciado|divorciada|viudo|viuda|comprometido|comprometida (V); me|nos =case|casamos|divorcie|divorciamos|prometimos|separe|separamos (V)",
         "status": "=murio|fallecio",
         "debt": "(me|nos) /debe|deben V; le debo V",
         "monthly payment": "me|nos /paga|pagan N (V)",
@@ -166,8 +169,11 @@ SPANISH = Language(
         "routine": "voy a =nadar|correr|yoga|pilates|entrenar V; voy al =gimnasio V",
         "shoe size": "uso|calzo/usa|calza (talla|un|el) N (de) (zapatos|zapato); calzo/calza (un|el) N",
         "size": "uso/usa (la) talla V",
-        "goal": "quiero|espero|planeo|pienso =aprender|bajar|dejar|ahorrar|correr|escribir|perder V; estoy|estamos =ahorrando para V; estoy entrenando para V; estoy =aprendiendo V",
-        "decision": "decidi|decidimos|acordamos|quedamos V",
+        "counted": "~tengo|tenemos|criamos N V",
+        "skill-": "no se =nadar|conducir|cocinar|esquiar|manejar",
+        "hourly rate": "cobro|cobramos N (euros|€|dolares|pesos) (la|por|a|cada) (la) =hora",
+        "goal": "(me) entreno|entrenamos para (el|la) V; quiero|espero|planeo|pienso =aprender|bajar|dejar|ahorrar|correr|escribir|perder V; estoy|estamos =ahorrando para V; estoy entrenando para V; estoy =aprendiendo V",
+        "decision": "decidi|decidimos|acordamos|quedamos|decidido (en) V",
         "observance": "(guardo|guardamos|observo) =sabbat|ramadan|shabat|cuaresma; guardo|guardamos|observo el =sabbat|ramadan|shabat|cuaresma",
         "religion": "~soy|somos/es|son =catolico|catolica|judio|judia|musulman|musulmana|cristiano|cristiana|ateo|atea|budista|evangelico|evangelica",
     },
@@ -225,7 +231,7 @@ SPANISH = Language(
     frequencies=words("cada|todos|todas|suelo|normalmente|diario|semanalmente"),
     names_it=phrases("se llama|se llaman|le pusimos|su nombre es|llamado|llamada"),
     switched=phrases("cambie de|cambiamos de|tengo un nuevo|tengo una nueva|tengo nuevo|tengo nueva"),
-    it_is=phrases("ahora es|es|ahora"),
+    it_is=phrases("ahora voy con|voy con|ahora voy a|ahora es|es|ahora"),
     instead=phrases("en vez de|en lugar de"),
     day_kinds=named(
         {
@@ -233,7 +239,9 @@ SPANISH = Language(
             "weekends": "los fines de semana|el fin de semana|los sabados y domingos",
         }
     ),
-    professions=words("medico|medica"),
+    professions=words(
+        "medico|medica|agricultor|agricultora|ganadero|ganadera|peluquero|peluquera|taxista|camionero|camionera|conductor|conductora|fotografo|fotografa|panadero|panadera|carpintero|carpintera|albanil|mecanico|mecanica|secretario|secretaria|recepcionista|traductor|traductora|musico|musica|actor|actriz|cientifico|cientifica|farmaceutico|farmaceutica|fisioterapeuta|entrenador|entrenadora|jardinero|jardinera|pescador|pescadora|soldador|soldadora|vendedor|vendedora|repartidor|repartidora|limpiador|limpiadora|cuidador|cuidadora|investigador|investigadora|consultor|consultora|analista|economista|biologo|biologa|quimico|quimica|cajero|cajera|barbero|florista|modista|sastre|piloto|azafata|marinero|soldado|juez|jueza|notario|notaria|funcionario|funcionaria|bibliotecario|bibliotecaria|monitor|monitora|logopeda|matrona|auxiliar|dependiente|dependienta|freelance|empresario|empresaria|comercial|dibujante|ilustrador|ilustradora|disenador|disenadora|profesor|profesora|maestro|maestra|ingeniero|ingeniera|abogado|abogada|enfermero|enfermera|arquitecto|arquitecta|programador|programadora|estudiante|electricista|fontanero|camarero|camarera|cocinero|cocinera|periodista|contable|contador|contadora|psicologo|psicologa|dentista|veterinario|veterinaria|pintor|pintora|escritor|escritora"
+    ),
     addressed=words(
         "responde|respondeme|contesta|contestame|usa|habla|hablame|escribe|escribeme|dime|llamame|manda|mandame|trata|tratame|se|evita|no|recuerdame|dame|utiliza"
     ),
@@ -253,22 +261,8 @@ SPANISH = Language(
     manners=words(
         "formal|informal|tono|estilo|corto|cortos|cortas|breve|breves|largo|detallado|espanol|ingles|hebreo|emojis|idioma|tutea|usted"
     ),
-    months=numbered(
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre|setiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-        start=1,
-    ),
-    weekdays=numbered("lunes", "martes", "miercoles", "jueves", "viernes", "sabado", "domingo"),
+    months=months("es"),
+    weekdays=weekdays("es"),
     numbers={
         **numbered(
             "cero",
@@ -362,7 +356,7 @@ SPANISH = Language(
     ),
     ends_at=words("por|a|para|ahora|y|pero|porque|desde|ayer|hoy|este|esta|con"),
     changed=phrases(
-        "ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
+        "me pasaron a|me cambiaron a|he subido|ahora|paso a|pasa a|pasan a|pasa al|paso al|pasan al|movimos|movio|se paso|subio|sube|subieron|subi|bajo a|baja a|bajaron|cambio|cambia|cambiaron|a partir de|se movio|movieron|aplazaron|adelantaron|desde ahora|ya no|nuevo|nueva"
     ),
     empty=words(
         "tengo|tiene|tenemos|hay|es|son|esta|soy|me|nos|yo|lo|le|se|que|eso|algo|ahora|hoy|ya|muy|usa|uso|vale"

@@ -9,17 +9,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from langmem_plugin.facts.words.calendar_names import MONTH_NAMES, MONTHS_IN_SHORT, WEEKDAY_NAMES, WITHOUT_ACCENTS
+
 Span: TypeAlias = tuple[date, date]  # the first and the last day
 
-_MONTHS = (
-    "january february march april may june july august september october november december",
-    "jan feb mar apr may jun jul aug sep oct nov dec",
-    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-    "ינואר פברואר מרץ אפריל מאי יוני יולי אוגוסט ספטמבר אוקטובר נובמבר דצמבר",
-)
-_MONTH = {name: number for names in _MONTHS for number, name in enumerate(names.split(), 1)}
+_MONTH = {
+    name.lower(): number for names in (*MONTH_NAMES.values(), MONTHS_IN_SHORT) for number, name in enumerate(names, 1)
+}
 # Also names and other words: these need a preposition or a number beside them.
-_UNSURE = {*_MONTHS[1].split(), "march", "april", "june", "mayo", "julio", "מאי", "יוני"}
+_UNSURE = {*MONTHS_IN_SHORT, "march", "april", "june", "mayo", "julio", "מאי", "יוני"}
 _NAMED = re.compile(
     r"(?:\b(?P<before>in|of|on|since|during|until|by|last|this|early|late|mid|en|de|desde|hasta|durante|este)\s+)?"
     r"(?:\b(?P<day>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+|de\s+)?)?"
@@ -34,17 +32,18 @@ _DAY_BEFORE = re.compile(r"\b(?:(?:the )?day before yesterday|anteayer|antes de 
 _THIS_WEEK = re.compile(r"\b(?:this week|esta semana|השבוע)\b(?! שעבר)")
 _LAST_WEEK = re.compile(r"\b(?:last week|semana pasada|[בה]?שבוע שעבר)\b")
 _LAST_MONTH = re.compile(r"\b(?:last month|mes pasado|[בה]?חודש שעבר)\b")
-_WEEKDAYS = (
-    "monday tuesday wednesday thursday friday saturday sunday",
-    "lunes martes miércoles jueves viernes sábado domingo",
-    "lunes martes miercoles jueves viernes sabado domingo",
-    "שני שלישי רביעי חמישי שישי שבת ראשון",
-)
-_WEEKDAY_NUMBER = {name: number for names in _WEEKDAYS for number, name in enumerate(names.split())}
+_WEEKDAY_NUMBER = {
+    form: number
+    for names in WEEKDAY_NAMES.values()
+    for number, name in enumerate(names)
+    for form in (name, WITHOUT_ACCENTS.get(name, name))
+}
+_HEBREW_DAY = "|".join(WEEKDAY_NAMES["he"])
+_DAY = "|".join(name for name in _WEEKDAY_NUMBER if name not in WEEKDAY_NAMES["he"])
 _WEEKDAY = re.compile(
     r"\b(?:(?P<last>last|past)\s+|on\s+|el\s+(?:(?P<pasado>pasado)\s+)?)?"
-    rf"\b(?P<day>{'|'.join(_WEEKDAYS[:3]).replace(' ', '|')})\b"
-    rf"(?:\s+(?P<after>pasado)\b)?|\b(?:[בה]?יום\s+(?P<hebrew>{_WEEKDAYS[3].replace(' ', '|')})|[בה](?P<sabbath>שבת))\b"
+    rf"\b(?P<day>{_DAY})\b"
+    rf"(?:\s+(?P<after>pasado)\b)?|\b(?:[בה]?יום\s+(?P<hebrew>{_HEBREW_DAY})|[בה](?P<sabbath>שבת))\b"
     r"(?:\s+(?P<gone>שעבר|שעברה|האחרון|האחרונה)\b)?"
 )
 _REPEATED = re.compile(r"\b(?:every|each|next|this coming|cada|todos los|próximo|proximo|כל|הבא|הבאה)\b|\bque viene\b")

@@ -1,0 +1,111 @@
+"""What somebody does again and again, or always, or never."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from langmem_plugin.facts.checking import LAUGHS, checked
+from langmem_plugin.facts.finding import Finding
+from langmem_plugin.facts.reading import Reading
+from langmem_plugin.facts.subject import SELF, Subject
+from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.value_span import value_end
+from langmem_plugin.facts.values import number
+from langmem_plugin.facts.words.language_table import words
+
+_TIMES: Final = words("times|days|nights|mornings|evenings|veces|dias|פעמים|ימים")
+_TWICE: Final = words("once|twice|thrice|פעמיים")
+_PER: Final = words("a|per|por|al|each|every|ב|la")
+_ALWAYS: Final = words("always|siempre|תמיד")
+_NEVER: Final = words("never|nunca|jamas")
+_ONLY: Final = words("only|solo|רק")
+# What is said of the moment, not of a habit: "I always knew", "I never said that", "I only want to know".
+_NO_HABITS: Final = words(
+    "knew|said|thought|had|got|heard|saw|was|were|been|went|told|came|found|made|gave|felt|left|met|lost|took|did|kept|meant|understood|know|need|think|feel|want|have|get|see|hear|say|believe|remember|understand|forget|wonder|mean|love|like|hate|enjoy|will|would|could|can|should|do|does|ask|end|seem|assumed|realized|tell|mind|hope|wish|wanted|tried|be|am|is|are|gonna|going|managed|got|seen|done|really|that|it|this|just|guess|receive|received|answer|reply|one|two|if|when|in|on|at|for|with|a|the"
+    "|dije|supe|pense|vi|oi|tuve|fui|estuve|hice|se|tengo|necesito|quiero|creo|pienso|siento|olvido|me|te|lo|la|le|he|has|ha|es|soy|estoy|puedo|queria|hay|en|con|para|por|un|una|dices|digas|contestas|olvidas|dejes|respondas|uses|hagas|mandes|escribas"
+    "|אמרתי|ידעתי|חשבתי|ראיתי|שמעתי|הייתי|עשיתי|יודע|יודעת|צריך|צריכה|רוצה|חושב|חושבת|שוכח|שוכחת|מרגיש|מרגישה|אוהב|אוהבת|שואל|שואלת|יכול|יכולה|רציתי|לא|את|אותו|אתה|תענה|תעני|תשתמש|תשתמשי|אל|יש|היה|זה|אם"
+)
+
+
+def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Finding | None:
+    """As in "I run every morning", "we ski twice a year"."""
+    if subject.loose or (subject.end > subject.first and subject.noun):
+        return None
+    if subject.end == subject.first and not (reading.language.drops_subject or implied):
+        return None
+    last = value_end(reading, subject.end)
+    value = reading.tokens[subject.end : last]
+    often = [place for place in range(len(value)) if _often(reading, value, place)]
+    if not often or len(value) < 2 or value[0].plain in reading.language.moods:
+        return None
+    return checked(reading, Finding(subject, "routine", value, subject.first, last))
+
+
+def habit(reading: Reading, subject: Subject) -> Finding | None:
+    """As in "I always take the train", "nunca ceno tarde", "we only buy fair trade": in the present, of the speaker."""
+    at = subject.end
+    if subject.who != SELF or subject.noun is not None or at + 2 >= len(reading.tokens):
+        return None
+    if subject.end == subject.first and not reading.language.drops_subject:
+        return None
+    word, verb = reading.tokens[at].plain, reading.tokens[at + 1].plain
+    never = word in _NEVER
+    if word not in _ALWAYS | _NEVER | _ONLY or verb in _NO_HABITS or not _is_present(verb, reading.language.name):
+        return None
+    if word in _ONLY and reading.language.name != "en":
+        return None
+    last = value_end(reading, at + 1)
+    value = reading.tokens[at + 1 : last]
+    if len(value) < 2 or any(token.plain in _SAID for token in value) or _is_laughed_at(reading):
+        return None
+    return checked(reading, Finding(subject, "routine", value, subject.first, last, negated=never))
+
+
+def _is_laughed_at(reading: Reading) -> bool:
+    return any(token.plain in LAUGHS for token in reading.tokens)
+
+
+_SAID: Final = words("there|here|you|your|u|it|that|this|them|te|tu|eso|esto|lo|אותך|אותו|זה|לך")
+
+
+def _is_present(verb: str, language: str) -> bool:
+    if language == "en":
+        return not verb.endswith("ed") and verb.isalpha()
+    if language == "es":
+        return verb.endswith(("o", "mos"))
+    return verb.isalpha() and not verb.endswith("תי")
+
+
+def _often(reading: Reading, value: Sequence[Token], at: int) -> bool:
+    language = reading.language
+    following = value[at + 1].plain if at + 1 < len(value) else ""
+    if _per_week(reading, value, at):
+        return True
+    if value[at].plain not in language.frequencies:
+        return False
+    if value[at].plain not in ("every", "cada", "todos", "todas", "כל"):
+        return True
+    return (
+        following in language.periods
+        or following in language.weekdays
+        or following in language.months
+        or following[:1].isdigit()
+    )
+
+
+def _per_week(reading: Reading, value: Sequence[Token], at: int) -> bool:
+    """As in "4 times a week", "twice a month", "3 veces por semana"."""
+    language = reading.language
+    used = 0
+    if value[at].plain in _TWICE:
+        used = 1
+    else:
+        counted = number([value[at].plain])
+        if counted is not None and at + 1 < len(value) and value[at + 1].plain in _TIMES:
+            used = 2
+    place = at + used
+    while used and place < len(value) and value[place].plain in _PER:
+        place += 1
+    if not used or place >= len(value):
+        return False
+    word = value[place].plain
+    return word in language.periods_said or (word[:1] == "ב" and word[1:] in language.periods_said)
