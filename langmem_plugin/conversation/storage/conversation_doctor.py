@@ -15,7 +15,7 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
-from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from langmem_plugin.errors import DamagedSession, SessionRefused, TypeNotAllowed
 
 _CHANNEL = "messages"
 
@@ -47,12 +47,12 @@ def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     """Replaces the session's history by one checkpoint that lists its readable messages in order.
 
     Returns how many messages were kept and lost. State other than messages is lost; what is undamaged needs no
-    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed without changing
-    anything: what cannot be read for that is not damaged.
+    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed or SessionRefused
+    without changing anything: what holds a type that is not allowed, or lacks its key, is not damaged.
     """
     with saver.checkpoints.reading(session_id, fresh=True) as checkpoints:
         for _, error in _errors_in(checkpoints):
-            if isinstance(error, TypeNotAllowed):
+            if isinstance(error, TypeNotAllowed) or _lacks_key(error):
                 raise error
         session = checkpoints.session
         rows = _message_rows(checkpoints)
@@ -103,8 +103,14 @@ def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
 def _read(checkpoints: SessionCheckpoints, row: int) -> BaseMessage | None:
     try:
         return checkpoints.messages.messages(RowNumbers.of([-row if _is_unnamed(checkpoints, row) else row]))[0]
-    except DamagedSession:
+    except DamagedSession as error:
+        if _lacks_key(error):
+            raise
         return None
+
+
+def _lacks_key(error: DamagedSession) -> bool:
+    return isinstance(error, SessionRefused) and error.lacks_key
 
 
 def _is_unnamed(checkpoints: SessionCheckpoints, row: int) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary
+from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table
 
 from langmem_plugin.database.conversation_tables import (
     checkpoint,
@@ -85,7 +85,7 @@ class EncryptedColumn:
         except DecryptionRefused as error:
             if isinstance(error, self.refusal):
                 raise
-            raise self.refusal(str(error)) from error
+            raise self.refusal(str(error), lacks_key=error.lacks_key) from error
 
     def is_encrypted(self, stored: Any) -> bool:
         """Whether the stored value is marked as encrypted: by which key, and for which place, only reading it tells."""
@@ -143,6 +143,10 @@ PLAIN: Mapping[Column[Any], str] = {
     link_code.c.digest: "of a code that is made by chance and holds for minutes",
 }
 """Columns of words, JSON or bytes that are stored as they are, and why that shows nothing of what was said."""
+
+
+def columns_of(table: Table) -> list[EncryptedColumn]:
+    return [each for each in ENCRYPTED if each.column.table is table]
 
 
 def _cipher(encryption: Encryption, *, private: bool) -> RowCipher:

@@ -53,7 +53,7 @@ class _Plaintext:
 
     def decrypt(self, place: Place, stored: bytes) -> bytes:
         if is_encrypted(stored):
-            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS")
+            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS", lacks_key=True)
         return stored
 
 
@@ -85,7 +85,8 @@ class OwnerCipher:
         if key is None:
             raise DecryptionRefused(
                 f"the key of {place.table}.{place.column} is not there: its owner was erased, or the key database is "
-                "another one"
+                "another one: bring that back, or purge what it belongs to",
+                lacks_key=True,
             )
         try:
             return AESGCM(key.secret).decrypt(stored[_AT : _AT + _NONCE], stored[_AT + _NONCE :], _bound_to(place))
