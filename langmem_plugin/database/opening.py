@@ -23,6 +23,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import Settings
 
 _NOTE, _UNFINISHED = "encrypted:", "to-"  # then a scope, and the id of the key database
+_IN_WORDS = {"private": "private memories", "everything": "everything"}
 _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -62,6 +63,16 @@ def refuse_encrypted(database: Database) -> None:
     """For whoever was given no keys. Raises ConfigurationError: what they wrote could be read by anybody."""
     if database.encryption.store_id is None and _noted(database) is not None:
         raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
+
+
+def state_of(database: Database) -> str:
+    """What of it is encrypted, in words."""
+    noted = _noted(database)
+    if noted is None:
+        return "nothing"
+    state = noted.split(":")[1]
+    unfinished = ", but not to the end: run `langmem keys encrypt` again" if state.startswith(_UNFINISHED) else ""
+    return f"{_IN_WORDS[state.removeprefix(_UNFINISHED)]}{unfinished}"
 
 
 def _note(connection: Connection, state: str, encryption: Encryption) -> None:

@@ -25,6 +25,7 @@ from langmem_plugin.conversation.media.inline_removal import (
 )
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES, is_encrypted
 from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -192,6 +193,16 @@ class Media:
             lambda file: file.name.partition(".")[0] not in referenced and file.stat().st_mtime <= newest
         )
 
+    def delete_plain(self) -> int:
+        """Deletes the files that are not encrypted; how many."""
+        return self._delete(lambda file: not _begins_encrypted(file))
+
+    def plain(self, digest: str) -> bytes | None:
+        """What is in the file of this SHA-256 that is not encrypted; None if there is none."""
+        found = self.folder.glob(f"{digest}*") if self.folder is not None and self.folder.is_dir() else ()
+        file = next((each for each in found if not _begins_encrypted(each)), None)
+        return None if file is None else file.read_bytes()
+
     def _delete(self, doomed: Callable[[Path], bool]) -> int:
         deleted = 0
         for file in self.folder.iterdir() if self.folder is not None and self.folder.is_dir() else ():
@@ -258,6 +269,11 @@ def _is_there(file: Path | None, size: int) -> bool:
     except OSError:  # whatever it is, writing it anew goes well or says what is wrong
         pass
     return False
+
+
+def _begins_encrypted(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return is_encrypted(opened.read(EXTRA_BYTES))
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -15,9 +15,32 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
+from langmem_plugin.database.encryption.encrypted_columns import (
+    CLIENT_NAME,
+    CLIENT_PHONE,
+    DECISION,
+    EXTRACTED_FACTS,
+    EXTRACTION_ERROR,
+    INCOMING,
+    MEDIA,
+    QUESTION,
+    REPLY,
+)
 from langmem_plugin.errors import DamagedSession, SessionRefused, TypeNotAllowed
 
 _CHANNEL = "messages"
+_AT_ONCE = 100
+_BESIDE_CHECKPOINTS = (
+    CLIENT_NAME,
+    CLIENT_PHONE,
+    MEDIA,
+    DECISION,
+    QUESTION,
+    INCOMING,
+    REPLY,
+    EXTRACTED_FACTS,
+    EXTRACTION_ERROR,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +49,14 @@ class Damage:
 
     session_id: str
     what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row of a thread, beside its checkpoints, that was not encrypted for it."""
+
+    thread: str
     why: str
 
 
@@ -40,6 +71,22 @@ def examine(saver: ConversationSaver) -> list[Damage]:
                 Damage(session.session_id, f"checkpoint {checkpoint_id}", str(error))
                 for checkpoint_id, error in _errors_in(checkpoints)
             ]
+    return found
+
+
+def examine_beside(saver: ConversationSaver) -> list[Refused]:
+    """Reads what conversations hold beside their checkpoints, where it is encrypted."""
+    if not saver.database.encryption.everything.encrypts:
+        return []
+    found: list[Refused] = []
+    for each in _BESIDE_CHECKPOINTS:
+        keys = list(each.column.table.primary_key)
+        with saver.database.read() as connection:
+            for *key, stored in connection.execute(select(*keys, each.column)).yield_per(_AT_ONCE):
+                try:
+                    each.decrypted(connection, key, stored)
+                except SessionRefused as error:
+                    found.append(Refused(key[0], str(error)))
     return found
 
 
