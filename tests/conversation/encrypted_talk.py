@@ -2,8 +2,11 @@
 
 import base64
 import contextlib
+import sqlite3
+import zlib
 from datetime import timedelta
 
+import psycopg
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langgraph.graph import START, MessagesState, StateGraph
 
@@ -11,10 +14,13 @@ from langmem_plugin import SessionManager
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.conversation_doctor import examine_beside
 from langmem_plugin.conversation.turns.decisions import Decided, Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.database.encryption import encrypted_columns as columns
+from langmem_plugin.database.schema import metadata
+from langmem_plugin.errors import DamagedSession
 from langmem_plugin.writing.jobs import ExtractionJobs
 
 MOM, DAD = "+972501234567", "+972507654321"
@@ -46,12 +52,7 @@ def graph_of(saver, words):
             "shown": [f"{words} in row {number} of a table" for number in range(60)],
         }
 
-    def beside(state):
-        return {"note": f"{words} in a write"} if state["messages"][-1].text == "crash" else {}
-
-    graph = StateGraph(Talk).add_node("agent", agent).add_node("beside", beside)
-    graph = graph.add_edge(START, "agent").add_edge(START, "beside")
-    return graph.compile(checkpointer=saver)
+    return StateGraph(Talk).add_node("agent", agent).add_edge(START, "agent").compile(checkpointer=saver)
 
 
 def claims_of(saver):
@@ -79,6 +80,7 @@ def talk(saver, clock, person):
         connection.execute(update.values(client_phone=phone))
     with contextlib.suppress(RuntimeError), saver.turn(person) as config:
         graph.invoke({"messages": [HumanMessage("crash")]}, config)
+    saver.put_writes(saver.get_tuple(of).config, [("note", f"{words} in a write")], "another task")
     claim = claims.claim(HumanMessage(f"{words} that is answered"), "wamid.1", joins=False)
     with saver.turn(person, claim) as config:
         claims.answered(person, ["wamid.1"], f"{words} in an answer", config)
@@ -129,6 +131,17 @@ def _error(saver, person):
     return "" if found else f"{WORDS[person]} in an error"
 
 
+def unread(saver, clock, owner, person, but=()):
+    """The columns out of which the person's words cannot be read as the owner's."""
+    lost = set()
+    for column, (read, words) in readers(clock).items():
+        if str(column.column) not in but:
+            found = str(read(saver, owner))
+            if words not in found or WORDS[person] not in found:
+                lost.add(str(column.column))
+    return lost
+
+
 def readers(clock):
     """By column, what of a person is read out of it, and the words that are to be in that."""
 
@@ -168,3 +181,28 @@ def readers(clock):
         columns.EXTRACTED_FACTS: (facts, "is a fact"),
         columns.EXTRACTION_ERROR: (_error, "in an error"),
     }
+
+
+def raw(database_url):
+    """All bytes of a database as they lie there, and all of its payloads inflated."""
+    found = []
+    if database_url.startswith("sqlite"):
+        file = database_url.removeprefix("sqlite:///")
+        connection = sqlite3.connect(file)
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        with open(file, "rb") as bytes_of_file:  # noqa: PTH123
+            found.append(bytes_of_file.read())
+        rows = [row for table in metadata.tables for row in connection.execute(f"SELECT * FROM {table}")]
+        connection.close()
+    else:
+        with psycopg.connect(database_url.replace("postgresql+psycopg", "postgresql")) as connection:
+            for table in metadata.tables:
+                with connection.cursor().copy(f"COPY {table} TO STDOUT (FORMAT binary)") as copied:
+                    found += map(bytes, copied)
+            rows = [row for table in metadata.tables for row in connection.execute(f"SELECT * FROM {table}").fetchall()]
+    for value in (value for row in rows for value in row if isinstance(value, bytes)):
+        try:
+            found.append(codec.decompress(value)[1])
+        except (DamagedSession, zlib.error, IndexError, UnicodeDecodeError):
+            continue
+    return b"\n".join(found)

@@ -1,20 +1,14 @@
 """Where everything is encrypted nothing of a conversation can be read without its keys, nor in another's place."""
 
-import sqlite3
-import zlib
-
-import psycopg
 import pytest
 from sqlalchemy import select, update
 
 from langmem_plugin import ConversationSaver, Settings
-from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.database.encryption.encrypted_columns import ENCRYPTED
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.schema import metadata
 from langmem_plugin.errors import DamagedSession, SessionRefused
-from tests.conversation.encrypted_talk import DAD, MOM, WORDS, readers, talk
+from tests.conversation.encrypted_talk import DAD, MOM, WORDS, raw, readers, talk
 
 OF_CONVERSATIONS = [each for each in ENCRYPTED if each.refusal is SessionRefused]
 
@@ -42,31 +36,6 @@ def opened(settings, database_url, clock):
     yield make
     for each in made:
         each.close()
-
-
-def raw(database_url):
-    """All bytes of a database as they lie there, and all of its payloads inflated."""
-    found = []
-    if database_url.startswith("sqlite"):
-        file = database_url.removeprefix("sqlite:///")
-        connection = sqlite3.connect(file)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        with open(file, "rb") as bytes_of_file:  # noqa: PTH123
-            found.append(bytes_of_file.read())
-        rows = [row for table in metadata.tables for row in connection.execute(f"SELECT * FROM {table}")]
-        connection.close()
-    else:
-        with psycopg.connect(database_url.replace("postgresql+psycopg", "postgresql")) as connection:
-            for table in metadata.tables:
-                with connection.cursor().copy(f"COPY {table} TO STDOUT (FORMAT binary)") as copied:
-                    found += map(bytes, copied)
-            rows = [row for table in metadata.tables for row in connection.execute(f"SELECT * FROM {table}").fetchall()]
-    for value in (value for row in rows for value in row if isinstance(value, bytes)):
-        try:
-            found.append(codec.decompress(value)[1])
-        except (DamagedSession, zlib.error, IndexError, UnicodeDecodeError):
-            continue
-    return b"\n".join(found)
 
 
 @pytest.mark.spec("P-1")

@@ -11,7 +11,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine, exa
 from langmem_plugin.database.conversation_tables import media, message
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import DecryptionRefused
-from tests.conversation.encrypted_talk import DAD, MOM, WORDS, picture_of, readers, talk
+from tests.conversation.encrypted_talk import DAD, MOM, WORDS, picture_of, readers, talk, unread
 from tests.log_events import events
 
 AUNT = "+972509999999"
@@ -41,16 +41,6 @@ def opened(settings, database_url, clock):
         each.close()
 
 
-def _unread(opened, clock, owner, person, but=()):
-    """The columns out of which the person's words cannot be read as the owner's."""
-    words = WORDS[person]
-    return {
-        str(column.column)
-        for column, (read, of) in readers(clock).items()
-        if str(column.column) not in but and (of not in str(found := read(opened(), owner)) or words not in str(found))
-    }
-
-
 NOT_COPIED = {
     f"langmem_{name}" for name in ("decision.payload", "incoming.payload", "incoming.reply", "question.payload")
 } | {"langmem_extraction_job.facts", "langmem_extraction_job.error"}
@@ -71,7 +61,7 @@ def test_a_copy_is_read_also_when_the_keys_of_the_first_are_gone(talked, opened,
     talked.copy_thread(MOM, AUNT)
     talked.delete_thread(MOM)
     assert talked.database.encryption.shred(MOM)
-    assert _unread(opened, clock, AUNT, MOM, but=NOT_COPIED) == set()
+    assert unread(opened(), clock, AUNT, MOM, but=NOT_COPIED) == set()
     assert examine(opened()) == [] == [each for each in examine_beside(opened()) if each.thread == AUNT]
 
 
@@ -87,11 +77,11 @@ def test_what_moves_to_another_person_is_read_with_their_key_and_back_again(talk
     _moved(talked, MOM, AUNT)
     assert talked.database.encryption.shred(MOM)
     assert examine(opened()) == [] == examine_beside(opened())
-    assert _unread(opened, clock, AUNT, MOM) == set()
+    assert unread(opened(), clock, AUNT, MOM) == set()
     _moved(talked, AUNT, MOM)
     assert talked.database.encryption.shred(AUNT)
-    assert _unread(opened, clock, MOM, MOM) == set()
-    assert _unread(opened, clock, DAD, DAD) == set()
+    assert unread(opened(), clock, MOM, MOM) == set()
+    assert unread(opened(), clock, DAD, DAD) == set()
 
 
 @pytest.mark.spec("P-1", "C-20")
@@ -106,13 +96,13 @@ def test_nothing_moves_where_something_was_not_encrypted_for_its_row(talked, ope
         _moved(talked, MOM, AUNT)
     with talked.database.write() as connection:
         connection.execute(update(message).where(*of[MOM]).values(payload=mine))
-    assert _unread(opened, clock, MOM, MOM) == set()
+    assert unread(opened(), clock, MOM, MOM) == set()
 
 
 @pytest.mark.spec("P-1", "C-8")
 def test_what_is_left_after_pruning_is_read(talked, opened, clock):
     talked.prune([MOM])
-    assert _unread(opened, clock, MOM, MOM) == set()
+    assert unread(opened(), clock, MOM, MOM) == set()
     assert examine(opened()) == []
 
 
