@@ -4,11 +4,13 @@ import os
 import signal
 
 import pytest
+from sqlalchemy import update
 from typer.testing import CliRunner
 
 from langmem_plugin import ConversationSaver, Settings
 from langmem_plugin.cli import app
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
+from langmem_plugin.database.conversation_tables import question
 from langmem_plugin.database.encryption import conversion
 from langmem_plugin.database.encryption.master_keys import MasterKeys, new_master_key
 from langmem_plugin.errors import ConfigurationError
@@ -156,3 +158,20 @@ def _kill_after(rows, monkeypatch):
         return written(*arguments)
 
     monkeypatch.setattr(conversion, "_written", then_die)
+
+
+@pytest.mark.spec("P-1", "C-15")
+def test_the_doctor_names_what_is_not_for_its_row_and_leaves_what_lacks_its_key(run, key, database_url, clock):
+    settings = Settings(keys=key, encrypt="everything", media="database")
+    _talked(settings, database_url, clock)
+    assert "every session can be read" in run("doctor", keys=key, encrypt="everything", media="database").stdout
+    with ConversationSaver.from_settings(settings, database_url) as saver:
+        with saver.database.write() as connection:
+            connection.execute(update(question).where(question.c.thread == MOM).values(payload=b'{"kind": "forget"}'))
+        saver.database.encryption.shred(DAD)
+    found = run("doctor", "--rebuild", exit_code=1).stdout
+    assert "langmem_question.payload holds a value that is not encrypted" in found
+    assert "the key of langmem_checkpoint.payload is not there" in found
+    assert "left as it is: bring back the key database" in found
+    assert "rebuilt" not in found
+    assert MOM not in found
