@@ -77,7 +77,18 @@ class TypeNotAllowed(DamagedSession):
 
 
 class DecryptionRefused(LangMemError):
-    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed."""
+    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed.
+
+    `lacks_key` says that its own key may still come back, and then it can be read again.
+    """
+
+    def __init__(self, text: str, *, lacks_key: bool = False) -> None:
+        super().__init__(text)
+        self.lacks_key = lacks_key
+
+
+class SessionRefused(DecryptionRefused, DamagedSession):
+    """The same for what a conversation holds; what merely lacks its key is never rebuilt."""
 
 
 class UnknownSession(LangMemError, LookupError):
