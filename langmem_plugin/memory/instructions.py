@@ -46,7 +46,13 @@ STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
 ]
 _WORDS = ("text", "condition")
-_BESIDE = ("priority", "active", "expires_at", "created_at")  # of an encrypted row, as they were when it was sealed
+_BESIDE = (
+    *_WORDS,
+    "priority",
+    "active",
+    "expires_at",
+    "created_at",
+)  # of an encrypted row, as they were when it was sealed
 _JUST = timedelta(hours=1)
 _OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
 _IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
@@ -373,8 +379,9 @@ def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
     if not encryption.everything.encrypts:
         return values | {"sealed": None, "checksum": _checksum(made)}
     words = {name: values[name] for name in _WORDS}
-    sealed = seal(encryption.everything, _place(made.owner, made.id), words, [values[name] for name in _BESIDE])
-    return values | {"text": "", "condition": None, "sealed": sealed, "checksum": None}
+    stored = values | {"text": "", "condition": None}
+    sealed = seal(encryption.everything, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
 
 
 def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Column, Select, Table, and_, select
+from sqlalchemy import Column, Select, Table, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import Encryption
@@ -13,7 +13,7 @@ from langmem_plugin.memory import instructions
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
 from langmem_plugin.memory.memory_rows import STORED, as_memory
 from langmem_plugin.memory.search import message_rows
-from langmem_plugin.memory.stored_vectors import SEALED, opened_vector
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, opened_vector, vector_place
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,19 @@ def _damaged(database: Database) -> Iterator[DamagedRow]:
 
 
 def _memory_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
-    owner, row_id, model, stored, checksum, sealed = row
-    return opened_vector(encryption, memory_vector, owner, model, row_id, stored, checksum, sealed=bool(sealed))
+    owner, row_id, model, *held = row
+    return opened_vector(encryption, vector_place(memory_vector, owner, model, row_id), HeldVector(*held))
 
 
 def _message_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
     owner, row_id, model, stored, checksum = row
-    sealed = encryption.everything.encrypts
-    return opened_vector(encryption, history_vector, owner, model, row_id, stored, checksum, sealed=sealed)
+    held = HeldVector(stored, checksum, encryption.everything.encrypts)
+    return opened_vector(encryption, vector_place(history_vector, owner, model, row_id), held)
 
 
 def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
     return select(table.c.owner, row_id, table.c.model, table.c.vector, table.c.checksum)
 
-
-_ITS_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
 
 # Each row begins with the owner and the id, and is read as None where it does not hold what was written.
 _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
@@ -61,7 +59,7 @@ _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object |
     ("message", select(*message_rows.STORED), message_rows.as_message),
     (
         "memory vector",
-        _vectors(memory_vector, memory_vector.c.memory_id).add_columns(SEALED).join(memory, _ITS_MEMORY),
+        _vectors(memory_vector, memory_vector.c.memory_id).add_columns(SEALED).join(memory, OF_MEMORY),
         _memory_vector,
     ),
     ("message vector", _vectors(history_vector, history_vector.c.message_id), _message_vector),

@@ -91,7 +91,7 @@ def is_wrongly_plain(encryption: Encryption, private: Any) -> bool:
 
 
 def searched(
-    encryption: Encryption, owner: str, memory_id: str, private: Any, sealed: Any, plain: tuple[Any, Any, Any]
+    encryption: Encryption, owner: str, memory_id: str, plain: tuple[Any, Any, Any], *, private: Any, sealed: Any
 ) -> tuple[Any, Any, Any] | None:
     """(text, category, tags as in a plain row) before the row is looked at whole, as it is when it is shown; None
     where they cannot be had. `plain` are the three columns.
@@ -156,7 +156,7 @@ def validated(values: Mapping[str, Any]) -> Memory:
 
 
 def as_values(made: Memory, encryption: Encryption, *, sealed: bool | None = None) -> dict[str, Any]:
-    """The columns of `made`, except those that are the database's own; encrypted if it should be, or as `sealed` says."""
+    """The columns of `made`, except those that are the database's own; encrypted if need be, or as `sealed` says."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
     if should_be_sealed(made, encryption) if sealed is None else sealed:

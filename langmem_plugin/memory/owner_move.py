@@ -34,7 +34,7 @@ from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.memory_rows import FOUND_BY, STORED, as_memory, as_values
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.search import message_rows
-from langmem_plugin.memory.stored_vectors import opened_vector, vector_values
+from langmem_plugin.memory.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
 
 Renamed = Mapping[str, str]
 """New ids by the old, where the new owner had a row of the same id already."""
@@ -190,8 +190,8 @@ class OwnerMove:
     def _vectors_anew(self, table: Table, id_column: Column[Any], renamed: Renamed, sealed: set[str]) -> None:
         """Writes anew the checksums of those that are whole, and those that are encrypted: both hold the owner."""
         source, target = self._source, self._target
-        held = select(table.c.model, id_column, table.c.vector, table.c.checksum)
-        here = held.where(table.c.owner == source, id_column.in_(renamed))
+        columns = select(table.c.model, id_column, table.c.vector, table.c.checksum)
+        here = columns.where(table.c.owner == source, id_column.in_(renamed))
         rows = [
             row
             for model in self._models(table)
@@ -200,9 +200,10 @@ class OwnerMove:
         values: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
         for model, old, stored, checksum in rows:
             is_sealed, new = old in sealed, renamed[old]
-            whole = opened_vector(self._encryption, table, source, model, old, stored, checksum, sealed=is_sealed)
+            held = HeldVector(stored, checksum, is_sealed)
+            whole = opened_vector(self._encryption, vector_place(table, source, model, old), held)
             if whole is not None:
-                anew = vector_values(self._encryption, table, target, model, new, whole, sealed=is_sealed)
+                anew = vector_values(self._encryption, vector_place(table, target, model, new), whole, sealed=is_sealed)
                 beside = {"v": anew["vector"]} if is_sealed else {"c": anew["checksum"]}
                 values[is_sealed].append({"of_model": model, "of_id": new, **beside})
         there = (table.c.owner == target, table.c.model == bindparam("of_model"), id_column == bindparam("of_id"))

@@ -36,12 +36,12 @@ class Texts(NamedTuple):
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(encryption, row.owner, row.id, row.private, row.sealed, (row.text, None, ""))
+    found = searched(encryption, row.owner, row.id, (row.text, None, ""), private=row.private, sealed=row.sealed)
     return None if found is None else found[0]
 
 
 def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
-    return said(encryption, row.owner, row.id, row.text, None, row.sealed)[0]
+    return said(encryption, (row.owner, row.id), row.text, None, row.sealed)[0]
 
 
 MEMORIES = Texts(memory, memory_vector, "memory_id", _text_of_memory)

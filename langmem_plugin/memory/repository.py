@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, or_, select, true, update
 
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.generated_ids import insert_new
@@ -25,7 +25,7 @@ from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, chec
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
-from langmem_plugin.memory.stored_vectors import SEALED, StoredVectors
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, StoredVectors, reseal
 
 _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
@@ -117,7 +117,7 @@ class MemoryRepository:
         if encryption.private.encrypts:
             was_sealed = connection.execute(select(memory.c.sealed.is_not(None)).where(*here)).scalar_one()
             if bool(was_sealed) is not sealed:
-                self._vectors.reseal(connection, owner, memory_id, sealed=sealed)
+                reseal(connection, memory_vector, owner, memory_id, sealed=sealed)
         digest = digest_of(encryption, owner, salt, after.text, after.key)
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
@@ -228,7 +228,10 @@ class MemoryRepository:
         attributes = sorted({slot.partition("/")[2] for slot in wanted})
         encryption, slot = encryption_of(connection), memory.c.slot
         asked: list[tuple[ColumnElement[bool], int]] = [
-            *((slot.in_(as_stored(encryption, owner, slot, part, blinded_slot)), len(part)) for part in in_parts(wanted)),
+            *(
+                (slot.in_(as_stored(encryption, owner, slot, part, blinded_slot)), len(part))
+                for part in in_parts(wanted)
+            ),
             *(
                 (slot.endswith(f"/{stored}", autoescape=True), 1)
                 for attribute in attributes
@@ -452,5 +455,5 @@ class MemoryRepository:
 def _compared() -> Select[Any]:
     """The vectors of memories, with the memories joined to choose by."""
     return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED).join(
-        memory, and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
+        memory, OF_MEMORY
     )

@@ -42,7 +42,7 @@ def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any
 
 
 def blinded(encryption: Encryption, owner: str, column: Column[Any], text: str) -> str:
-    """What a row that is encrypted holds in place of `text`. Raises InvalidInput for what could not be stored plainly."""
+    """What an encrypted row holds in place of `text`. Raises InvalidInput for what could not be stored in plain."""
     checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
     return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
 

@@ -1,7 +1,7 @@
 """Vectors in the database: written with a checksum or encrypted, read if they are whole, compared exactly."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Table, and_, delete, select, update
 
@@ -14,38 +14,58 @@ from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes, to_bytes
 
 SEALED = memory.c.sealed.is_not(None)  # and so is the vector
+OF_MEMORY = and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
 _TABLES: dict[Kind, Table] = {"memory vector": memory_vector, "message vector": history_vector}
+_NAMED = {memory_vector: "memory_id", history_vector: "message_id"}
 
 
-def vector_values(
-    encryption: Encryption, table: Table, owner: str, model: str, row_id: str, plain: bytes, *, sealed: bool
-) -> dict[str, Any]:
+class HeldVector(NamedTuple):
+    """As it is in the database; `sealed`: it is to be encrypted."""
+
+    stored: Any
+    checksum: int | None
+    sealed: bool
+
+
+def vector_place(table: Table, owner: str, model: str, row_id: str) -> Place:
+    return Place(table.name, "vector", owner, (model, row_id))
+
+
+def vector_values(encryption: Encryption, place: Place, plain: bytes, *, sealed: bool) -> dict[str, Any]:
     """The columns of a vector; one that is encrypted has no checksum, which would tell whether a guess is right."""
     if sealed:
-        return {"vector": encryption.private.encrypt(_place(table, owner, model, row_id), plain), "checksum": None}
-    return {"vector": plain, "checksum": of_vector(owner, model, row_id, plain)}
+        return {"vector": encryption.private.encrypt(place, plain), "checksum": None}
+    model, row_id = map(str, place.rest)
+    return {"vector": plain, "checksum": of_vector(place.owner, model, row_id, plain)}
 
 
-def opened_vector(
-    encryption: Encryption,
-    table: Table,
-    owner: str,
-    model: str,
-    row_id: str,
-    stored: Any,
-    checksum: int | None,
-    *,
-    sealed: bool,
-) -> bytes | None:
+def opened_vector(encryption: Encryption, place: Place, held: HeldVector) -> bytes | None:
     """The vector as it was written; None where it is not that, or is in plain and should not be."""
-    if not isinstance(stored, bytes):
+    if not isinstance(held.stored, bytes):
         return None
-    cipher: RowCipher = encryption.private if sealed else PLAINTEXT
+    cipher: RowCipher = encryption.private if held.sealed else PLAINTEXT
     try:
-        plain = cipher.decrypt(_place(table, owner, model, row_id), stored)
+        plain = cipher.decrypt(place, held.stored)
     except DecryptionRefused:
         return None
-    return plain if sealed or vector_is_whole(owner, model, row_id, plain, checksum) else None
+    model, row_id = map(str, place.rest)
+    return plain if held.sealed or vector_is_whole(place.owner, model, row_id, plain, held.checksum) else None
+
+
+def reseal(connection: Connection, table: Table, owner: str, row_id: str, *, sealed: bool) -> None:
+    """Encrypts all vectors of a row, or no longer, as the row itself is now. One that is damaged is deleted."""
+    encryption, id_column = encryption_of(connection), table.c[_NAMED[table]]
+    here = (table.c.owner == owner, id_column == row_id)
+    held = select(table.c.model, table.c.vector, table.c.checksum).where(*here)
+    for model, stored, checksum in connection.execute(held).all():
+        place = vector_place(table, owner, model, row_id)
+        plain = opened_vector(encryption, place, HeldVector(stored, checksum, not sealed))
+        one = and_(*here, table.c.model == model)
+        if plain is None:
+            connection.execute(delete(table).where(one))
+        else:
+            values = vector_values(encryption, place, plain, sealed=sealed)
+            connection.execute(update(table).where(one).values(values))
 
 
 class StoredVectors:
@@ -77,44 +97,21 @@ class StoredVectors:
                     "model": self.model,
                     name: row[name],
                     **vector_values(
-                        encryption, table, row["owner"], self.model, row[name], row["vector"], sealed=row["sealed"]
+                        encryption,
+                        vector_place(table, row["owner"], self.model, row[name]),
+                        row["vector"],
+                        sealed=row["sealed"],
                     ),
                 }
                 for row in rows
             ],
         )
 
-    def reseal(self, connection: Connection, owner: str, memory_id: str, *, sealed: bool) -> None:
-        """Encrypts all vectors of a memory, or no longer, as its row is now. One that is damaged is deleted."""
-        table, encryption = memory_vector, encryption_of(connection)
-        here = (table.c.owner == owner, table.c.memory_id == memory_id)
-        for model, stored, checksum in connection.execute(
-            select(table.c.model, table.c.vector, table.c.checksum).where(*here)
-        ).all():
-            plain = opened_vector(encryption, table, owner, model, memory_id, stored, checksum, sealed=not sealed)
-            one = and_(*here, table.c.model == model)
-            if plain is None:
-                connection.execute(delete(table).where(one))
-            else:
-                values = vector_values(encryption, table, owner, model, memory_id, plain, sealed=sealed)
-                connection.execute(update(table).where(one).values(values))
-
-    def whole(
-        self,
-        encryption: Encryption,
-        kind: Kind,
-        owner: str,
-        row_id: str,
-        stored: bytes | None,
-        checksum: int | None,
-        sealed: bool,
-    ) -> bytes | None:
+    def whole(self, encryption: Encryption, kind: Kind, owner: str, row_id: str, held: HeldVector) -> bytes | None:
         """The vector as it was made; None where there is none any more, which is reported."""
-        if stored is None:
+        if held.stored is None:
             return None
-        found = opened_vector(
-            encryption, _TABLES[kind], owner, self.model, row_id, stored, checksum, sealed=bool(sealed)
-        )
+        found = opened_vector(encryption, vector_place(_TABLES[kind], owner, self.model, row_id), held)
         if found is None:
             self._damages.report(kind, owner, row_id)
         return found
@@ -128,7 +125,7 @@ class StoredVectors:
         held = [
             (memory_id, whole)
             for memory_id, *stored in rows
-            if (whole := self.whole(encryption, "memory vector", owner, memory_id, *stored))
+            if (whole := self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*stored)))
             and len(whole) == vector.nbytes
         ]
         if not held:
@@ -145,14 +142,20 @@ class StoredVectors:
     def of(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> dict[str, Vector]:
         """Those of these memories that are there and whole."""
         rows, encryption = self._rows(connection, owner, memory_ids), encryption_of(connection)
-        whole = ((row.memory_id, self.whole(encryption, "memory vector", owner, *row)) for row in rows)
+        whole = (
+            (memory_id, self.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
+            for memory_id, *held in rows
+        )
         return {memory_id: from_bytes(stored) for memory_id, stored in whole if stored is not None}
 
     def _rows(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> Iterator[AnyRow]:
         for part in in_parts(memory_ids):
             yield from connection.execute(
                 select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED)
-                .join(memory, and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id))
+                .join(
+                    memory,
+                    and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id),
+                )
                 .where(
                     memory_vector.c.owner == owner,
                     memory_vector.c.model == self.model,
@@ -164,7 +167,3 @@ class StoredVectors:
 def _matrix(stored: Sequence[bytes]) -> Matrix:
     """One row per vector; shape (rows, dimension)."""
     return from_bytes(b"".join(stored)).reshape(len(stored), -1)
-
-
-def _place(table: Table, owner: str, model: str, row_id: str) -> Place:
-    return Place(table.name, "vector", owner, (model, row_id))

@@ -121,7 +121,7 @@ class IndexProgress:
         return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
-        """The ids that no index knows in their present state: what changed after `indexed`, the private, the encrypted."""
+        """The ids that no index knows in their present state: what changed after it, the private, the encrypted."""
         mine = select(memory.c.memory_id).where(memory.c.owner == owner)
         apart = (memory.c.change > indexed, memory.c.private, memory.c.sealed.is_not(None))
         unseen = union(*map(mine.where, apart))  # each by its own index

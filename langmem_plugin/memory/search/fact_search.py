@@ -18,7 +18,7 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
 
@@ -140,10 +140,10 @@ class FactSearch:
             if status != "active":
                 yield memory_id, None
                 continue
-            is_sealed = sealed is not None
-            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, vector, checksum, is_sealed)
-            words = searched(encryption, owner, memory_id, private, sealed, (text, category, tags))
-            if words is not None and (entry := _entry(memory_id, words, whole, *rest)).can_be_searched:
+            held = HeldVector(vector, checksum, sealed is not None)
+            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
+            words = searched(encryption, owner, memory_id, (text, category, tags), private=private, sealed=sealed)
+            if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
@@ -189,17 +189,10 @@ class FactSearch:
         return [(each.id, cosine) for each, cosine in found]
 
 
-def _entry(
-    memory_id: str,
-    words: tuple[Any, Any, Any],
-    vector: bytes | None,
-    created: int,
-    session_id: str | None,
-    kind: str,
-    *rest: Any,
-) -> Entry:
+def _entry(memory_id: str, words: tuple[Any, Any, Any], vector: bytes | None, rest: Sequence[Any]) -> Entry:
     text, category, tags = words
-    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *rest)
+    created, session_id, kind, *counted = rest
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted)
 
 
 def _candidates(query: Query) -> int:

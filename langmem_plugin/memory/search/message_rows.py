@@ -38,7 +38,7 @@ def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
     try:
         instant = checksums.instant(said_at)
         if is_sealed(encryption, sealed):
-            beside = (session_id, said_at, of_session)
+            beside = (session_id, said_at, of_session, speaker, text)
             words = unseal(encryption.everything, _place(owner, message_id), sealed, beside)
             speaker, text = words["speaker"], words["text"]
     except (TypeError, OverflowError, DecryptionRefused):
@@ -64,17 +64,17 @@ def as_values(owner: str, message: PastMessage, of_session: str | None, encrypti
     if not encryption.everything.encrypts:
         return values | {"sealed": None, "checksum": checksum_of(owner, message, of_session)}
     words = {"speaker": name_to_store(message.speaker), "text": to_store(message.text)}
-    beside = (message.session_id, message.said_at, of_session)
+    beside = (message.session_id, message.said_at, of_session, "", "")
     sealed = seal(encryption.everything, _place(owner, message.message_id), words, beside)
     return values | {"speaker": "", "text": "", "sealed": sealed, "checksum": None}
 
 
-def said(encryption: Encryption, owner: str, message_id: str, text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
-    """(text, speaker) before the row is looked at whole; (None, None) where they cannot be had."""
+def said(encryption: Encryption, key: tuple[str, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
+    """(text, speaker) of the row (owner, id), before it is looked at whole; (None, None) where they cannot be had."""
     if not is_sealed(encryption, sealed):
         return text, speaker
     try:
-        words = words_alone(encryption.everything, _place(owner, message_id), sealed)
+        words = words_alone(encryption.everything, _place(*key), sealed)
     except DecryptionRefused:
         return None, None
     return words["text"], words["speaker"]

@@ -24,7 +24,7 @@ from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.message_ranking import ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
@@ -236,7 +236,7 @@ class MessageHistory:
         """(owner, message id) → text of what is searchable of a session of this database."""
         held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
         rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
-        return {(row.owner, row.message_id): said(encryption, *row)[0] for row in rows}
+        return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
 
     def _keyed(
         self, connection: Connection, owner: str, session_id: str, messages: Sequence[PastMessage]
@@ -297,9 +297,9 @@ class MessageHistory:
         )
         encryption = encryption_of(connection)
         for message_id, *stored, vector, checksum, at, session_id in each_row(connection, statement):
-            sealed = encryption.everything.encrypts
-            whole = self._vectors.whole(encryption, "message vector", owner, message_id, vector, checksum, sealed)
-            text, speaker = said(encryption, owner, message_id, *stored)
+            held = HeldVector(vector, checksum, encryption.everything.encrypts)
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
+            text, speaker = said(encryption, (owner, message_id), *stored)
             entry = Entry(message_id, text, whole, at, session_id, speaker)
             if entry.can_be_searched:
                 yield message_id, entry
