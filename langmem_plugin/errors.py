@@ -80,6 +80,10 @@ class DecryptionRefused(LangMemError):
     """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed."""
 
 
+class SessionRefused(DecryptionRefused, DamagedSession):
+    """The same for what a conversation holds: it is not rebuilt, in case its key comes back. Restore it, or purge it."""
+
+
 class UnknownSession(LangMemError, LookupError):
     """No session has this id."""
 
