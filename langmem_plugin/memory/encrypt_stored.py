@@ -32,24 +32,22 @@ _Values = dict[str, Any]
 
 
 def encrypt_stored(database: Database) -> Iterator[int]:
-    """How many rows were looked at so far, after each transaction; where it was stopped, the next call goes on.
+    """After each transaction, how many rows it changed; where it was stopped, the next call goes on.
 
     What does not hold what was written is left as it is: it is shown to nobody, and `langmem doctor` names it. The
     vector indexes of owners of whom something was encrypted are made anew, without it.
     """
-    done = 0
     for table, id_column, statement, read in _tables(database.encryption):
         plain = statement.where(table.c.sealed.is_(None)).order_by(table.c.owner, id_column).limit(_AT_ONCE)
         after = ("", "")
         while True:
             with database.write(patience=BULK_WORK) as connection:
                 rows = all_rows(connection, plain.where(tuple_(table.c.owner, id_column) > after))
-                _encrypt(connection, table, id_column, rows, read)
+                changed = _encrypt(connection, table, id_column, rows, read)
             if not rows:
                 break
             after = (rows[-1].owner, rows[-1][1])
-            done += len(rows)
-            yield done
+            yield changed
 
 
 def _encrypt(
@@ -58,8 +56,8 @@ def _encrypt(
     id_column: Column[Any],
     rows: Sequence[AnyRow],
     read: Callable[[AnyRow, Encryption], _Values | None],
-) -> None:
-    encryption, sealed_of = encryption_of(connection), set()
+) -> int:
+    encryption, sealed_of, changed = encryption_of(connection), set(), 0
     for row in rows:
         values = read(row, encryption)
         if values is None:
@@ -67,14 +65,18 @@ def _encrypt(
                 "encryption.damaged_row", extra={"table": table.name, "owner": masked(row.owner), "row_id": row[1]}
             )
             continue
+        if not values:
+            continue
+        changed += 1
         here = (table.c.owner == bindparam("of_owner"), id_column == bindparam("of_id"))
         connection.execute(update(table).where(*here).values(values), {"of_owner": row.owner, "of_id": row[1]})
-        if values["sealed"] is not None:
+        if values.get("sealed") is not None:
             sealed_of.add(row.owner)
             if (vectors := _VECTORS.get(table)) is not None:
                 reseal(connection, vectors, row.owner, row[1], sealed=True)
     for owner in sorted(sealed_of):
         begin_removal(connection, owner)
+    return changed
 
 
 _VECTORS = {memory: memory_vector, history_message: history_vector}
@@ -83,8 +85,10 @@ _VECTORS = {memory: memory_vector, history_message: history_vector}
 def _tables(
     encryption: Encryption,
 ) -> Iterator[tuple[Table, Column[Any], Select[Any], Callable[[AnyRow, Encryption], _Values | None]]]:
-    """Each row begins with the owner and the id."""
-    with_salt = select(*memory_rows.STORED, memory_owner.c.salt).join(
+    """Each row begins with the owner and the id, and is read as what is to be written in its place: nothing where it
+    is as it should be, None where it is damaged.
+    """
+    with_salt = select(*memory_rows.STORED, memory.c.text_digest, memory_owner.c.salt).join(
         memory_owner, memory_owner.c.owner == memory.c.owner
     )
     yield memory, memory.c.memory_id, with_salt, _memory
@@ -99,7 +103,10 @@ def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
     if made is None:
         return None
     digest = digest_of(encryption, made.owner, row.salt, made.text, made.key)
-    return {"text_digest": digest, **memory_rows.as_values(made, encryption)}
+    values = memory_rows.as_values(made, encryption)
+    if values["sealed"] is not None:
+        return {"text_digest": digest, **values}
+    return {} if bytes(row.text_digest) == digest else {"text_digest": digest}
 
 
 def _instruction(row: AnyRow, encryption: Encryption) -> _Values | None:

@@ -3,11 +3,8 @@
 import pytest
 from sqlalchemy import JSON, LargeBinary, Text
 
-from langmem_plugin.database import memory_tables
 from langmem_plugin.database.encryption.encrypted_columns import ENCRYPTED, PLAIN
 from langmem_plugin.database.schema import GivenName, Words, metadata
-
-_LONG_TERM = {table.name for table in vars(memory_tables).values() if hasattr(table, "name")} - {"langmem_session"}
 
 
 def _may_hold_words(column):
@@ -20,7 +17,7 @@ def _may_hold_words(column):
 def test_every_column_of_words_is_encrypted_or_has_a_reason_to_be_plain():
     known = {each.column for each in ENCRYPTED} | PLAIN.keys()
     columns = {each for table in metadata.tables.values() for each in table.columns if _may_hold_words(each)}
-    lacking = {str(each) for each in columns - known if each.table.name not in _LONG_TERM}
+    lacking = {str(each) for each in columns - known}
     assert lacking == set()
 
 

@@ -396,9 +396,9 @@ def test_no_vector_of_an_encrypted_memory_is_in_a_vector_index(opened, database_
     with opened("private", open_collection=chroma(tmp_path / "index"), index_after=2) as service:
         service.remember_many(ANNA, [(each, {}) for each in [PASSWORD, *facts]])
         assert service.reindex(ANNA)
-        assert service.search(ANNA, "how do I get into the wifi?", mode="semantic", min_relevance=0.0)[0].memory.text == (
-            PASSWORD
-        )
+        assert service.search(ANNA, "how do I get into the wifi?", mode="semantic", min_relevance=0.0)[
+            0
+        ].memory.text == (PASSWORD)
         assert service.index.nearest(ANNA, offline_model_vector(offline_model, PASSWORD), 5) is not None
     held = b"".join(file.read_bytes() for file in (tmp_path / "index").rglob("*") if file.is_file())
     assert offline_model_vector(offline_model, TEA).tobytes() in held
