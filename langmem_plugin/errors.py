@@ -106,14 +106,14 @@ class MemoryNotFound(LangMemError, LookupError):
 
 
 class DamagedMemory(LangMemError):
-    """What is stored of a memory or an instruction is not what was written, or is not encrypted for its place and should
-    be; restore it from a backup or forget it.
+    """What is stored of a memory or an instruction is not what was written, or is in plain and should be encrypted;
+    restore it from a backup or forget it.
     """
 
     def __init__(self, row_ids: Sequence[str]) -> None:
         super().__init__(
-            f"damaged in the database, or not what was encrypted there: {', '.join(row_ids)}; restore a backup, or forget "
-            "and tell it anew"
+            f"damaged in the database, or not what was encrypted there: {', '.join(row_ids)}; "
+            "restore a backup, or forget and tell it anew"
         )
         self.row_ids = row_ids
 

@@ -2,17 +2,14 @@
 
 import subprocess
 import sys
-from contextlib import suppress
 
 import pytest
 from sqlalchemy import select
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
-from langmem_plugin.database.encryption.row_cipher import is_encrypted
 from langmem_plugin.database.memory_tables import memory as memory_table
-from langmem_plugin.database.memory_tables import memory_owner, memory_vector
-from langmem_plugin.database.opening import open_database
-from langmem_plugin.errors import ConfigurationError, DamagedMemory, DecryptionRefused, InvalidInput, StoreUnavailable
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.errors import ConfigurationError, DamagedMemory, InvalidInput, StoreUnavailable
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import to_bytes
 from langmem_plugin.memory.key_value import KeyValueMemory
@@ -20,7 +17,6 @@ from langmem_plugin.memory.memory_doctor import examine
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.owner_merge import OwnerMerge
 from langmem_plugin.memory.search.message_rows import PastMessage
-from langmem_plugin.settings import Settings
 from tests.log_events import events
 from tests.memory.encrypted_services import encrypted_service, is_in, stored_bytes, tamper, texts
 
@@ -215,7 +211,7 @@ def test_what_was_put_or_moved_by_hand_is_refused_and_stays_as_it_is(opened, sco
         made = service.remember(ANNA, PASSWORD, private=True, tags=["one"], key="wifi")
         other = service.remember(ANNA, "my passport is 55", private=True, tags=["two"], key="passport")
         bens = service.remember(BEN, PASSWORD, private=True)
-        tamper(service, MOVED[what], **{"id": made.id}, **_named(MOVED[what], other=other.id, bens=bens.id))
+        tamper(service, MOVED[what], id=made.id, **_named(MOVED[what], other=other.id, bens=bens.id))
         before = column(service, "sealed", made.id)
         with opened(scope) as fresh:
             assert texts(fresh.list_memories(ANNA)) == [other.text]
