@@ -113,10 +113,15 @@ class MemoryNotFound(LangMemError, LookupError):
 
 
 class DamagedMemory(LangMemError):
-    """What is stored of a memory or an instruction is not what was written; restore it from a backup or forget it."""
+    """What is stored of a memory or an instruction is not what was written, or is in plain and should be encrypted;
+    restore it from a backup or forget it.
+    """
 
     def __init__(self, row_ids: Sequence[str]) -> None:
-        super().__init__(f"damaged in the database: {', '.join(row_ids)}; restore a backup, or forget and tell it anew")
+        super().__init__(
+            f"damaged in the database, or not what was encrypted there: {', '.join(row_ids)}; "
+            "restore a backup, or forget and tell it anew"
+        )
         self.row_ids = row_ids
 
 

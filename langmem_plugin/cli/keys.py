@@ -18,6 +18,7 @@ from langmem_plugin.database.opening import note_converting, note_encrypted, ope
 from langmem_plugin.database.schema import metadata
 from langmem_plugin.database.tenants import media_of
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.memory.encrypt_stored import encrypt_stored
 from langmem_plugin.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="The keys that encrypt what is stored of people.")
@@ -84,7 +85,7 @@ def encrypt(database: Url = None, config: Config = None) -> None:
 
 
 def _encrypted(database: Database, folder: Media) -> Iterator[int]:
-    return chain(encrypted_rows(database, but=[media]), encrypted_files(database, folder))
+    return chain(encrypted_rows(database, but=[media]), encrypted_files(database, folder), encrypt_stored(database))
 
 
 def _with_keys(config: Config) -> Settings:

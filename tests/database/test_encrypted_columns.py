@@ -5,13 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import JSON, LargeBinary, Text
 
-from langmem_plugin.database import memory_tables
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, ENCRYPTED, EXTRACTED_FACTS, PLAIN
 from langmem_plugin.database.encryption.row_cipher import PLAINTEXT, OwnerCipher, OwnerKey
 from langmem_plugin.database.schema import GivenName, Words, metadata
 from langmem_plugin.errors import SessionRefused
-
-_LONG_TERM = {table.name for table in vars(memory_tables).values() if hasattr(table, "name")} - {"langmem_session"}
 
 
 def _may_hold_words(column):
@@ -24,7 +21,7 @@ def _may_hold_words(column):
 def test_every_column_of_words_is_encrypted_or_has_a_reason_to_be_plain():
     known = {each.column for each in ENCRYPTED} | PLAIN.keys()
     columns = {each for table in metadata.tables.values() for each in table.columns if _may_hold_words(each)}
-    lacking = {str(each) for each in columns - known if each.table.name not in _LONG_TERM}
+    lacking = {str(each) for each in columns - known}
     assert lacking == set()
 
 

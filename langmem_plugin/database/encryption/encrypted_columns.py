@@ -27,6 +27,14 @@ from langmem_plugin.database.conversation_tables import (
 )
 from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    history_vector,
+    memory,
+    memory_owner,
+    memory_vector,
+    standing_instruction,
+)
 from langmem_plugin.database.people_tables import link_code, merge
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
@@ -135,7 +143,19 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     EXTRACTION_ERROR,
 )
 
+_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/sealed_rows.py)"
+_OF_LONG_TERM: Mapping[Column[Any], str] = {
+    **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
+    **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),
+    history_message.c.text: _SEALED,
+    **{table.c.sealed: "encrypted as it is written" for table in (memory, standing_instruction, history_message)},
+    **{table.c.vector: "encrypted where its row is" for table in (memory_vector, history_vector)},
+    memory.c.tags: "digests in a row that is encrypted, as its key, slot, category and source",
+    memory.c.text_digest: "by the key of its owner, where there are keys",
+    memory_owner.c.salt: "chance",
+}
 PLAIN: Mapping[Column[Any], str] = {
+    **_OF_LONG_TERM,
     message.c.message_id: "an id, by which LangGraph finds and replaces a message",
     extraction_job.c.taken: "numbers of rows",
     merge.c.moved: "ids of what moved, and no words of it",
