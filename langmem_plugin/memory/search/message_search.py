@@ -181,7 +181,8 @@ class MessageHistory:
         """What was added by itself, in order: no session of this database has it."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
-        return [made for made in map(as_message, rows) if made is not None]
+        read = (as_message(row, encryption_of(connection)) for row in rows)
+        return [made for made in read if made is not None]
 
     def count(self, owner: str) -> int:
         with self._database.read() as connection:
