@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from filelock import FileLock, Timeout
 from sqlalchemy import and_, func, or_, select
 
 from langmem_plugin import process_forks
@@ -26,7 +25,9 @@ from langmem_plugin.conversation.sessions.terms import (
 from langmem_plugin.conversation.turns.stale_tickets import stale_tickets_deleted
 from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import incoming, question, turn
+from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.database.slices import delete_in_slices
@@ -44,7 +45,6 @@ _LONGEST_WAIT_SECONDS = 86_400.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
 _LAST_SWEEP = "last_sweep"
-_LOCK = "langmem sweep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,19 +181,8 @@ class Housekeeping:
             yield False
             return
         try:
-            if not self._database.is_sqlite:
-                with self._database.alone_or_not(_LOCK) as locked:
-                    yield locked
-            elif self._database.path is None:
-                yield True
-            else:
-                with contextlib.ExitStack() as held:
-                    try:
-                        held.enter_context(FileLock(f"{self._database.path}-sweep.lock", timeout=0, mode=0o600))
-                    except Timeout:
-                        yield False
-                    else:
-                        yield True
+            with alone_or_not(self._database, "sweep") as alone:
+                yield alone
         finally:
             self._busy.release()
 
@@ -235,6 +224,7 @@ class Housekeeping:
 
 def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:
     """While it waits it keeps nobody alive, so that who was not closed can go."""
+    acts_from_now_on(SYSTEM)
     while not closing.wait(min(wait, _LONGEST_WAIT_SECONDS)) and (housekeeping := found()) is not None:
         wait = housekeeping._look()  # noqa: SLF001 - its own thread
         del housekeeping

@@ -48,6 +48,7 @@ from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database.audit_trail import PERSON, acting
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
@@ -364,7 +365,8 @@ class PhoneMemory:
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
-        return self._commands.answer(self._key(phone), text)
+        with acting(PERSON):
+            return self._commands.answer(self._key(phone), text)
 
     def reply(
         self,
@@ -395,7 +397,8 @@ class PhoneMemory:
 
         Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
-        return perform(self._replying(graph, who, text, image, delivery))
+        with acting(PERSON):
+            return perform(self._replying(graph, who, text, image, delivery))
 
     async def areply(
         self,
@@ -406,7 +409,8 @@ class PhoneMemory:
         **delivery: Unpack[Delivery],
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
-        return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
+        with acting(PERSON):
+            return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.

@@ -17,6 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
+from langmem_plugin.database import audit_trail
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
@@ -91,7 +92,10 @@ class Database:
     def from_settings(cls, settings: Settings, url: str | None = None) -> Self:
         """As the settings say, but for the URL if one is given."""
         where, schema = database_of(settings, url)
-        return cls(where, schema=schema, timeout=settings.database_timeout)
+        opened = cls(where, schema=schema, timeout=settings.database_timeout)
+        if not settings.audit:
+            audit_trail.switch_off(opened.engine)
+        return opened
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:

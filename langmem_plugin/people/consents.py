@@ -70,9 +70,29 @@ def consent_in(connection: Connection, person: str, *, lock: bool = False) -> Co
     return Consent(*(Given(*each) for each in zip(row[: len(_ALLOWS)], row[len(_ALLOWS) :], strict=True)))
 
 
-def keep(connection: Connection, person: str, consent: Consent) -> None:
+@dataclass(frozen=True)
+class Word:
+    """When a person said something about it last, in which words, to which version of the question (None: none was
+    asked, they said it by themselves or a program did it for them).
+    """
+
+    at: datetime
+    text: str | None = None
+    version: int | None = None
+
+
+def word_in(connection: Connection, person: str) -> Word | None:
+    """Their last one on what may be remembered."""
+    wanted = select(table.c.consent_at, table.c.consent_text, table.c.consent_version)
+    row = connection.execute(wanted.where(table.c.person == person)).one_or_none()
+    return None if row is None or row.consent_at is None else Word(*row)
+
+
+def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:
     """In place of what there was."""
     values: dict[str, Any] = {_ALLOWS[name].name: getattr(consent, name).allowed for name in PERMISSIONS}
+    if word is not None:
+        values |= {"consent_at": word.at, "consent_text": word.text, "consent_version": word.version}
     values |= {_SINCE[name].name: getattr(consent, name).since for name in PERMISSIONS}
     inserted = upsert(connection, table).values(person=person, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))

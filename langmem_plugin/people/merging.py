@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import in_parts
@@ -63,6 +64,7 @@ class Merging:
             merge_id = str(uuid.uuid4())
             row = {"person": person, "merge_id": merge_id, "other": other, "merged_at": now, "moved": moved}
             connection.execute(insert(table).values(row))
+            record(connection, "person.merged", owner=person, subject=merge_id)
         log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
         return merge_id
 
@@ -85,6 +87,7 @@ class Merging:
                     continue  # merged with somebody else meanwhile
                 self._taken_back(connection, again.moved, found.person, found.other, back_to)
                 connection.execute(delete(table).where(table.c.merge_id == merge_id))
+                record(connection, "person.parted", owner=found.person, subject=merge_id)
             log.info("people.parted", extra={"person": masked(found.person), "other": masked(found.other)})
             return
 

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.logs import event_log
@@ -128,6 +129,7 @@ class People:
                     raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
                 return None
             links.remove(connection, key, person)
+            record(connection, "person.unlinked", owner=person)
             return merge_of(connection, person, key)
 
     def merge(self, person: str | int, other: str | int) -> str:
@@ -215,6 +217,7 @@ class People:
             if other != self._keeps and not links.is_known(connection, other):
                 if condition(connection):
                     links.add(connection, one, other, self._now())
+                    record(connection, "person.linked", owner=one)
                 return None
         return self._merged(person, identifier, condition)
 
