@@ -27,6 +27,7 @@ from langmem_plugin.errors import (
 
 if TYPE_CHECKING:
     from langmem_plugin.agent.citations import Citation
+    from langmem_plugin.agent.key_value_tools import KEY_VALUE_RULES
     from langmem_plugin.agent.memory_state import MemoryState
     from langmem_plugin.agent.middleware import MemoryMiddleware
     from langmem_plugin.agent.standalone_resolve import resolve
@@ -34,12 +35,15 @@ if TYPE_CHECKING:
     from langmem_plugin.conversation.session_manager import SessionManager
     from langmem_plugin.conversation.sessions.silence import Silence
     from langmem_plugin.memory import Memory, MemoryService
+    from langmem_plugin.memory.key_value import KeyValueMemory, inject_memory_context
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
     "Citation": "agent.citations",
     "ConversationSaver": "conversation.saver",
+    "KEY_VALUE_RULES": "agent.key_value_tools",
+    "KeyValueMemory": "memory.key_value",
     "Memory": "memory",
     "MemoryMiddleware": "agent.middleware",
     "MemoryService": "memory",
@@ -48,12 +52,14 @@ _ROOMS = {
     "SessionManager": "conversation.session_manager",
     "Settings": "settings",
     "Silence": "conversation.sessions.silence",
+    "inject_memory_context": "memory.key_value",
     "memory_recall_node": "plugin",
     "memory_write_node": "plugin",
     "resolve": "agent.standalone_resolve",
 }
 
 __all__ = [
+    "KEY_VALUE_RULES",
     "Citation",
     "ConfigurationError",
     "ConversationSaver",
@@ -62,6 +68,7 @@ __all__ = [
     "EmbeddingDimMismatchError",
     "EmbeddingUnavailable",
     "InvalidInput",
+    "KeyValueMemory",
     "LangMemError",
     "Memory",
     "MemoryMiddleware",
@@ -83,6 +90,7 @@ __all__ = [
     "TurnTimeout",
     "TypeNotAllowed",
     "UnknownSession",
+    "inject_memory_context",
     "memory_recall_node",
     "memory_write_node",
     "resolve",

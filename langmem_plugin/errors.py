@@ -76,6 +76,10 @@ class TypeNotAllowed(DamagedSession):
         self.name = name
 
 
+class DecryptionRefused(LangMemError):
+    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed."""
+
+
 class UnknownSession(LangMemError, LookupError):
     """No session has this id."""
 

@@ -25,6 +25,7 @@ from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
+from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_state import Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
@@ -49,12 +50,14 @@ from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
@@ -115,9 +118,7 @@ class PhoneMemory:
         with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
             # What is switched off writes no file.
             kept = self.settings.enable_memory_system
-            self.database = opened.enter_context(
-                Database.from_settings(self.settings, url) if kept else Database("sqlite://")
-            )
+            self.database = opened.enter_context(open_database(self.settings, url) if kept else Database("sqlite://"))
             self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
             self.service = opened.enter_context(self._new_service(embeddings, now))
             self.saver = opened.enter_context(
@@ -322,6 +323,20 @@ class PhoneMemory:
             if self.settings.remembers
             else []
         )
+
+    def key_value_tools(self) -> list[BaseTool]:
+        """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
+        person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
+        """
+        return (
+            key_value_tools(self.service, self.saver, self._context.person, self.consent)
+            if self.settings.remembers
+            else []
+        )
+
+    def key_value(self, phone: str | int) -> KeyValueMemory:
+        """What a person keeps under keys: ordinary memories too, which recall and search find."""
+        return KeyValueMemory(self.service, self.people.resolve(phone))
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.

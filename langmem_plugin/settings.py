@@ -11,6 +11,7 @@ from pydantic import (
     BeforeValidator,
     Field,
     PositiveInt,
+    SecretStr,
     StringConstraints,
     ValidationError,
     field_validator,
@@ -60,6 +61,9 @@ class Settings(BaseSettings):
     `tenant` names one of several businesses that share these settings: its data lies in a schema, or a SQLite file,
     of its own. `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there,
     `database_schema` holds our tables, made if need be, instead of the one a connection finds itself in.
+    With `keys`, the newest first (`langmem keys new`), private and sensitive memories are encrypted, or "everything"
+    that a person says and is told, as `encrypt` has it. The keys of people, which these wrap, lie in `key_database`: by
+    default a file beside a SQLite file, and PostgreSQL's own database; kept apart, an erasure reaches backups too.
     `session_timeout` is the silence that ends a conversation (None: it never ends); one that waits for a person's
     answer lives for `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An
     ended one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and
@@ -103,6 +107,9 @@ class Settings(BaseSettings):
     longterm: bool = True
     database: str = "sqlite:///data/langmem.db"
     database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,56}$")
+    keys: SecretStr | None = None
+    encrypt: Literal["private", "everything"] = "private"
+    key_database: str | None = None
     tenant: str | None = None
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
     godfather_phone: str | None = None
@@ -175,6 +182,12 @@ class Settings(BaseSettings):
     def _index_can_be_used(self) -> Self:
         if self.vector_index is not None:
             check_index_is_reachable(self.owner_limit, self.index_after)
+        return self
+
+    @model_validator(mode="after")
+    def _has_keys_to_encrypt(self) -> Self:
+        if self.encrypt == "everything" and self.keys is None:
+            raise ConfigurationError('encrypt="everything" needs keys: `langmem keys new` makes one for LANGMEM_KEYS')
         return self
 
     @property

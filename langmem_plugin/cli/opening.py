@@ -22,7 +22,7 @@ from langmem_plugin.conversation.sessions.terms import (
     longest,
     noted,
 )
-from langmem_plugin.database import Database
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.durations import told
 from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
@@ -78,7 +78,7 @@ def in_force(url: str | None, config: Path | None) -> InForce | None:
     if not settings.enable_memory_system:
         typer.echo("the memory is switched off: nothing is done")
         return None
-    with Database.from_settings(settings, url) as database, database.read() as connection:
+    with open_database(settings, url) as database, database.read() as connection:
         services = noted(connection)
     asked = _told(settings, named=config is not None)
     terms = longest(asked, services)

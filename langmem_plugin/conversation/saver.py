@@ -44,8 +44,9 @@ from langmem_plugin.conversation.storage.write_transactions import WriteTransact
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.database.tenants import database_of, media_of
+from langmem_plugin.database.tenants import media_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import DATABASE_TIMEOUT, TURN_TIMEOUT, Settings
 
@@ -120,21 +121,25 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         executor: Executor | None = None,
     ) -> Self:
         """As the settings say, on their database unless another is given."""
-        where, schema = (database, None) if isinstance(database, Database) else database_of(settings, database)
-        made = cls(
-            where,
-            schema=schema,
-            database_timeout=settings.database_timeout,
-            serde=serde or codec.StrictSerializer(settings.allowed_types),
-            silence=Silence(settings.session_timeout, settings.interrupt_timeout),
-            carry=settings.carry,
-            region=settings.default_region,
-            count_tokens=count_tokens,
-            media=media_of(settings),
-            now=now,
-            turn_timeout=settings.turn_timeout,
-            executor=executor,
-        )
+        opened = database if isinstance(database, Database) else open_database(settings, database)
+        try:
+            made = cls(
+                opened,
+                serde=serde or codec.StrictSerializer(settings.allowed_types),
+                silence=Silence(settings.session_timeout, settings.interrupt_timeout),
+                carry=settings.carry,
+                region=settings.default_region,
+                count_tokens=count_tokens,
+                media=media_of(settings),
+                now=now,
+                turn_timeout=settings.turn_timeout,
+                executor=executor,
+            )
+        except BaseException:
+            if opened is not database:
+                opened.close()
+            raise
+        made._owns_database = opened is not database
         made.sessions.terms.own[ARCHIVED_FOR] = settings.archived_for
         return made
 

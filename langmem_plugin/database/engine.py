@@ -17,14 +17,14 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
 from langmem_plugin import process_forks
-from langmem_plugin.database import audit_trail
+from langmem_plugin.database.encryption import Encryption
+from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
 from langmem_plugin.database.migrations import upgrade
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
-from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
-from langmem_plugin.settings import DATABASE_TIMEOUT, Settings
+from langmem_plugin.settings import DATABASE_TIMEOUT
 
 BULK_WORK = timedelta(minutes=10)
 """For statements over so many rows that the server says nothing for a while."""
@@ -36,6 +36,18 @@ _condition: ContextVar[tuple[object, Callable[[Connection], None]]] = ContextVar
     "langmem_condition", default=(None, lambda _: None)
 )
 _of_parent: list[Pool] = []  # with connections the parent still uses: to close them here would disturb it there
+
+
+class MakeTables(Protocol):
+    """Of what is read and written in transactions of the database that is being opened."""
+
+    def __call__(
+        self,
+        read: Callable[[], contextlib.AbstractContextManager[Connection]],
+        write: Callable[[], contextlib.AbstractContextManager[Connection]],
+        *,
+        schema: str | None,
+    ) -> None: ...
 
 
 class _Backend(Protocol):
@@ -59,11 +71,20 @@ class Database:
     `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
     together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
+    `encryption` is closed with it; `make_tables` brings the tables to what they should be.
     Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
     cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
     """
 
-    def __init__(self, url: str, *, schema: str | None = None, timeout: timedelta = DATABASE_TIMEOUT) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        schema: str | None = None,
+        timeout: timedelta = DATABASE_TIMEOUT,
+        encryption: Encryption = NO_ENCRYPTION,
+        make_tables: MakeTables = upgrade,
+    ) -> None:
         self.url = _parse(url)
         self.schema = schema
         self.is_sqlite = self.url.get_backend_name() == "sqlite"
@@ -74,7 +95,9 @@ class Database:
         self._refusal: str | None = None
         self._gate = process_forks.Gate(self._backend.most_at_once, self._seconds)
         self._begin_unlocked()
+        self.encryption = encryption
         self.engine = self._backend.new_engine(functools.partial(_seconds_to_connect, self._seconds))
+        self.engine.update_execution_options(langmem_encryption=encryption)
         # Those of a prepared statement are the driver's own.
         self._driver_errors = (DBAPIError, self.engine.dialect.loaded_dbapi.Error)
         self._unclosed = weakref.finalize(self, _release, self.engine, repr(self.url))
@@ -83,19 +106,10 @@ class Database:
         try:
             # Other processes may be at it already.
             migrating = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
-            upgrade(self.read, functools.partial(self._transaction, migrating), schema=schema)
+            make_tables(self.read, functools.partial(self._transaction, migrating), schema=schema)
         except BaseException:
             self.close()
             raise
-
-    @classmethod
-    def from_settings(cls, settings: Settings, url: str | None = None) -> Self:
-        """As the settings say, but for the URL if one is given."""
-        where, schema = database_of(settings, url)
-        opened = cls(where, schema=schema, timeout=settings.database_timeout)
-        if not settings.audit:
-            audit_trail.switch_off(opened.engine)
-        return opened
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
@@ -172,6 +186,7 @@ class Database:
         self._gate.shut()
         self.engine.dispose()
         self._gate.open()
+        self.encryption.close()
 
     def __enter__(self) -> Self:
         return self

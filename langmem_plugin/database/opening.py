@@ -1,0 +1,122 @@
+"""Opens the database that the settings name, with the keys that they name."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection, insert, make_url, select, update
+from sqlalchemy.schema import CreateSchema
+
+from langmem_plugin.database import audit_trail
+from langmem_plugin.database.conversation_tables import incoming, session
+from langmem_plugin.database.encryption import Encryption
+from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
+from langmem_plugin.database.encryption.key_store import KEY_TABLES, KeyStore
+from langmem_plugin.database.encryption.master_keys import MasterKeys
+from langmem_plugin.database.engine import Database
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.people_tables import person
+from langmem_plugin.database.tenants import database_of
+from langmem_plugin.database.upkeep_tables import upkeep
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.settings import Settings
+
+_NOTE = "encrypted:"
+_Begun = Callable[[], AbstractContextManager[Connection]]
+
+
+def open_database(settings: Settings, url: str | None = None, *, converting: bool = False) -> Database:
+    """As the settings say, but for the URL if one is given.
+
+    `converting` is for whoever encrypts what was stored in plain; else a database that holds such rows is refused.
+    Raises what Database does, and ConfigurationError where the keys are not those of the database.
+    """
+    where, schema = database_of(settings, url)
+    with ExitStack() as opened:
+        encryption = NO_ENCRYPTION
+        if settings.keys is not None:
+            encryption = Encryption(_key_store(settings, where, schema), settings.encrypt)
+            opened.callback(encryption.close)
+        database = Database(where, schema=schema, timeout=settings.database_timeout, encryption=encryption)
+        opened.callback(database.close)
+        if not settings.audit:
+            audit_trail.switch_off(database.engine)
+        noted = _noted(database)
+        wanted = f"{_NOTE}{settings.encrypt}:{encryption.store_id}"
+        if encryption.store_id is None:
+            if noted is not None:
+                raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
+        elif noted != wanted and not converting:
+            _refuse_other(noted, wanted)
+            with database.write() as connection:
+                if _holds_rows(connection):
+                    raise ConfigurationError(
+                        "the database holds rows that are not encrypted: run `langmem keys encrypt` once, or leave out "
+                        "LANGMEM_KEYS"
+                    )
+                connection.execute(insert(upkeep), {"name": wanted, "noted_at": datetime.now(UTC)})
+        opened.pop_all()
+        return database
+
+
+def note_encrypted(connection: Connection, settings: Settings, encryption: Encryption) -> None:
+    """Once all that is stored is encrypted as the settings say: from then on anything else is refused."""
+    wanted = {"name": f"{_NOTE}{settings.encrypt}:{encryption.store_id}", "noted_at": datetime.now(UTC)}
+    if not connection.execute(update(upkeep).where(upkeep.c.name.startswith(_NOTE)).values(wanted)).rowcount:
+        connection.execute(insert(upkeep), wanted)
+
+
+def _refuse_other(noted: str | None, wanted: str) -> None:
+    if noted is None:
+        return
+    if noted.rpartition(":")[2] != wanted.rpartition(":")[2]:
+        raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
+    if noted.startswith(f"{_NOTE}everything:"):
+        raise ConfigurationError('everything in this database is encrypted: leave the setting encrypt at "everything"')
+    raise ConfigurationError(
+        "only private memories in this database are encrypted: run `langmem keys encrypt` to encrypt everything"
+    )
+
+
+def _noted(database: Database) -> str | None:
+    with database.read() as connection:
+        return connection.execute(select(upkeep.c.name).where(upkeep.c.name.startswith(_NOTE))).scalar()
+
+
+def _holds_rows(connection: Connection) -> bool:
+    return any(
+        connection.execute(select(table).limit(1)).first() is not None
+        for table in (session, memory_owner, incoming, person)
+    )
+
+
+def _key_store(settings: Settings, where: str, schema: str | None) -> KeyStore:
+    assert settings.keys is not None  # noqa: S101 - of the caller
+    keys = MasterKeys.of(settings.keys.get_secret_value())
+    url, of_schema = _key_database(settings, where, schema)
+    database = Database(url, schema=of_schema, timeout=settings.database_timeout, make_tables=_make_key_tables)
+    try:
+        return KeyStore(database, keys)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _key_database(settings: Settings, where: str, schema: str | None) -> tuple[str, str | None]:
+    """A file beside a SQLite file; a tenant's keys lie apart as its data does."""
+    if settings.key_database is not None:
+        return database_of(settings, settings.key_database)
+    parsed = make_url(where)
+    if parsed.get_backend_name() != "sqlite" or not parsed.database or parsed.database == ":memory:":
+        return where, schema
+    file = Path(parsed.database)
+    beside = parsed.set(database=str(file.with_name(f"{file.name}.keys")))
+    return beside.render_as_string(hide_password=False), None
+
+
+def _make_key_tables(read: _Begun, write: _Begun, *, schema: str | None) -> None:  # noqa: ARG001 - looks for itself
+    with write() as connection:
+        if schema is not None:
+            connection.execute(CreateSchema(schema, if_not_exists=True))
+        KEY_TABLES.create_all(connection)
