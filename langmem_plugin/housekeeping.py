@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -58,6 +58,8 @@ class Swept:
     memories_deleted: int = 0
     uses_deleted: int = 0
     owners_forgotten: int = 0
+    erasures_finished: int = 0
+    audit_entries_chained: int = 0
     tickets_removed: int = 0
     claimed_ids_deleted: int = 0
     questions_dropped: int = 0
@@ -67,7 +69,8 @@ class Swept:
 class Housekeeping:
     """Sweeps one database: `start` does so every `every` from then on, `sweep` here and now.
 
-    `archived_for` is how long an ended session is kept (None: for ever).
+    `archived_for` is how long an ended session is kept (None: for ever). `more` is done last, and counted under its
+    names in Swept.
     """
 
     def __init__(
@@ -78,6 +81,7 @@ class Housekeeping:
         archived_for: timedelta | None,
         every: timedelta | None,
         clock_check: ClockCheck | None = None,
+        more: Mapping[str, Callable[[], Iterator[int]]] | None = None,
     ) -> None:
         self._saver = saver
         self._database: Database = saver.database
@@ -85,6 +89,7 @@ class Housekeeping:
         self._archived_for = archived_for
         self._every = every
         self._clock_check = clock_check or ClockCheck()
+        self._more = more or {}
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -146,6 +151,7 @@ class Housekeeping:
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "owners_forgotten": self._retention.owners_forgotten,
+            **self._more,
         }
         counts = {name: self._done(name, step()) for name, step in steps.items()}
         log.info("sweep.done", extra=counts)

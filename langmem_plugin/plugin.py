@@ -62,6 +62,9 @@ from langmem_plugin.memory.models import storable
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
+from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.erasure import Erasure
+from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
@@ -152,6 +155,16 @@ class PhoneMemory:
             self._confirmations = Confirmations(self.service, self.consent)
             self._provenance = Provenance(self.service, self.saver, self.sessions)
             questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
+            self.audit = AuditLog.from_settings(self.settings, self.database, now)
+            self.erasure = Erasure(
+                self.database,
+                self.saver,
+                self.service,
+                self.people,
+                erase_after=self.settings.erase_after,
+                region=self.settings.default_region,
+                now=now,
+            )
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -167,6 +180,7 @@ class PhoneMemory:
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
+                erasure=self.erasure,
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver,
@@ -207,6 +221,10 @@ class PhoneMemory:
                 self.service.retention,
                 archived_for=self.settings.archived_for,
                 every=self.settings.sweep_every,
+                more={
+                    "erasures_finished": self.erasure.due_done,
+                    "audit_entries_chained": lambda: iter([self.audit.settle()]),
+                },
             )
             opened.callback(self.housekeeping.close)
             if kept:
@@ -377,6 +395,20 @@ class PhoneMemory:
         with what is done kept.
         """
         return [] if self.extraction is None else self.extraction.work.of_person(self._key(who))
+
+    def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
+        """Nothing of a person, or of a group, is found, answered from, listed or exported any more, in any process.
+
+        For `settings.erase_after` it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
+        this does: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Who writes
+        again meanwhile begins anew. A turn of theirs that runs is waited for. What they wrote in groups is the groups'.
+        Raises TurnTimeout, and ErasureIncomplete where traces could not be deleted yet: do it again.
+        """
+        return self.erasure.erase(who, now=now)
+
+    def restore_erased(self, who_or_receipt_id: str | int) -> ErasureReceipt:
+        """Undoes the newest `erase` of a person, or the one with this id. Raises UnknownErasure if it is too late."""
+        return self.erasure.restore(who_or_receipt_id)
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""

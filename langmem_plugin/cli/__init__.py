@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, sessions, talk, worker
+from langmem_plugin.cli import care, index, privacy, sessions, talk, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -16,6 +16,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(sessions.app, name="sessions")
+app.add_typer(privacy.audit_app, name="audit")
+app.command()(privacy.erase)
+app.command()(privacy.restore)
 app.command()(care.expire)
 app.command()(care.sweep)
 app.command("check-config")(care.check_config)

@@ -6,7 +6,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
@@ -59,6 +59,7 @@ class _Backend(Protocol):
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
     def begin(self, connection: Connection, transaction: Transaction) -> None: ...
     def check(self) -> None: ...
+    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]: ...
     def is_lost(self, connection: Connection) -> bool: ...
     def may_try_another(self, lost: Connection) -> bool: ...
     def named(self, error: BaseException | None) -> Exception | None: ...
@@ -132,6 +133,20 @@ class Database:
                 check(connection)
             yield connection
             self._backend.check()
+
+    def scrub(self, tables: Sequence[str]) -> list[str]:
+        """Takes what was deleted from these tables out of the files; in words, of what bytes may remain.
+
+        Raises ErasureIncomplete where a reader of SQLite is in the way, and StoreUnavailable.
+        """
+        asked = self._asked(writes=True, patience=BULK_WORK)
+        try:
+            with self._place(asked):
+                self._check_open()
+                with self._connected(asked) as connection:
+                    return self._backend.scrub(connection, tables, self._seconds)
+        except self._driver_errors as error:
+            raise self._named(error) from error
 
     @contextlib.contextmanager
     def alone(self, name: str) -> Iterator[None]:

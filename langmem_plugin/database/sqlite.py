@@ -4,7 +4,7 @@ import math
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import DataDirectoryError, ErasureIncomplete, StorageFull, StoreUnavailable, WriteConflict
 
 _WAL_LIMIT_BYTES = 400_000
 _TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
@@ -69,6 +69,29 @@ class SQLite:
         """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""
         if self._file:
             self._file.check()
+
+    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:  # noqa: ARG002 - all are in one file
+        """Writes the file anew without what was deleted, and empties the log; nothing remains.
+
+        Raises ErasureIncomplete where a reader keeps the log from being emptied.
+        """
+        if self._file is None:
+            return []
+        _set(connection, "busy_timeout", max(1, round(patience * 1_000)))
+        raw = driver(connection)
+        try:
+            raw.execute("VACUUM")
+            (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY_CODE not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise
+            is_busy = 1
+        if is_busy:
+            raise ErasureIncomplete(
+                "the rows are deleted, and a process that reads keeps them in the database's log: run it again when it"
+                " has ended, or leave it to the next sweep"
+            )
+        return []
 
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
         return False

@@ -60,7 +60,7 @@ class People:
         self._keeps = keeps
         self._enabled = enabled
         self._now = now
-        self._merging = Merging(database, saver, service, now)
+        self.merging = Merging(database, saver, service, now)
         self._last: LruCache[str, str] = LruCache(_LAST_BYTES)
 
     def resolve(self, who: str | int) -> str:
@@ -147,7 +147,7 @@ class People:
         """They are two people again: everything that moved goes back, a conversation with what was said in it since,
         and what came after stays. Raises InvalidInput if there is no such merge, or no more.
         """
-        self._merging.undo(merge_id)
+        self.merging.undo(merge_id)
 
     def note(self, *identifiers: str | int) -> str | None:
         """For an event of a channel that names one person by all of these; the person's key, None for none.
@@ -202,6 +202,12 @@ class People:
         with links.alone(self._database) as connection:
             links.forget(connection, links.person_of(connection, normalised(who, self._region)))
 
+    def forget_cached(self, *keys: str) -> None:
+        """Drops what this process holds of them."""
+        for key in keys:
+            self._last.drop(key)
+            self._settings.forget_cached(key)
+
     def list(self) -> "_People":
         """Those with more than one identifier."""
         with self._database.read() as connection:
@@ -230,7 +236,7 @@ class People:
                 return None
             attempt = _Attempt(person, other, pair, condition)
             kept, moving = reversed(pair) if pair[1] == self._keeps else pair
-            merge_id = self._merging.merge(kept, moving, attempt.may_go_on)
+            merge_id = self.merging.merge(kept, moving, attempt.may_go_on)
             if not attempt.came_late:
                 return merge_id
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -160,6 +160,6 @@ def chained(entries: Iterable[Entry], after: Mark) -> Iterator[Entry]:
             after.hash,
             b"",
         )
-        made = Entry(*(getattr(bare, name) for name in Entry.__slots__[:-1]), bare.hashed())
+        made = replace(bare, hash=bare.hashed())
         after = Mark(made.position, made.hash)
         yield made

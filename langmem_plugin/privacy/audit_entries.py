@@ -28,7 +28,7 @@ _COLUMNS = (
 
 
 def chain_waiting(database: Database, now: datetime) -> int:
-    """Chains what was noted since the last time, in the order of its numbers; how many. Alone: the caller sees to it."""
+    """Chains what was noted since the last time, in the order of its numbers; how many. One process at a time may."""
     done = 0
     while True:
         with database.write() as connection:
