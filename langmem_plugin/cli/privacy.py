@@ -25,7 +25,7 @@ audit_app = typer.Typer(no_args_is_help=True, help="What was done, by whom and t
 _Json = Annotated[bool, typer.Option("--json", help="as JSON")]
 
 
-def erase(
+def erase(  # noqa: PLR0917 - the options of a command
     phone: Annotated[str | None, typer.Argument(help="whom: a phone, a chat id, a group")] = None,
     now: Annotated[bool, typer.Option("--now", help="for good, at once: it cannot be undone")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,

@@ -155,7 +155,7 @@ class PostgreSQL:
         """
         raw: PatientConnection = driver(connection)
         raw.patience = max(patience, _SCRUB_SECONDS)
-        remains = ["write-ahead log and backups of the server"]
+        remains = ["write-ahead log, planner statistics and backups of the server"]
         raw.execute(f"SET lock_timeout = '{patience:.3f}s'")
         try:
             for table in tables:
@@ -163,10 +163,10 @@ class PostgreSQL:
                 if size is None:
                     continue
                 try:
-                    whole = "FULL" if size <= _LARGEST_REWRITTEN else "ANALYZE"
-                    raw.execute(f'VACUUM ({whole}) "{table}"')
-                    if whole == "FULL":
+                    if size <= _LARGEST_REWRITTEN:
+                        raw.execute(f'VACUUM (FULL, ANALYZE) "{table}"')
                         continue
+                    raw.execute(f'VACUUM (ANALYZE) "{table}"')
                 except psycopg.errors.LockNotAvailable:
                     raw.execute(f'VACUUM "{table}"')
                 remains.append(f"free space of {table}")

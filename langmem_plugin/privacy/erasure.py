@@ -11,15 +11,18 @@ from contextlib import ExitStack
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, delete, insert, select, update
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import keyed_hash, record
+from langmem_plugin.database.conversation_tables import incoming, turn
 from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
 from langmem_plugin.database.erased_keys import note_erased
 from langmem_plugin.database.erasure_tables import erasure as table
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.people_tables import identifier as identifier_table
 from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
 from langmem_plugin.identifiers import ScopeKey, masked, normalised
 from langmem_plugin.logs import event_log
@@ -214,7 +217,7 @@ class Erasure:
             if links.person_of(connection, each) == each and links.is_known(connection, each):
                 merging.move_everything(connection, each, aside)
                 is_new = True
-            held_rows.clear(connection, [each])
+            held_rows.clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
         held_rows.put_back(connection, erasure_id)
         person = links.person_of(connection, key)
         if person != key:  # they were linked to somebody meanwhile, who has all of it now
@@ -267,8 +270,10 @@ class Erasure:
     def _held(self, connection: Connection, who_or_id: str | int) -> Any:
         if isinstance(who_or_id, str):
             row = connection.execute(select(table).where(table.c.erasure_id == who_or_id.strip())).first()
-            if row is not None:
+            if row is not None and row.state == "held":
                 return row
+            if row is not None:
+                raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
         found = held_for(connection, keyed_hash(connection, normalised(who_or_id, self._region)).hex())
         if not found:
             raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
@@ -292,3 +297,6 @@ def _wait_for_writers(connection: Connection, keys: Sequence[str]) -> None:
         session_rows.one_at_a_time(connection, each)
         session_rows.all_of(connection, each, lock=True)
         begin_change(connection, each)
+    # Of whom nothing was there but that number.
+    nothing = (memory_owner.c.owner.in_(keys), memory_owner.c.change == 1)
+    connection.execute(delete(memory_owner).where(*nothing))

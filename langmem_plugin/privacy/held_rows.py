@@ -117,10 +117,10 @@ def is_held(connection: Connection, erasure_id: str) -> bool:
     )
 
 
-def clear(connection: Connection, keys: Collection[str]) -> None:
-    """What moving everything leaves behind: settings, codes and marks that the other has too."""
+def clear(connection: Connection, keys: Collection[str], *, but: Collection[Table] = ()) -> None:
+    """Deletes what moving everything leaves behind: settings, codes and marks that the other has too."""
     for table, columns in reversed(personal_tables()):
-        if table not in {turn, identifier, incoming}:
+        if table not in but:
             connection.execute(delete(table).where(rows_of(columns, keys)))
 
 
