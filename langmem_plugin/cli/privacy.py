@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from langmem_plugin.cli.opening import Config, Url, chosen
@@ -102,7 +102,7 @@ def list_entries(
         for each in found:
             typer.echo(each.as_line())
         return
-    table = Table("number", "when (UTC)", "who", "what", "of", "whose")
+    table = Table("number", "when (UTC)", "who", Column("what", min_width=17), "of", "whose")
     for each in found:
         when = each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
         texts = (str(each.position or "-"), when, each.actor, each.action, each.subject or "", (each.owner or "")[:8])

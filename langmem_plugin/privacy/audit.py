@@ -102,7 +102,7 @@ class AuditLog:
         of_files, last = flaw_of_chain(lines, None, "the files") if lines else (None, Mark())
         if of_files is None and self._files is not None and last.position < written.position:
             of_files = Flaw(last.position + 1, "removed", "the files")
-        different = first_difference(table, lines)
+        different = first_difference(table, lines, begin.position)
         flaws = [each for each in (different, flaw, of_files) if each is not None]
         first = min(flaws, key=lambda each: each.position, default=None)
         return Proof(len(table), len(lines), _where(first, flaw, of_files), busy)

@@ -110,13 +110,13 @@ def flaw_of_chain(entries: Iterable[Entry | None], begin: Mark | None, where: st
     return None, mark or Mark()
 
 
-def first_difference(table: Sequence[Entry], file: Sequence[Entry | None]) -> Flaw | None:
-    """Where the table is not what the files say, as far as both reach; the files tell what became of it."""
+def first_difference(table: Sequence[Entry], file: Sequence[Entry | None], after: int) -> Flaw | None:
+    """Where the table, which begins behind position `after`, is not what the files say, as far as they reach."""
     of_file = {entry.position: entry for entry in file if entry is not None}
     if not of_file:
         return None
     of_table = {entry.position: entry for entry in table}
-    first = max(min(of_file), min(of_table, default=0))
+    first = max(min(of_file), after + 1)
     last = max(of_file)
     for position in range(first, last + 1):
         ours, theirs = of_table.get(position), of_file.get(position)
