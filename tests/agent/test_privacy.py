@@ -1,7 +1,6 @@
 """/privacy, typed and in plain words, shows and switches what may be remembered without being told to."""
 
 import pytest
-
 from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory, Settings

@@ -100,7 +100,9 @@ def test_a_log_that_was_touched_is_an_error_and_one_that_was_not_is_none(run, er
 def test_the_commands_run_as_processes_of_their_own(erin, database_url, tmp_path):
     def langmem(*arguments):
         command = [sys.executable, "-c", "from langmem_plugin.cli import app; app()", *arguments]
-        return subprocess.run([*command, "--database", database_url], capture_output=True, text=True, timeout=100, check=False)
+        return subprocess.run(
+            [*command, "--database", database_url], capture_output=True, text=True, timeout=100, check=False
+        )
 
     erased = langmem("erase", ERIN, "--now", "--yes", "--json")
     assert json.loads(erased.stdout)["state"] == "done", erased.stderr

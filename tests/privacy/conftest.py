@@ -27,7 +27,9 @@ SAID = {
     BEN: ["my cousin Roderick visits in April", "הבת שלי אביגיל התחתנה", "mi tío Fulgencio cumple años"],
 }
 PICTURE = {
-    who: base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+    who: base64.b64decode(
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+    )
     + who.encode()
     for who in (ANNA, BEN)
 }
@@ -94,7 +96,14 @@ def live(memory, clock, who, telegram, other):
         facts = [{"owner": who, "text": FACTS[who][2]}]
         connection.execute(
             insert(extraction_job).values(
-                thread=who, session=newest.number, state="pending", again=False, claim=0, beats=0, attempts=0, facts=facts
+                thread=who,
+                session=newest.number,
+                state="pending",
+                again=False,
+                claim=0,
+                beats=0,
+                attempts=0,
+                facts=facts,
             )
         )
     if memory.service.index is not None:

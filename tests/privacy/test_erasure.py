@@ -290,8 +290,12 @@ def test_another_process_does_not_answer_from_what_it_holds(memory, anna, databa
             assert is_erased.wait(60)
             cold = all_doors()
             said = theirs.reply(graph, ANNA, "who am I?", message_id="m77")
-            return warm, cold, str(said), [each.text for each in graph.get_state(
-                {"configurable": {"thread_id": ANNA}}).values["messages"]]
+            return (
+                warm,
+                cold,
+                str(said),
+                [each.text for each in graph.get_state({"configurable": {"thread_id": ANNA}}).values["messages"]],
+            )
 
     child = Child(other, 120)
     if not is_warm.wait(60):

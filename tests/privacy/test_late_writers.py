@@ -63,9 +63,7 @@ _LATE = {
     "update": lambda m: m.service.update(ANNA, m.service.list_memories(ANNA)[0].id, text="Anna sails"),
     "a key's value": lambda m: KeyValueMemory(m.service, ANNA).save_memory("hobby", "sailing"),
     "an entry of a session": lambda m: m.service.create_memory("s", "Anna sails", owner=ANNA),
-    "a message": lambda m: m.service.history.add(
-        ANNA, [PastMessage("1", "s", "user", "I sail", m.service.now())]
-    ),
+    "a message": lambda m: m.service.history.add(ANNA, [PastMessage("1", "s", "user", "I sail", m.service.now())]),
     "past sessions": lambda m: m.index_past_sessions(),
 }
 
