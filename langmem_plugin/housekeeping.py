@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -59,7 +59,6 @@ class Swept:
     uses_deleted: int = 0
     owners_forgotten: int = 0
     erasures_finished: int = 0
-    audit_entries_chained: int = 0
     tickets_removed: int = 0
     claimed_ids_deleted: int = 0
     questions_dropped: int = 0
@@ -69,8 +68,8 @@ class Swept:
 class Housekeeping:
     """Sweeps one database: `start` does so every `every` from then on, `sweep` here and now.
 
-    `archived_for` is how long an ended session is kept (None: for ever). `more` is done last, and counted under its
-    names in Swept.
+    `archived_for` is how long an ended session is kept (None: for ever). `finish_erasures` is one more step, and
+    `settle_audit` comes last: it chains what all of them have noted.
     """
 
     def __init__(
@@ -81,7 +80,8 @@ class Housekeeping:
         archived_for: timedelta | None,
         every: timedelta | None,
         clock_check: ClockCheck | None = None,
-        more: Mapping[str, Callable[[], Iterator[int]]] | None = None,
+        finish_erasures: Callable[[], Iterator[int]] = lambda: iter(()),
+        settle_audit: Callable[[], object] = lambda: None,
     ) -> None:
         self._saver = saver
         self._database: Database = saver.database
@@ -89,7 +89,8 @@ class Housekeeping:
         self._archived_for = archived_for
         self._every = every
         self._clock_check = clock_check or ClockCheck()
-        self._more = more or {}
+        self._finish_erasures = finish_erasures
+        self._settle_audit = settle_audit
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -151,9 +152,10 @@ class Housekeeping:
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "owners_forgotten": self._retention.owners_forgotten,
-            **self._more,
+            "erasures_finished": self._finish_erasures,
         }
         counts = {name: self._done(name, step()) for name, step in steps.items()}
+        self._settle_audit()
         log.info("sweep.done", extra=counts)
         return Swept("", **counts)
 

@@ -221,10 +221,8 @@ class PhoneMemory:
                 self.service.retention,
                 archived_for=self.settings.archived_for,
                 every=self.settings.sweep_every,
-                more={
-                    "erasures_finished": self.erasure.due_done,
-                    "audit_entries_chained": lambda: iter([self.audit.settle()]),
-                },
+                finish_erasures=self.erasure.due_done,
+                settle_audit=self.audit.settle,
             )
             opened.callback(self.housekeeping.close)
             if kept:
