@@ -78,10 +78,12 @@ def encrypt(database: Url = None, config: Config = None) -> None:
                 bar.update(task, completed=total + found)
             total += found
         removed = folder.delete_plain() if opened.encryption.everything.encrypts else 0
-        opened.compact(metadata.sorted_tables)
+        remains = opened.scrub([table.name for table in metadata.sorted_tables])
         with opened.write() as connection:
             note_encrypted(connection, settings, opened.encryption)
     typer.echo(f"{total} rows encrypted, {removed} plain files deleted; copies that were made before are as they were")
+    for what in remains:
+        typer.echo(f"plain bytes may remain in: {what}")
 
 
 def _encrypted(database: Database, folder: Media) -> Iterator[int]:
