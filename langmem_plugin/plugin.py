@@ -52,7 +52,7 @@ from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
-from langmem_plugin.database.audit_trail import PERSON, acting
+from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.errors import ConfigurationError, InvalidInput
@@ -442,13 +442,13 @@ class PhoneMemory:
 
         For a person with very much, `export_to` needs less memory.
         """
-        self._refuse_switched_off()
-        return self.exporter.export(self.people.resolve(who))
+        person = self._goes_out(who)
+        return self.exporter.export(person)
 
     def export_to(self, who: str | int, file: TextIO) -> None:
         """Writes the same as JSON into a file that is open for text, in UTF-8."""
-        self._refuse_switched_off()
-        self.exporter.write(self.people.resolve(who), file)
+        person = self._goes_out(who)
+        self.exporter.write(person, file)
 
     def import_person(
         self,
@@ -465,7 +465,9 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        report = self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        self._note_import(whose, dry_run=dry_run)
+        return report
 
     def import_records(
         self,
@@ -483,7 +485,9 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        return self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+        report = self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+        self._note_import(whose, dry_run=dry_run)
+        return report
 
     def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
         """Nothing of a person, or of a group, is found, answered from, listed or exported any more, in any process.
@@ -647,6 +651,19 @@ class PhoneMemory:
         except InvalidInput:
             return nullcontext()
         return self.saver.sessions.fenced(config)
+
+    def _goes_out(self, who: str | int) -> str:
+        """The key of the person, once it is noted that their data is exported."""
+        self._refuse_switched_off()
+        person = self.people.resolve(who)
+        with self.database.write() as connection:
+            record(connection, "data.exported", owner=person)
+        return person
+
+    def _note_import(self, whose: str | None, *, dry_run: bool) -> None:
+        if not dry_run:
+            with self.database.write() as connection:
+                record(connection, "data.imported", owner=whose)
 
     def _refuse_switched_off(self) -> None:
         if not self.settings.enable_memory_system:

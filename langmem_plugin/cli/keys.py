@@ -11,6 +11,7 @@ from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.conversation.media.file_conversion import encrypted_files
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption.conversion import encrypted_rows
 from langmem_plugin.database.encryption.master_keys import new_master_key
@@ -56,6 +57,8 @@ def rotate(database: Url = None, config: Config = None) -> None:
         for done in opened.encryption.rotate():
             bar.update(task, completed=done)
         newest = opened.encryption.status().newest
+        with opened.write() as connection:
+            record(connection, "keys.rotated", subject=newest)
     typer.echo(f"all keys of people are wrapped by {newest}: LANGMEM_KEYS needs no other once every service has it")
 
 

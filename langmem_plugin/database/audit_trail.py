@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import Connection, Engine, bindparam, insert, select
 
 from langmem_plugin.database.audit_table import audit, secret
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.prepared import Prepared
 
 SYSTEM = "system"
@@ -115,12 +116,20 @@ def record_all(connection: Connection, done: Iterable[Done], *, actor: str | Non
             "what": each.action,
             "of": each.subject,
             "whose": None if each.owner is None else keyed_hash(connection, each.owner),
-            "hashed": None if each.content is None else keyed_hash(connection, each.content),
+            "hashed": None if each.content is None else _content_hash(connection, each.owner, each.content),
         }
         for each in done
     ]
     if rows:
         _NOTE.run_each(connection, rows)
+
+
+def _content_hash(connection: Connection, owner: str | None, content: str) -> bytes:
+    """Where keys lie apart, under the owner's: who has the database alone could try texts against the secret in it."""
+    encryption = encryption_of(connection)
+    if owner is None or not encryption.private.encrypts:
+        return keyed_hash(connection, content)
+    return encryption.blinded(owner, audit.c.content.name, content)[:_DIGEST_BYTES]
 
 
 def keyed_hash(connection: Connection, text: str) -> bytes:
