@@ -34,10 +34,10 @@ def build(
 
     return (
         StateGraph(MemoryState, context_schema=Person)
-        .add_node("recall", memory.recall_node())
+        .add_node("recall", memory.recall_node(), trace_policy=memory.trace_policy)
         .add_node("agent", agent)
         .add_node("tools", ToolNode(tools, handle_tool_errors=broken))
-        .add_node("write", memory.write_node())
+        .add_node("write", memory.write_node(), trace_policy=memory.trace_policy)
         .add_edge(START, "recall")
         .add_edge("recall", "agent")
         .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
