@@ -178,6 +178,7 @@ class PhoneMemory:
                 region=self.settings.default_region,
                 now=now,
             )
+            asks_consent = self.settings.extracts and self.settings.ask_for_consent
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -194,6 +195,7 @@ class PhoneMemory:
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
+                asks_consent=asks_consent,
                 erasure=self.erasure,
             )
             self._past_sessions = PastSessionIndexer(
@@ -223,7 +225,11 @@ class PhoneMemory:
                 summaries=Summaries(summarise) if summarise else None,
                 choices=ReferenceChoices(reference_model) if reference_model else None,
                 choice=choice,
-                questions=(ConfirmationQuestions(self._confirmations, questions) if self.settings.remembers else None),
+                questions=ConfirmationQuestions(
+                    self._confirmations, questions, self.database, self.consent if asks_consent else None
+                )
+                if self.settings.remembers
+                else None,
                 answers=self._commands.answers,
                 executor=self._executor,
                 now=now,

@@ -126,9 +126,9 @@ class TurnContext:
 
         return asked_back(messages, self.model_input.resolution, worded)
 
-    def to_confirm(self, owner: str, reply: str, replies: Replies) -> AddedQuestion | None:
-        """What to ask at the end of a reply, if anything."""
-        return None if self._questions is None else self._questions.for_reply(owner, reply, lambda: replies)
+    def to_confirm(self, owner: str, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
+        """What to ask at the end of a reply to what a person said, if anything."""
+        return None if self._questions is None else self._questions.for_reply(owner, said, reply, lambda: replies)
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
         """The newest message of the current run with a question at its end; None where nothing is to be asked.
@@ -142,11 +142,12 @@ class TurnContext:
             return None
         owner = self.person.owner()
 
+        said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+
         def replies() -> Replies:
-            said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
             return self._languages.language_for(owner, said)
 
-        question = self._questions.for_reply(owner, reply.text, replies)
+        question = self._questions.for_reply(owner, said, reply.text, replies)
         if question is None:
             return None
         try:
