@@ -29,6 +29,11 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._context = context
 
+    @property
+    def name(self) -> str:
+        """Not the class's own: deepagents has a middleware of that name, and puts ours in the place of its own."""
+        return "PhoneMemoryMiddleware"
+
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         if (confirmed := self._context.confirmed(messages_of(state))) is not None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from langchain_core.runnables import Runnable
+from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
@@ -59,6 +60,11 @@ class Wiring:
             raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
         if "messages" not in graph.channels:
             raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
+        if isinstance(graph.channels["messages"], DeltaChannel):
+            raise ConfigurationError(
+                "the graph keeps its messages in a DeltaChannel, whose contents nobody else can read:"
+                " create_deep_agent(…, state_schema=MemoryState), or add_messages as their reducer"
+            )
         if graph.checkpointer is None or graph.checkpointer is False:
             raise ConfigurationError(
                 "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
