@@ -68,7 +68,10 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with the window of its messages, the instructions, the memories and the references."""
-        standing, shown = self._context.model_input.of(request.messages, recalled_of(request.state))
+        # What another middleware has cut from the request can be referred to all the same.
+        standing, shown = self._context.model_input.of(
+            request.messages, recalled_of(request.state), conversation=messages_of(request.state)
+        )
         return request.override(
             system_message=with_standing(request.system_message, standing), messages=cast("list[AnyMessage]", shown)
         )

@@ -10,12 +10,14 @@ from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.facts.redaction import is_redacted
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import MemoryFields
 from langmem_plugin.writing.consent import Consents
 
 _NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
 _OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
+_REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
 _READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node reads the state
 
 
@@ -49,6 +51,8 @@ class RunWriting:
         """Why this text is not to be remembered, in a sentence for the model; None where it is."""
         if (unasked := self.unasked()) is not None:
             return unasked
+        if is_redacted(text):
+            return _REDACTED
         over = self._service.over(self.owner(), text)
         if over is None:
             return None

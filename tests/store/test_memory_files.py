@@ -140,7 +140,9 @@ def test_a_line_that_is_edited_out_is_forgotten_and_does_not_come_back(memory, t
     assert "Successfully" in talk.edit(ERIN, line, "", text="forget what I drink")
     assert texts() == set()
     assert "tea" not in talk.read(ERIN)
-    assert "asked to forget it" in talk.edit(ERIN, "# Remembered\n", "# Remembered\n- Erin likes tea\n", text="and now?")
+    assert "asked to forget it" in talk.edit(
+        ERIN, "# Remembered\n", "# Remembered\n- Erin likes tea\n", text="and now?"
+    )
     assert texts() == set()
 
 
@@ -244,6 +246,6 @@ def test_outside_of_a_run_the_files_are_nobodys(memory):
 
 @pytest.mark.spec("P-8")
 def test_without_a_memory_there_are_no_files(tmp_path):
-    with PhoneMemory(f"sqlite:///{tmp_path}/m.db", settings=Settings(enable_memory_system=False)) as off:
-        with pytest.raises(ConfigurationError, match="switched off"):
-            off.files()
+    off = PhoneMemory(f"sqlite:///{tmp_path}/m.db", settings=Settings(enable_memory_system=False))
+    with off, pytest.raises(ConfigurationError, match="switched off"):
+        off.files()
