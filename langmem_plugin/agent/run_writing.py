@@ -57,13 +57,13 @@ class RunWriting:
         if over is None:
             return None
         instead = self._service.instead_of(over)
-        if is_said_anew(over, instead, messages):
+        if not _is_of_subagent() and is_said_anew(over, instead, messages):
             return None
         return _OVER if instead is None else f"{_OVER} What holds now: {instead.text}"
 
     def evidence(self, messages: Sequence[BaseMessage]) -> MemoryFields:
         """The message and the session that a memory comes from."""
-        said = message_of_run(messages)
+        said = None if _is_of_subagent() else message_of_run(messages)
         return {
             "source_type": "extracted_from_chat",
             "source_id": None if said is None else said.id,
@@ -72,3 +72,8 @@ class RunWriting:
 
     def fenced(self) -> AbstractContextManager[None]:
         return self._saver.sessions.fenced(run_config())
+
+
+def _is_of_subagent() -> bool:
+    """What stands there as the person's message is then a task in the words of a model."""
+    return (run_config().get("configurable") or {}).get("ls_agent_type") == "subagent"

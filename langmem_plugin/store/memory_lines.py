@@ -1,5 +1,6 @@
 """Memories and instructions as lines of files, and what a changed text of such a file asks for."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,8 @@ AGENTS, INSTRUCTIONS = "/AGENTS.md", "/instructions.md"
 FACTS: dict[str, FactType] = {f"/facts/{kind}.md": kind for kind in FACT_TYPES}
 _MOST = 100  # memories in AGENTS.md, which stands in the prompt
 _SHORT_ID = 8
-_LIST_MARKS = ("- ", "* ", "+ ", "• ")
+_LIST_MARK = re.compile(r"(?:[-*+•>]|\d{1,3}[.)])\s++")
+_LONGEST, _SHOWN = 2_000, 40  # letters
 _DOUBTED = " (may be out of date)"
 _ESCAPES = {"<": "‹", ">": "›"}
 _REMEMBERED, _STANDING = "# Remembered", "# Standing instructions"
@@ -118,15 +120,15 @@ def facts_file(path: str, memories: Iterable[Line]) -> File:
 
 
 def changes_of(file: File, text: str, known: Mapping[str, Line]) -> Changes:
-    """`known` is every line of the person by its id, in whatever file. Headings and blank lines are layout alone.
+    """`known` is every line of the person by its id, in whatever file. Headings, rules and blank lines are layout.
 
-    Raises InvalidInput for a line whose id nobody knows, is there twice, or has no text.
+    Raises InvalidInput for a line whose id nobody knows or stands there twice, and for one without text or too long.
     """
     layout = set(map(str.strip, file.text.splitlines())) - set(map(str, file.lines))
     section, found, changes = file.sections[0], dict[str, str](), Changes()
     for line in map(str.strip, text.splitlines()):
         section = next((each for each in file.sections if each.heading == line), section)
-        if line in layout or line.startswith("#") or not line:
+        if line in layout or line.startswith("#") or not any(map(str.isalnum, line)):
             continue
         said, name = _read(line, known)
         if not said:
@@ -138,6 +140,11 @@ def changes_of(file: File, text: str, known: Mapping[str, Line]) -> Changes:
         else:
             found[name] = said
     changes.changed = [(known[name], said) for name, said in found.items() if said != known[name].text]
+    for _, said in [*changes.new, *changes.changed]:
+        if len(said) > _LONGEST:
+            raise InvalidInput(
+                f"a line holds one sentence, of {_LONGEST} letters at most: {said[:_SHOWN]!r}… is longer"
+            )
     _settle_removed(file, found, changes)
     return changes
 
@@ -156,8 +163,8 @@ def _settle_removed(file: File, found: Mapping[str, str], changes: Changes) -> N
 
 def _read(line: str, known: Mapping[str, Line]) -> tuple[str, str | None]:
     """(text, id) of a line; None for a new one."""
-    mark = next((each for each in _LIST_MARKS if line.startswith(each) or line == each.strip()), "")
-    text = line[len(mark) :].strip()
+    mark = _LIST_MARK.match(line)
+    text = line[mark.end() :] if mark else line
     before, _, name = text[:-1].rpartition("[") if text.endswith("]") else ("", "", "")
     if name in known:
         return before.strip(), name

@@ -227,6 +227,55 @@ def test_any_text_stands_on_one_line_and_survives_an_edit_beside_it(memory, talk
 
 
 @pytest.mark.spec("U-1")
+def test_layout_is_no_fact_and_the_marks_of_lists_are_no_part_of_one(talk, texts):
+    new = "# Remembered\n## Family\n---\n1. Erin has 2 sons - twins\n* Leo is 9\n> Mia is 7\n```\n"
+    assert "Successfully" in talk.edit(ERIN, "# Remembered\n", new)
+    assert texts() == {"Erin has 2 sons - twins", "Leo is 9", "Mia is 7"}
+
+
+@pytest.mark.spec("U-1")
+def test_a_line_that_is_no_sentence_is_refused_and_a_long_memory_stays(memory, talk, texts):
+    long = "word " * 500
+    memory.service.remember(ERIN, long)
+    assert "2000 letters at most" in talk.edit(ERIN, "# Remembered\n", f"# Remembered\n- {long}\n")
+    assert "Successfully" in talk.edit(ERIN, "# Remembered\n", "# Remembered\n- Erin has a dog\n")
+    assert texts() == {long.strip(), "Erin has a dog"}
+    [made] = [each for each in memory.service.list_memories(ERIN) if "dog" in each.text]
+    assert "has no text" in talk.edit(ERIN, "Erin has a dog ", "")
+    again = f"# Remembered\n- Erin has two dogs [{made.id[:8]}]\n"
+    assert "stands on two lines" in talk.edit(ERIN, "# Remembered\n", again)
+
+
+@pytest.mark.spec("U-1", "W-6")
+def test_a_line_without_its_id_that_says_the_same_is_the_same(memory, talk, texts):
+    made = memory.service.remember(ERIN, "Erin likes tea")
+    assert "Successfully" in talk.edit(ERIN, f" [{made.id[:8]}]", "")
+    assert [each.id for each in memory.service.list_memories(ERIN)] == [made.id]
+
+
+@pytest.mark.spec("U-1", "W-6")
+def test_a_subagent_does_not_bring_back_what_was_forgotten(memory, talk, texts):
+    made = memory.service.remember(ERIN, "Erin likes tea")
+    memory.service.forget(ERIN, made.id)
+    line = {"file_path": AGENTS, "old_string": "# Remembered\n", "new_string": "# Remembered\n- Erin likes tea\n"}
+    results = []
+
+    def script(messages):
+        if isinstance(messages[-1], ToolMessage):
+            results.append(messages[-1].text)
+            return AIMessage("done")
+        if messages[-1].text == "go on":
+            task = {"description": "Note that Erin likes tea", "subagent_type": "general-purpose"}
+            return AIMessage("", tool_calls=[{"name": "task", "args": task, "id": "1"}])
+        return AIMessage("", tool_calls=[{"name": "edit_file", "args": line, "id": "2"}])
+
+    talk.model.script = script
+    memory.reply(talk.graph, ERIN, "go on", raise_errors=True)
+    assert "asked to forget it" in results[0]
+    assert texts() == set()
+
+
+@pytest.mark.spec("U-1")
 def test_what_an_edit_did_before_it_failed_is_told(memory, talk, texts):
     memory.service.remember(ERIN, "Erin likes tea")
     many = "\n".join(f"- Call me {number}" for number in range(201))
