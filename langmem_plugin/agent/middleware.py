@@ -73,7 +73,9 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
             request.messages, recalled_of(request.state), conversation=messages_of(request.state)
         )
         return request.override(
-            system_message=with_standing(request.system_message, standing), messages=cast("list[AnyMessage]", shown)
+            system_message=with_standing(request.system_message, standing),
+            messages=cast("list[AnyMessage]", shown),
+            state=cast("AgentState[Any]", self._context.files.current(request.state)),
         )
 
 

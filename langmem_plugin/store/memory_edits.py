@@ -37,17 +37,21 @@ class Run(Protocol):
     def fenced(self) -> AbstractContextManager[None]: ...
 
 
+def lines_of(service: MemoryService, owner: str) -> tuple[list[Line], list[Line]]:
+    """The memories and the instructions of a person, the newest and the highest priority first."""
+    memories = service.list_memories(owner, limit=_ALL)
+    instructions = service.instructions.list_instructions(owner)
+    lines = with_short_ids([*memories, *instructions])
+    return lines[: len(memories)], lines[len(memories) :]
+
+
 class MemoryEdits:
     def __init__(self, service: MemoryService, run: Run) -> None:
         self._service = service
         self._run = run
 
     def lines(self) -> tuple[list[Line], list[Line]]:
-        owner = self._run.owner()
-        memories = self._service.list_memories(owner, limit=_ALL)
-        instructions = self._service.instructions.list_instructions(owner)
-        lines = with_short_ids([*memories, *instructions])
-        return lines[: len(memories)], lines[len(memories) :]
+        return lines_of(self._service, self._run.owner())
 
     def apply(self, changes: Changes) -> None:
         """What may not be remembered refuses all of it, before anything is written."""

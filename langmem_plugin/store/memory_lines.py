@@ -113,6 +113,11 @@ def files_of(memories: Sequence[Line], instructions: Sequence[Line]) -> dict[str
     return files
 
 
+def is_of_memory(text: str) -> bool:
+    """Whether it is the text of one of these files, of now or of before."""
+    return text.startswith(_HOW)
+
+
 def facts_file(path: str, memories: Iterable[Line]) -> File:
     kind = FACTS[path]
     lines = [each for each in memories if isinstance(each.of, Memory) and each.of.fact_type == kind]

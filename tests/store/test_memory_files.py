@@ -147,14 +147,18 @@ def test_a_line_that_is_edited_out_is_forgotten_and_does_not_come_back(memory, t
 
 
 @pytest.mark.spec("U-1")
-def test_a_forgotten_fact_is_in_no_prompt_of_the_next_conversation(memory, talk):
+@pytest.mark.parametrize("same_conversation", [True, False])
+def test_a_forgotten_fact_is_in_no_prompt_any_more(memory, talk, same_conversation):
     made = memory.service.remember(ERIN, "Erin likes tea")
-    talk.read(ERIN)
+    talk.use(ERIN, ("ls", {"path": "/memories/"}))
     assert "likes tea" in talk.model.system
     memory.service.forget(ERIN, made.id)
-    memory.saver.end_session(ERIN)
-    talk.read(ERIN)
+    memory.service.remember(ERIN, "Erin likes mate")
+    if not same_conversation:
+        memory.saver.end_session(ERIN)
+    talk.use(ERIN, ("ls", {"path": "/memories/"}))
     assert "likes tea" not in talk.model.system
+    assert "likes mate" in talk.model.system
 
 
 @pytest.mark.spec("U-1", "I-4")
