@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TextIO, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -37,6 +37,7 @@ from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
@@ -89,6 +90,9 @@ from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance, Why
 from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
+
+if TYPE_CHECKING:
+    from langmem_plugin.store.memory_files import MemoryFiles
 
 
 class Node(Protocol):
@@ -398,6 +402,21 @@ class PhoneMemory:
             if self.settings.remembers
             else []
         )
+
+    def files(self) -> "MemoryFiles":
+        """What is remembered of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
+
+        `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()}),
+        middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError without the extra
+        `deepagents`, ConfigurationError where the memory is switched off.
+        """
+        from langmem_plugin.store.memory_files import MemoryFiles  # noqa: PLC0415 - of the extra `deepagents`
+
+        if not self.settings.remembers:
+            raise ConfigurationError("the memory is switched off: there are no files of it to show")
+        context = self._context
+        run = RunWriting(self.service, self.saver, context.person, self.consent)
+        return MemoryFiles(self.service, run, in_thread=context.in_thread)
 
     def key_value(self, phone: str | int) -> KeyValueMemory:
         """What a person keeps under keys: ordinary memories too, which recall and search find."""

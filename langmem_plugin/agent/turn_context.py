@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.asking_back import asked_back
 from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
+from langmem_plugin.agent.files_in_prompt import FilesInPrompt
 from langmem_plugin.agent.identity import run_config
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.instruction_notices import InstructionNotices
@@ -103,6 +104,7 @@ class TurnContext:
             summaries=summaries,
             choices=choices,
         )
+        self.files = FilesInPrompt(service, self.person)
         self.use_notes = UseNotes(
             service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
         )

@@ -107,3 +107,25 @@ def test_a_client_cannot_say_that_it_is_authenticated(client):
     asked = {"messages": [{"role": "user", "content": "show my grocery list"}]}
     values = client.runs.wait(nobody.id, "family_assistant", input=asked, config={"configurable": forged})
     assert values["messages"][-1]["content"] == "The grocery list is empty."
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-1", "U-6")
+def test_the_servers_store_holds_what_is_remembered_of_people(client):
+    erin, jason = (Thread(client, "family_assistant") for _ in range(2))
+    place = ["memories", erin.phone]
+    client.store.put_item(place, key="basil", value={"content": "Erin likes basil"})
+    client.store.put_item(["memories", jason.phone], key="thyme", value={"content": "Jason likes thyme"})
+    assert client.store.get_item(place, key="basil")["value"] == {"content": "Erin likes basil"}
+    found = client.store.search_items(place, query="which herbs?")["items"]
+    assert [each["value"]["content"] for each in found] == ["Erin likes basil"]
+    for prefix in (["memories"], None):
+        assert place in client.store.list_namespaces(prefix=prefix)["namespaces"]
+    assert {"Erin likes basil", "Jason likes thyme"} <= {
+        each["value"]["content"] for each in client.store.search_items([], limit=100)["items"]
+    }
+    erin("find me a chicken dinner with basil")
+    recalled = client.threads.get_state(erin.id)["values"]["recalled"]
+    assert len(recalled) == 1
+    client.store.delete_item(place, key="basil")
+    assert client.store.search_items(place)["items"] == []
