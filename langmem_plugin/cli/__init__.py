@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, migrate, portability, sessions, talk, worker
+from langmem_plugin.cli import care, index, mcp, migrate, portability, sessions, talk, token, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(migrate.app, name="migrate")
+app.add_typer(token.app, name="token")
 app.command()(care.expire)
 app.command()(care.sweep)
 app.command("check-config")(care.check_config)
@@ -27,3 +28,4 @@ app.command("export")(portability.export_person)
 app.command("import")(portability.import_person)
 app.command()(index.reindex)
 app.command()(worker.worker)
+app.command()(mcp.mcp)
