@@ -61,18 +61,18 @@ class Caller:
 
 
 @contextlib.contextmanager
-def calling(transport):
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(transport)) as client:
+def calling(transport, **options):
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(transport, **options)) as client:
         yield Caller(portal, client)
 
 
 @contextlib.contextmanager
-def calling_by_http(url, token):
+def calling_by_http(url, token, **options):
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(httpx2.AsyncClient(headers=headers, timeout=30)) as http,
-        portal.wrap_async_context_manager(Client(streamable_http_client(url, http_client=http))) as client,
+        portal.wrap_async_context_manager(Client(streamable_http_client(url, http_client=http), **options)) as client,
     ):
         yield Caller(portal, client)
 

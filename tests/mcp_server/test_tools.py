@@ -100,8 +100,8 @@ def test_instructions_are_given_listed_switched_off_and_removed(anna, memory, cl
     made = anna("add_instruction", text="Always answer in Spanish", priority=4)["instruction"]
     assert (made["priority"], made["is_on"], made["condition"]) == (4, True, None)
     assert anna("add_instruction", text="always answer in Spanish")["outcome"] == "duplicate"
-    conditional = anna("add_instruction", text="if hour >= 22 then be brief")["instruction"]
-    assert (conditional["text"], conditional["condition"]) == ("be brief", "hour >= 22")
+    conditional = anna("add_instruction", text="if time after 22:00 then be brief")["instruction"]
+    assert (conditional["text"], conditional["condition"]) == ("be brief", "time after 22:00")
     ended = anna("add_instruction", text="Call me Captain until tomorrow")["instruction"]
     assert ended["expires_at"] is not None
 
