@@ -1,5 +1,6 @@
 """`langmem mcp`: one person's memory for assistants and editors that speak the Model Context Protocol."""
 
+import signal
 import socket
 from typing import Annotated
 
@@ -32,7 +33,12 @@ def mcp(
     settings = chosen(config).model_copy(update={"sweep_every": None, "extraction": "off"})
     with PhoneMemory(database, settings=settings) as memory:
         if phone is not None:
-            mcp_server.serve_stdio(memory, phone)
+            # Python's own handler would wait for the thread that reads; what is written stands in the database.
+            before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+            try:
+                mcp_server.serve_stdio(memory, phone)
+            finally:
+                signal.signal(signal.SIGINT, before)
             return
         import uvicorn  # noqa: PLC0415 - of the same extra
 
