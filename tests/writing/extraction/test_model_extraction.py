@@ -67,6 +67,7 @@ def test_a_fact_comes_with_all_that_is_known_of_it(extracting, by_tool):
         "tags": ("sarah", "testcorp", "colleague"),
         "valid_from": datetime(2026, 3, 9, tzinfo=UTC),
         "valid_to": None,
+        "advice": None,
     }
 
 
