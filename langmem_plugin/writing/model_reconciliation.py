@@ -26,7 +26,7 @@ log = event_log(__name__)
 
 _MOST_FACTS = 20  # asked about together
 _MOST_CANDIDATES = 8  # of each fact
-_NEAR = 0.2  # how surely a memory has to be about a fact that shares nothing else with it
+_NEAR = 0.1  # how surely a memory has to be about a fact that shares nothing else with it
 _TEXT = 500  # letters
 
 _ASK = (
