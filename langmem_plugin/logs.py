@@ -65,6 +65,8 @@ _ADVICE = {
     "extraction.unavailable": "the database could not be reached: it is looked again in some seconds",
     "extraction.failed": "a mistake in the extraction: the other conversations go on",
     "extraction.model_unusable": "three answers of the model could not be read: nothing is taken from these messages",
+    "reconciliation.by_rules_alone": "the model did not say what new facts repeat or replace: doubles may be kept",
+    "reconciliation.not_all": "of very many new facts the first are weighed by the model, the others by rules",
     "extraction.fact_refused": "it cannot be stored as it is: it is left out",
 }
 

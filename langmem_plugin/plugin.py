@@ -82,11 +82,11 @@ from langmem_plugin.store import MemoryStore
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
-from langmem_plugin.writing.extracted_fact import Extractor
 from langmem_plugin.writing.extraction import Extraction
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
 from langmem_plugin.writing.jobs import ExtractionJobs
 from langmem_plugin.writing.model_extraction import ModelExtraction
+from langmem_plugin.writing.model_reconciliation import ModelReconciliation
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance, Why
 from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
@@ -653,21 +653,19 @@ class PhoneMemory:
         jobs = ExtractionJobs(self.database, quiet=self.settings.extract_after, now=now)
         keeper = ClaimKeeper(jobs)
         whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
+        if model is None and self.settings.extraction != "rules":
+            model = extraction_model(self.settings.extraction)
         extraction = Extraction(
             jobs,
             keeper,
             OwnWords(self.saver, whose, is_command=self._commands.knows),
-            self._new_extractor(model),
+            RuleExtraction(statements) if model is None else ModelExtraction(model, may_hold_a_fact),
             self.service,
             allowed=self.consent.allowed,
             person_of=self.people.person_of,
+            reconciliation=None if model is None else ModelReconciliation(model, self.service),
         )
         return ExtractionWorker(jobs, keeper, extraction)
-
-    def _new_extractor(self, model: BaseChatModel | None) -> Extractor:
-        if model is None and self.settings.extraction == "rules":
-            return RuleExtraction(statements)
-        return ModelExtraction(model or extraction_model(self.settings.extraction), may_hold_a_fact)
 
     def _fenced(self) -> AbstractContextManager[object]:
         """Around writes: a run that lost its turn writes nothing. Outside of a run there is none to lose."""

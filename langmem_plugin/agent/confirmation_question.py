@@ -94,6 +94,9 @@ def with_question(message: AIMessage, question: AddedQuestion) -> AIMessage:
 
 def _worded(unsure: Unsure, texts: Replies) -> str:
     fact = clean(one_line(unsure.memory.text))
+    if unsure.instead_of:
+        old = "; ".join(clean(one_line(each.text)) for each in unsure.instead_of)
+        return texts.remember_instead.format(fact=fact, old=old)
     if not unsure.in_doubt:
         return texts.remember_this.format(fact=fact)
     if unsure.because is None:

@@ -99,6 +99,8 @@ class Replies:
     nothing_to_undo: str
     remember_this: str
     """Below a reply: asks about what waits for the person's word."""
+    remember_instead: str
+    """The same, where it takes the place of something else."""
     still_so_this: str
     """Below a reply: asks about what is in doubt."""
     still_so_since: str
@@ -265,6 +267,7 @@ ENGLISH = Replies(
     undone="↩️ I remember again: {fact}",
     nothing_to_undo="I have forgotten nothing in the last ten minutes.",
     remember_this="Shall I remember this: “{fact}”?",
+    remember_instead="Shall I remember this: “{fact}”, instead of “{old}”?",
     still_so_this="Is this still so: “{fact}”?",
     still_so_since="You told me: “{change}”. Is this still so: “{fact}”?",
     declined="All right, I do not remember that: {fact}",

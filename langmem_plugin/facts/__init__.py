@@ -3,7 +3,7 @@
 from langmem_plugin.facts.classification import Classification, classify
 from langmem_plugin.facts.dependence import resting_on
 from langmem_plugin.facts.extraction import statement_of, statements
-from langmem_plugin.facts.relation import Relation, alike_slots, relation
+from langmem_plugin.facts.relation import Relation, alike_slots, another_subject, cannot_repeat, relation
 from langmem_plugin.facts.statement import FactType, Slot, Statement
 
 __all__ = [
@@ -13,6 +13,8 @@ __all__ = [
     "Slot",
     "Statement",
     "alike_slots",
+    "another_subject",
+    "cannot_repeat",
     "classify",
     "relation",
     "resting_on",

@@ -82,6 +82,24 @@ def relation(new: Statement, old: Statement) -> Relation:
     return _by_words(new, old) or found
 
 
+def another_subject(new: Statement, old: Statement) -> bool:
+    """Whether the two are surely about different people or things."""
+    return new.slot is not None and old.slot is not None and _same_subject(new.slot.who, old.slot.who) == "no"
+
+
+def cannot_repeat(new: Statement, old: Statement) -> bool:
+    """Whether `new` says something that `old` does not, whoever holds them to be the same: it is about somebody else,
+    names a number, day or name of its own, or denies what the other states.
+    """
+    return (
+        another_subject(new, old)
+        or adds(new.text, old.text)
+        or accents_differ(new.text, old.text)
+        or _denies(new.text) != _denies(old.text)
+        or _gone(new) != _gone(old)
+    )
+
+
 def _known(part: Statement, old: Statement) -> bool:
     return any(_of_one(part, each).kind == "duplicate" for each in (old, *old.also))
 

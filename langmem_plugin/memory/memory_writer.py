@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
+from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
 from langmem_plugin.memory.index.vector_index import VectorIndex
@@ -47,16 +48,18 @@ class MemoryWriter:
         text: str,
         *,
         embedding: Sequence[float] | None = None,
+        advice: Advice | None = None,
         **fields: Unpack[MemoryFields],
     ) -> Remembered:
         """Stores `text`, unless it says what is known, and says what happened; what it corrects is kept as history.
 
         `said_at` is when the person said it, now if it is not given: what was said later wins, and what was said
-        before it was corrected or forgotten does not come back. Raises InvalidInput for an empty text or a wrong
-        field, EmbeddingDimMismatchError for an `embedding` of another dimension.
+        before it was corrected or forgotten does not come back. Where the rules cannot tell, `advice`
+        of a model counts as far as advice.py lets it. Raises InvalidInput for an empty text or a wrong field,
+        EmbeddingDimMismatchError for an `embedding` of another dimension.
         """
         embeddings = None if embedding is None else [embedding]
-        return self.remember_many(owner, [(text, fields)], embeddings=embeddings)[0]
+        return self._stored(owner, [(text, fields)], embeddings, advice)[0]
 
     def remember_many(
         self,
@@ -66,6 +69,15 @@ class MemoryWriter:
         embeddings: Sequence[Sequence[float]] | None = None,
     ) -> list[Remembered]:
         """The same for many, all or none, in order, embedded in batches."""
+        return self._stored(owner, memories, embeddings, None)
+
+    def _stored(
+        self,
+        owner: str,
+        memories: Sequence[tuple[str, MemoryFields]],
+        embeddings: Sequence[Sequence[float]] | None,
+        advice: Advice | None,
+    ) -> list[Remembered]:
         seen = erasures_seen(self._database)
         texts = [worded(text) for text, _ in memories]
         vectors = (
@@ -74,7 +86,8 @@ class MemoryWriter:
             else [unit(embedding, self._embedder.dimension) for embedding in embeddings]
         )
         news = [
-            NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
+            NewMemory(text, vector, fields, advice=advice)
+            for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
         ]
         nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner, seen) as connection:

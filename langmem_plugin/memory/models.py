@@ -17,6 +17,8 @@ Mode = Literal["text", "semantic", "hybrid"]
 MatchType = Literal["exact", "semantic", "hybrid"]
 Outcome = Literal["stored", "duplicate", "superseded", "pending", "changed"]
 
+WOULD_REPLACE = "would_replace"
+"""In the metadata of what waits for the person's word: the ids of what it takes the place of when it is confirmed."""
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions

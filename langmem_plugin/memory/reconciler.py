@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -13,9 +13,10 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, alike_slots, resting_on, statement_of
+from langmem_plugin.memory.advice import advised
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
-from langmem_plugin.memory.models import EVERYTHING, LIVE, Memory, Outcome, Remembered, Status, bare
+from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, Status, bare
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.reconciliation import Decision, Stated, contradict, decided, related
 from langmem_plugin.memory.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
@@ -81,10 +82,17 @@ class Reconciler:
         now = self._now()
         drafts = [self._draft(owner, new, now) for new in news]
         begin_change(connection, owner, 0)  # who writes at the same time waits, and then sees what was decided here
-        held = self._held(connection, owner, drafts, nearest, now)
+        advice = [new.advice for new in news]
+        hinted = [(*hints, *(each.memory_ids if each else ())) for hints, each in zip(nearest, advice, strict=True)]
+        held = self._held(connection, owner, drafts, hinted, now)
         results: list[tuple[Stated, Decision]] = []
-        for draft, hints in zip(drafts, nearest, strict=True):
+        for number, hints in enumerate(nearest):
+            draft, told = drafts[number], advice[number]
             decision = decided(draft, held.concerning(draft, hints))
+            if told is not None:
+                decision = advised(draft, decision, held.concerning(draft, hinted[number]), told)
+            if decision.in_question:
+                drafts[number] = draft = _waiting(draft, decision.in_question)
             if decision.same is None:
                 held.add(draft)
             if draft.memory.status != "pending":
@@ -107,8 +115,8 @@ class Reconciler:
         self._over(connection, old, made.memory, now)
         return remembered(made.memory, "superseded", (*made.concerned, memory_id))
 
-    def confirmed(self, connection: Connection, memory: Memory) -> Remembered:
-        """What a memory that waited replaces, now that it holds."""
+    def confirmed(self, connection: Connection, memory: Memory, *, when_asked: bool = True) -> Remembered:
+        """What a memory that waited replaces, now that it holds; what it was in question for only `when_asked`."""
         now = self._now()
         fact = stated(memory)
         # The person says so now, whatever was corrected or forgotten before; what they said later holds.
@@ -116,7 +124,18 @@ class Reconciler:
         if decision.same is not None:  # it is known: the older one stays
             over = self._over(connection, memory, decision.same.memory, now)
             return remembered(over, "duplicate", (decision.same.memory.id,))
+        if when_asked and decision.newer is None:
+            known = {each.memory.id for each in decision.over}
+            asked = [stated(each) for each in self.would_replace(connection, memory) if each.id not in known]
+            decision = replace(decision, over=(*decision.over, *asked))
         return self._finished(connection, fact, decision, {}, now)
+
+    def would_replace(self, connection: Connection, memory: Memory) -> list[Memory]:
+        """The memories in whose place one that waits is when it is confirmed, as was noted with it."""
+        noted = memory.metadata.get(WOULD_REPLACE)
+        memory_ids = [each for each in noted if isinstance(each, str)] if isinstance(noted, list) else []
+        found = self._repository.by_ids(connection, memory.owner, memory_ids) if memory_ids else []
+        return [each for each in found if each.status == "active" and each.key is None and each.id != memory.id]
 
     def restored(self, connection: Connection, memory: Memory) -> Memory:
         """What a memory that was over replaces, now that it holds again: whatever contradicts it or says the same."""
@@ -233,12 +252,13 @@ class Reconciler:
         over = [as_stored(each) for each in decision.over]
         concerned = tuple(each.id for each in over)
         if made.status == "pending":
-            return remembered(made, "pending", concerned)
+            return remembered(made, "pending", (*concerned, *(as_stored(each).id for each in decision.in_question)))
         if decision.newer is not None:
             newer = as_stored(decision.newer)
             return remembered(self._over(connection, made, newer, now), "stored", (newer.id,))
         for each in over:
-            self._over(connection, each, made, now)
+            is_earlier = made.told_at < each.told_at  # the person has said that it holds instead
+            self._over(connection, each, made, now, until=now if is_earlier else None)
         if draft.statement.slot is not None and (over or made.valid_from is not None):
             self._doubt(connection, made, draft.statement.slot, now)
         return remembered(made, "superseded" if over else "stored", concerned)
@@ -247,7 +267,7 @@ class Reconciler:
         """A memory that waited is confirmed by being said outright, one in doubt is in doubt no more."""
         if same.status == "pending" and draft.status == "active":
             active = self._repository.change(connection, same.owner, same.id, {"status": "active"}, now=now)
-            return self.confirmed(connection, active)
+            return self.confirmed(connection, active, when_asked=False)
         if same.doubted_at is not None and same.status == "active":
             same = self._repository.change(connection, same.owner, same.id, {"doubted_at": None}, now=now)
         return remembered(same, "duplicate")
@@ -310,6 +330,12 @@ def _slots(fact: Stated) -> set[str]:
     told = {each.slot.key for each in (statement, *statement.also) if each.slot is not None}
     held = told if fact.memory.slot is None else {*told, fact.memory.slot}
     return {other for slot in held for other in alike_slots(slot)}
+
+
+def _waiting(fact: Stated, in_question: Sequence[Stated]) -> Stated:
+    """The same, waiting for the person's word on whether it takes the place of these."""
+    noted = {**fact.memory.metadata, WOULD_REPLACE: [each.memory.id for each in in_question]}
+    return replace(fact, memory=fact.memory.model_copy(update={"status": "pending", "metadata": noted}))
 
 
 def stated(memory: Memory) -> Stated:

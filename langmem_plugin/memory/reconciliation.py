@@ -30,12 +30,14 @@ class Stated:
 @dataclass(frozen=True)
 class Decision:
     """`same` is what says it already: then nothing is stored. Else it replaces `over`, the oldest first, unless it was
-    said before `newer`: then it is history at once.
+    said before `newer`: then it is history at once. What it replaces only if the person says so is `in_question`: until
+    then it waits.
     """
 
     same: Stated | None = None
     over: tuple[Stated, ...] = ()
     newer: Stated | None = None
+    in_question: tuple[Stated, ...] = ()
 
 
 def decided(new: Stated, held: Iterable[Stated]) -> Decision:

@@ -18,6 +18,7 @@ from langmem_plugin.database.memory_tables import memory, memory_owner, memory_v
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import duplicates
+from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.damaged_rows import Damages, all_rows
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -43,12 +44,16 @@ _BECAME: Mapping[Status, Action] = {
 
 @dataclass(frozen=True)
 class NewMemory:
-    """A memory ready to be stored; `fields` as in MemoryFields. `undated`: nobody knows when it was said."""
+    """A memory ready to be stored; `fields` as in MemoryFields. `undated`: nobody knows when it was said.
+
+    `advice` is what a model makes of it beside what is stored.
+    """
 
     text: str
     vector: Vector
     fields: Mapping[str, Any]
     undated: bool = False
+    advice: Advice | None = None
 
 
 class MemoryRepository:

@@ -20,12 +20,13 @@ _MOST_WAITING = 200
 class Unsure:
     """A memory to ask the person about: whether to remember it, or, in doubt, whether it is still so.
 
-    `because` is what has changed, where that is known.
+    `because` is what has changed, where that is known; `instead_of` what it takes the place of when it is confirmed.
     """
 
     memory: Memory
     in_doubt: bool = False
     because: Memory | None = None
+    instead_of: tuple[Memory, ...] = ()
 
     @property
     def revision_asked(self) -> int:
@@ -88,7 +89,9 @@ class Confirmations:
             return None
         memory = found[0]
         if memory.status == "pending":
-            return Unsure(memory)
+            with self._service.database.read() as connection:
+                instead_of = self._service.reconciler.would_replace(connection, memory)
+            return Unsure(memory, instead_of=tuple(instead_of))
         return Unsure(memory, in_doubt=True, because=self._changed_ground(memory))
 
     def note_asked(self, connection: Connection, unsure: Unsure) -> None:

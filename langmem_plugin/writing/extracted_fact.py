@@ -6,6 +6,7 @@ from typing import Any, Protocol
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType, Statement
+from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.models import MemoryFields, storable
 from langmem_plugin.writing.own_words import Said
 
@@ -17,7 +18,7 @@ _FORWARD_MARKS = ("forwarded message", "mensaje reenviado", "reenviado", "הוד
 
 
 class ExtractedFact(BaseModel):
-    """As a job keeps it between reading and storing."""
+    """As a job keeps it between reading and storing; `advice` once a model was asked what it does to what is known."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -34,6 +35,7 @@ class ExtractedFact(BaseModel):
     tags: tuple[str, ...] = ()
     valid_from: AwareDatetime | None = None
     valid_to: AwareDatetime | None = None
+    advice: Advice | None = None
 
     @classmethod
     def of(cls, statement: Statement, said: Said) -> "ExtractedFact":
@@ -60,7 +62,7 @@ class ExtractedFact(BaseModel):
 
     def kept(self) -> dict[str, Any]:
         """As JSON holds it."""
-        return self.model_dump(mode="json")
+        return self.model_dump(mode="json", exclude_none=True)
 
     def fields(self, session_id: str) -> MemoryFields:
         """For MemoryService.remember."""

@@ -24,7 +24,8 @@ from langmem_plugin.memory.models import Remembered
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
 from langmem_plugin.writing.jobs import ClaimLost, ExtractionJobs, Job
-from langmem_plugin.writing.own_words import OwnWords, owners_of
+from langmem_plugin.writing.model_reconciliation import ModelReconciliation
+from langmem_plugin.writing.own_words import OwnWords, Said, owners_of
 
 log = event_log(__name__)
 
@@ -50,6 +51,7 @@ class Extraction:
         *,
         allowed: Allows,
         person_of: Callable[[str], str] = lambda key: key,
+        reconciliation: ModelReconciliation | None = None,
     ) -> None:
         self._database = service.database
         self._jobs = jobs
@@ -59,12 +61,15 @@ class Extraction:
         self._service = service
         self._allowed = allowed
         self._person_of = person_of
+        self._reconciliation = reconciliation
         self._closing = threading.Event()
 
     def close(self) -> None:
         """What runs ends after the step it is in, and waits for no model."""
         self._closing.set()
         self._extractor.close()
+        if self._reconciliation is not None:
+            self._reconciliation.close()
 
     def next_done(self) -> bool:
         """Works on the job that has waited for longest; False if none is due. Raises StoreUnavailable."""
@@ -103,24 +108,65 @@ class Extraction:
                     raise
 
     def _worked(self, job: Job) -> Iterator[Memory]:
-        yield from self._stored(job, [ExtractedFact.read(each) for each in job.facts])
+        facts = [ExtractedFact.read(each) for each in job.facts]
         taken, is_all = job.taken, False
         while not is_all:
+            if self._reconciliation is None:
+                yield from self._stored(job, facts)
+                facts = []
             self._refuse_closing()
             unread = self._words.unread(job, taken, at_once=_AT_ONCE)
             # What is said by who wants nothing remembered is not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
+<<<<<<< HEAD
             facts = [
                 fact
                 for owner in owners_of(said)
                 for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
                 if not is_redacted(fact.text)
             ]
+=======
+            try:
+                facts += self._read(said)
+            except Exception:  # what was read before it is not kept waiting
+                yield from self._stored(job, self._weighed(job, facts))
+                raise
+>>>>>>> work/settle
             taken, is_all = unread.taken, unread.is_all
             with self._database.write(durable=False) as connection:
                 self._jobs.note(connection, job, [each.kept() for each in facts], taken)
-            yield from self._stored(job, facts)
+        yield from self._stored(job, self._weighed(job, facts))
         self._jobs.complete(job)
+
+    def _read(self, said: Sequence[Said]) -> list[ExtractedFact]:
+        return [
+            fact
+            for owner in owners_of(said)
+            for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
+        ]
+
+    def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
+        """With what a model makes of each beside what is remembered, asked once about all of a person."""
+        if self._reconciliation is None or not facts:
+            return facts
+        self._refuse_closing()
+        weighed = list(facts)
+        for owner in dict.fromkeys(self._person_of(each.owner) for each in facts):
+            theirs = [
+                number
+                for number, each in enumerate(facts)
+                if each.advice is None and self._person_of(each.owner) == owner and self._is_allowed(owner, each)
+            ]
+            advised = self._reconciliation.advised(owner, [facts[number] for number in theirs])
+            for number, fact in zip(theirs, advised, strict=True):
+                weighed[number] = fact
+        if weighed != list(facts):
+            with self._database.write(durable=False) as connection:  # the model is not asked again after a kill
+                self._jobs.note(connection, job, [each.kept() for each in weighed])
+        return weighed
+
+    def _is_allowed(self, owner: str, fact: ExtractedFact) -> bool:
+        return self._allowed(owner, fact.fact_type, fact.sensitive, said_at=fact.said_at)
 
     def _stored(self, job: Job, facts: Sequence[ExtractedFact]) -> Iterator[Memory]:
         for number, fact in enumerate(facts):
@@ -141,10 +187,10 @@ class Extraction:
 
         made: Memory | None = None
         owner = self._person_of(fact.owner)
-        if self._allowed(owner, fact.fact_type, fact.sensitive, said_at=fact.said_at):
+        if self._is_allowed(owner, fact):
             try:
                 with self._database.provided(take_off):
-                    made = self._service.remember(owner, fact.text, **fact.fields(job.session_id))
+                    made = self._service.remember(owner, fact.text, advice=fact.advice, **fact.fields(job.session_id))
             except (InvalidInput, ValidationError):
                 # It never will be: the others are.
                 log.warning("extraction.fact_refused", exc_info=True, extra={"phone": masked(owner)})

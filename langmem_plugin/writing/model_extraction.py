@@ -5,38 +5,31 @@ believed only as far as it can be checked: a quote that nobody said, a number th
 whatever cannot be read is dropped.
 """
 
-import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import HumanMessage, SystemMessage
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from langmem_plugin.facts import FactType, Slot, Statement
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory.models import plain
-from langmem_plugin.memory.timed_calls import TimedCalls
 from langmem_plugin.references.said.yes_or_no import agrees
-from langmem_plugin.untraced import untraced
 from langmem_plugin.writing.extracted_fact import ExtractedFact
 from langmem_plugin.writing.own_words import Said
 from langmem_plugin.writing.rule_extraction import Gate
 from langmem_plugin.writing.stated_numbers import only_stated
+from langmem_plugin.writing.structured_answers import MODEL_TIMEOUT, StructuredAnswers, Unusable
 from langmem_plugin.writing.verbatim import found_in
 
 log = event_log(__name__)
 
-MODEL_TIMEOUT = timedelta(seconds=60)
-_TRIES = 3
 _MOST_FACTS = 50
 _TEXT, _BEFORE, _FACT, _NAME = 4_000, 500, 500, 100  # letters
-_LONGEST_ANSWER = 100_000
 _CONFIRMED = 0.9  # the most that a yes to the assistant's own words is trusted
-_FENCE = re.compile(r"```(?:json)?+([^`]*+)```")
 
 _ASK = (
     "You note what a person has told about themselves and their world, for an assistant that talks with them again in"
@@ -92,19 +85,12 @@ class StatedFacts(BaseModel):
     facts: list[StatedFact]
 
 
-class _Unusable(ValueError):
-    """The answer cannot be read; the text says why, for the model."""
-
-
 class ModelExtraction:
     """`worth_asking` says of a message whether a model is asked about it at all. A call is given up after `timeout`."""
 
     def __init__(self, model: BaseChatModel, worth_asking: Gate, *, timeout: timedelta = MODEL_TIMEOUT) -> None:
-        self._model = model
         self._worth_asking = worth_asking
-        self._seconds = timeout.total_seconds()
-        self._calls = TimedCalls("langmem-extraction-model")
-        self._takes_schema = True
+        self._answers = StructuredAnswers(model, StatedFacts, _AS_JSON, name="extraction", timeout=timeout)
 
     def facts_in(self, said: tuple[Said, ...]) -> list[ExtractedFact]:
         """Raises whatever the model raises, and GivenUp where it does not answer."""
@@ -118,57 +104,14 @@ class ModelExtraction:
         return facts
 
     def close(self) -> None:
-        self._calls.close()
+        self._answers.close()
 
     def _answered(self, asked: Sequence[Said]) -> list[StatedFact]:
         """What can be read of the last of three answers at most."""
-        messages: list[BaseMessage] = [SystemMessage(_ASK), HumanMessage(_shown(asked))]
-        facts: list[StatedFact] = []
-        for _ in range(_TRIES):
-            try:
-                facts, wrong = _read(self._answer(messages))
-            except _Unusable as error:
-                facts, wrong = [], [str(error)]
-            if not wrong:
-                return facts
-            told = "; ".join(wrong)[:_BEFORE]
-            messages = [*messages[:2], HumanMessage(f"Your last answer could not be used: {told}. Answer again.")]
-        log.warning("extraction.model_unusable", extra={"messages": len(asked)})
-        return facts
-
-    def _answer(self, messages: list[BaseMessage]) -> Any:
-        """By a schema; of a model that takes none, as JSON in its text."""
-        if self._takes_schema:
-            try:
-                return self._asked(lambda: self._by_schema(messages))
-            except (TimeoutError, _Unusable):
-                raise
-            except Exception as error:  # noqa: BLE001 - of any class: every provider has its own
-                refused = error
-                answer = self._asked(lambda: self._by_text(messages))
-                # It answers, so the schema was what it could not do.
-                log.info("extraction.without_schema", extra={"error": type(refused).__name__})
-                self._takes_schema = False
-                return answer
-        return self._asked(lambda: self._by_text(messages))
-
-    def _asked(self, ask: Any) -> Any:
-        return self._calls.answer(ask, self._seconds)
-
-    def _by_schema(self, messages: list[BaseMessage]) -> Any:
-        asks = self._model.with_structured_output(StatedFacts, method="function_calling", include_raw=True)
-        found = untraced(lambda config: asks.invoke(messages, config))
-        if isinstance(found, dict) and "raw" in found:
-            # Read by itself, so that one fact that is wrong does not take the others along.
-            raw = found["raw"]
-            calls = getattr(raw, "tool_calls", None)
-            return calls[0]["args"] if calls else _json_in(raw.text)
-        return found.model_dump() if isinstance(found, BaseModel) else found
-
-    def _by_text(self, messages: list[BaseMessage]) -> Any:
-        first = SystemMessage(f"{messages[0].text}\n{_AS_JSON}")
-        asked = [first, *messages[1:]]
-        return _json_in(untraced(lambda config: self._model.invoke(asked, config)).text)
+        facts = self._answers.read([SystemMessage(_ASK), HumanMessage(_shown(asked))], _read)
+        if facts.wrong:
+            log.warning("extraction.model_unusable", extra={"messages": len(asked)})
+        return facts.read or []
 
 
 def _says_yes(said: Said) -> bool:
@@ -186,23 +129,11 @@ def _line(number: int, said: Said) -> str:
     return f'{before}<message number={number} date="{day}">{one_line(said.text[:_TEXT])}</message>'
 
 
-def _json_in(text: str) -> Any:
-    text = text.strip()[:_LONGEST_ANSWER]
-    fenced = _FENCE.search(text)
-    begin, end = text.find("{"), text.rfind("}")
-    for candidate in (text, fenced[1] if fenced else "", text[begin : end + 1] if begin >= 0 else ""):
-        try:
-            return json.loads(candidate)
-        except (ValueError, RecursionError):
-            continue
-    raise _Unusable("it is no JSON object with a list of facts")
-
-
 def _read(answer: Any) -> tuple[list[StatedFact], list[str]]:
     """The facts that can be read, and what is wrong with the others."""
     given = answer.get("facts") if isinstance(answer, dict) else answer
     if not isinstance(given, list):
-        raise _Unusable('`facts` is no list: {"facts": []} where there is nothing')
+        raise Unusable('`facts` is no list: {"facts": []} where there is nothing')
     facts: list[StatedFact] = []
     wrong: list[str] = []
     for number, each in enumerate(given[:_MOST_FACTS], 1):

@@ -67,6 +67,7 @@ def test_a_fact_comes_with_all_that_is_known_of_it(extracting, by_tool):
         "tags": ("sarah", "testcorp", "colleague"),
         "valid_from": datetime(2026, 3, 9, tzinfo=UTC),
         "valid_to": None,
+        "advice": None,
     }
 
 
@@ -301,4 +302,4 @@ def test_a_model_is_taken_by_its_name_and_the_offline_one_refused(database_url, 
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     named = BY_HAND.model_copy(update={"extraction": "openai:gpt-5-mini"})
     with PhoneMemory(database_url, settings=named, embeddings=offline_model) as memory:
-        assert memory.extraction.work._extractor._model.model_name == "gpt-5-mini"
+        assert memory.extraction.work._extractor._answers._model.model_name == "gpt-5-mini"

@@ -1,0 +1,123 @@
+"""What a chat model answers by a schema, or as JSON in its text where it takes none; untraced, and given up in time."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
+from pydantic import BaseModel
+
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory.timed_calls import TimedCalls
+from langmem_plugin.untraced import untraced
+
+log = event_log(__name__)
+
+MODEL_TIMEOUT = timedelta(seconds=60)
+_TRIES = 3
+_LONGEST_REASON = 500  # letters
+_LONGEST_ANSWER = 100_000
+_FENCE = re.compile(r"```(?:json)?+([^`]*+)```")
+
+Read = TypeVar("Read")
+
+
+class Unusable(ValueError):
+    """The answer cannot be read; the text says why, for the model."""
+
+
+@dataclass(frozen=True)
+class Answer(Generic[Read]):
+    """What could be read of the last answer, None if nothing, and what is wrong with it."""
+
+    read: Read | None
+    wrong: tuple[str, ...] = ()
+
+
+class StructuredAnswers:
+    """`as_json` tells a model that takes no schema how to answer; `name` says in the log what is asked for."""
+
+    def __init__(
+        self, model: BaseChatModel, schema: type[BaseModel], as_json: str, *, name: str, timeout: timedelta
+    ) -> None:
+        self._model = model
+        self._schema = schema
+        self._as_json = as_json
+        self._name = name
+        self._seconds = timeout.total_seconds()
+        self._calls = TimedCalls(f"langmem-{name}-model")
+        self._takes_schema = True
+
+    def read(self, messages: Sequence[BaseMessage], reads: Callable[[Any], tuple[Read, list[str]]]) -> Answer[Read]:
+        """Asks again, at most twice, with what is wrong: `reads` gives it beside what can be read, or raises Unusable.
+
+        Raises whatever the model raises, and GivenUp where it does not answer.
+        """
+        asked = list(messages)
+        answer: Answer[Read] = Answer(None)
+        for _ in range(_TRIES):
+            try:
+                found, wrong = reads(self._answer(asked))
+                answer = Answer(found, tuple(wrong))
+            except Unusable as error:
+                answer = Answer(None, (str(error),))
+            if not answer.wrong:
+                return answer
+            told = "; ".join(answer.wrong)[:_LONGEST_REASON]
+            asked = [*messages, HumanMessage(f"Your last answer could not be used: {told}. Answer again.")]
+        return answer
+
+    def close(self) -> None:
+        """Nothing is waited for any more."""
+        self._calls.close()
+
+    def _answer(self, messages: list[BaseMessage]) -> Any:
+        """By a schema; of a model that takes none, as JSON in its text."""
+        if self._takes_schema:
+            try:
+                return self._asked(lambda: self._by_schema(messages))
+            except (TimeoutError, Unusable):
+                raise
+            except Exception as error:  # noqa: BLE001 - of any class: every provider has its own
+                refused = error
+                answer = self._asked(lambda: self._by_text(messages))
+                # It answers, so the schema was what it could not do.
+                extra = {"asked_for": self._name, "error": type(refused).__name__}
+                log.info("extraction.without_schema", extra=extra)
+                self._takes_schema = False
+                return answer
+        return self._asked(lambda: self._by_text(messages))
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        return self._calls.answer(ask, self._seconds)
+
+    def _by_schema(self, messages: list[BaseMessage]) -> Any:
+        asks = self._model.with_structured_output(self._schema, method="function_calling", include_raw=True)
+        found = untraced(lambda config: asks.invoke(messages, config))
+        if isinstance(found, dict) and "raw" in found:
+            # Read by itself, so that one part that is wrong does not take the others along.
+            raw = found["raw"]
+            calls = getattr(raw, "tool_calls", None)
+            return calls[0]["args"] if calls else _json_in(raw.text)
+        return found.model_dump() if isinstance(found, BaseModel) else found
+
+    def _by_text(self, messages: list[BaseMessage]) -> Any:
+        first = SystemMessage(f"{messages[0].text}\n{self._as_json}")
+        asked = [first, *messages[1:]]
+        return _json_in(untraced(lambda config: self._model.invoke(asked, config)).text)
+
+
+def _json_in(text: str) -> Any:
+    text = text.strip()[:_LONGEST_ANSWER]
+    fenced = _FENCE.search(text)
+    begin, end = text.find("{"), text.rfind("}")
+    for candidate in (text, fenced[1] if fenced else "", text[begin : end + 1] if begin >= 0 else ""):
+        try:
+            return json.loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+    raise Unusable("it is no JSON object as it was asked for")
