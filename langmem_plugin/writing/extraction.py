@@ -118,20 +118,11 @@ class Extraction:
             unread = self._words.unread(job, taken, at_once=_AT_ONCE)
             # What is said by who wants nothing remembered is not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
-<<<<<<< HEAD
-            facts = [
-                fact
-                for owner in owners_of(said)
-                for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
-                if not is_redacted(fact.text)
-            ]
-=======
             try:
                 facts += self._read(said)
             except Exception:  # what was read before it is not kept waiting
                 yield from self._stored(job, self._weighed(job, facts))
                 raise
->>>>>>> work/settle
             taken, is_all = unread.taken, unread.is_all
             with self._database.write(durable=False) as connection:
                 self._jobs.note(connection, job, [each.kept() for each in facts], taken)
@@ -143,6 +134,7 @@ class Extraction:
             fact
             for owner in owners_of(said)
             for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
+            if not is_redacted(fact.text)
         ]
 
     def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
