@@ -1,12 +1,13 @@
 """The checkpointer beside the stock ones, in one run: bytes and time per turn, loading, the window, PostgreSQL.
 
-python -m benchmarks.conversation [--turns 1000] [--plot conversation.png] [--quick]
+python -m benchmarks.conversation [--turns 1000] [--plot conversation.png] [--quick] [--encrypt]
 """
 
 import argparse
 import asyncio
 import gc
 import multiprocessing
+import os
 import sqlite3
 import statistics
 import tempfile
@@ -21,17 +22,22 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import MessagesState
 
 from benchmarks.chatting import PHONE, Chatting, DeltaState
-from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager
+from langmem_plugin import ConversationSaver, PhoneMemory, SessionManager, Settings
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.window import window
+from langmem_plugin.database.encryption.master_keys import new_master_key
 
 _AROUND = 5  # turns before and after a mark
 _ROUNDS = 3
 
 
+def opened(url):
+    return ConversationSaver.from_settings(Settings(), url)
+
+
 @contextmanager
 def ours(folder):
-    with ConversationSaver(f"sqlite:///{folder}/ours.db") as saver:
+    with opened(f"sqlite:///{folder}/ours.db") as saver:
         yield saver
 
 
@@ -119,7 +125,7 @@ def _milliseconds(call):
 
 
 def _first_turn(url, queue):
-    saver = ConversationSaver(url)
+    saver = opened(url)
     chat = Chatting(saver, seed=7)
     start = time.perf_counter()
     chat.turn()
@@ -146,7 +152,7 @@ def first_turn_of_a_process(turns):
 
 
 def _play(url, turns):
-    with ConversationSaver(url) as saver:
+    with opened(url) as saver:
         chat = Chatting(saver)
         for _ in range(turns):
             chat.turn()
@@ -168,7 +174,7 @@ def thousand_messages():
         url = f"sqlite:///{folder}/x.db"
         _play(url, 250)
         config = {"configurable": {"thread_id": PHONE}}
-        with ConversationSaver(url) as saver:
+        with opened(url) as saver:
             messages = saver.get_tuple(config).checkpoint["channel_values"]["messages"]
             warm = p95(lambda: saver.get_tuple(config), 60)
             manager = SessionManager(saver)
@@ -177,7 +183,7 @@ def thousand_messages():
             added = p95(lambda: manager.add_message(PHONE, "user", "hello"), 40)
 
         def cold():
-            with ConversationSaver(url) as saver:
+            with opened(url) as saver:
                 saver.get_tuple(config)
 
         limits = {"max_turns": 250, "max_tokens": 4_000, "count_tokens": estimated_tokens}
@@ -226,7 +232,7 @@ def postgresql(seconds=3, threads=16, earlier=50):
             server.psql(f"CREATE DATABASE {name};")
         options = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
         with (
-            ConversationSaver(server.get_uri(database="ours")) as mine,
+            opened(server.get_uri(database="ours")) as mine,
             ConnectionPool(server.get_uri(database="stock"), max_size=threads, kwargs=options) as pool,
         ):
             theirs = PostgresSaver(pool)
@@ -276,7 +282,10 @@ def main():
     parser.add_argument("--turns", type=int, default=1_000, help="how far the bytes are followed")
     parser.add_argument("--plot", type=Path, help="write time per turn as a picture")
     parser.add_argument("--quick", action="store_true", help="leave out PostgreSQL and the long run")
+    parser.add_argument("--encrypt", action="store_true", help="with everything encrypted")
     arguments = parser.parse_args()
+    if arguments.encrypt:
+        os.environ |= {"LANGMEM_KEYS": new_master_key(), "LANGMEM_ENCRYPT": "everything"}
 
     line("measure", "here", "target")
     first = first_turn_of_a_process(200)

@@ -3,6 +3,7 @@
     python benchmarks/recall.py                                 # SQLite in a temporary folder
     python benchmarks/recall.py --database postgresql://…       # an empty database
     python benchmarks/recall.py --quick                         # without the large owners
+    python benchmarks/recall.py --encrypt everything            # or private: of these texts every seventh is sensitive
 
 Texts are made up and, but for `remember` and the import, their vectors are random: speed does not depend on
 what they mean. Every query is embedded by the offline model and never asked before, so nothing is cached.
@@ -16,12 +17,16 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from typing import Literal
 
 import numpy as np
 
+from langmem_plugin.database.encryption.master_keys import new_master_key
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.settings import Settings
 
 WORDS = re.findall(
     r"\w+",
@@ -68,10 +73,14 @@ def recalled(memory: MemoryService, owner: str, question: str) -> object:
     return memory.instructions.applicable(owner, Situation(datetime.now(UTC), message=question))
 
 
-def main(url: str, *, quick: bool) -> None:
+def main(url: str, *, quick: bool, encrypt: Literal["private", "everything"] | None) -> None:
     chance = random.Random(11)
     model = OfflineEmbeddings()
-    with MemoryService(url, embeddings=model, owner_limit=1_000_000, cache_bytes=1_000_000_000) as memory:
+    settings = Settings() if encrypt is None else Settings(keys=new_master_key(), encrypt=encrypt)
+    with (
+        open_database(settings, url) as database,
+        MemoryService(database, embeddings=model, owner_limit=1_000_000, cache_bytes=1_000_000_000) as memory,
+    ):
         fill(memory, "small", 1_000, chance)
         for number in range(50):
             condition = f'message contains "{chance.choice(WORDS)}"' if number % 2 else None
@@ -150,7 +159,8 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--database", help="an empty database; SQLite in a temporary folder if not given")
     parser.add_argument("--quick", action="store_true", help="leave out the large owners")
+    parser.add_argument("--encrypt", choices=["private", "everything"], help="with a new key; nothing if not given")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        main(asked.database or f"sqlite:///{folder}/bench.db", quick=asked.quick)
+        main(asked.database or f"sqlite:///{folder}/bench.db", quick=asked.quick, encrypt=asked.encrypt)
     report()

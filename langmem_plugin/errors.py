@@ -77,7 +77,18 @@ class TypeNotAllowed(DamagedSession):
 
 
 class DecryptionRefused(LangMemError):
-    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed."""
+    """What is stored is not what was encrypted for its place, or its key is not there; nothing was changed.
+
+    `lacks_key` says that its own key may still come back, and then it can be read again.
+    """
+
+    def __init__(self, text: str, *, lacks_key: bool = False) -> None:
+        super().__init__(text)
+        self.lacks_key = lacks_key
+
+
+class SessionRefused(DecryptionRefused, DamagedSession):
+    """The same for what a conversation holds; what merely lacks its key is never rebuilt."""
 
 
 class UnknownSession(LangMemError, LookupError):
@@ -102,10 +113,15 @@ class MemoryNotFound(LangMemError, LookupError):
 
 
 class DamagedMemory(LangMemError):
-    """What is stored of a memory or an instruction is not what was written; restore it from a backup or forget it."""
+    """What is stored of a memory or an instruction is not what was written, or is in plain and should be encrypted;
+    restore it from a backup or forget it.
+    """
 
     def __init__(self, row_ids: Sequence[str]) -> None:
-        super().__init__(f"damaged in the database: {', '.join(row_ids)}; restore a backup, or forget and tell it anew")
+        super().__init__(
+            f"damaged in the database, or not what was encrypted there: {', '.join(row_ids)}; "
+            "restore a backup, or forget and tell it anew"
+        )
         self.row_ids = row_ids
 
 

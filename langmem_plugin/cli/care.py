@@ -11,10 +11,10 @@ from langmem_plugin.cli.opening import Config, Url, in_force, opened
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.storage.conversation_doctor import examine
+from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
 from langmem_plugin.durations import told
-from langmem_plugin.errors import TypeNotAllowed
+from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
 from langmem_plugin.terminal import visible
@@ -69,6 +69,9 @@ def doctor(
         memories = examine_memories(saver.database)
         for row in memories:
             typer.echo(visible(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written"))
+        refused = examine_beside(saver)
+        for each in refused:
+            typer.echo(visible(f"{masked(each.thread)}  {each.why}"))
         damages = examine(saver)
         for damage in damages:
             typer.echo(visible(f"{damage.session_id}  {damage.what}: {damage.why}"))
@@ -77,19 +80,25 @@ def doctor(
         elif not rebuild:
             typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
             raise typer.Exit(1)
-        left = False
-        for session_id in dict.fromkeys(damage.session_id for damage in damages if rebuild):
-            try:
-                kept, lost = rebuild_session(saver, session_id)
-            except TypeNotAllowed:
-                left = True
-                typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
-            else:
-                typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+        broken = dict.fromkeys(damage.session_id for damage in damages if rebuild)
+        left = [session_id for session_id in broken if not _rebuilt(saver, session_id)]
         if memories:
             typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
-        if left or memories:
+        if left or memories or refused:
             raise typer.Exit(1)
+
+
+def _rebuilt(saver: ConversationSaver, session_id: str) -> bool:
+    try:
+        kept, lost = rebuild_session(saver, session_id)
+    except TypeNotAllowed:
+        typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
+        return False
+    except SessionRefused:
+        typer.echo(f"{session_id} left as it is: bring back the key database that it was written with, or purge it")
+        return False
+    typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
+    return True
 
 
 def _say(*lines: str) -> None:

@@ -22,6 +22,7 @@ from langmem_plugin import process_forks
 from langmem_plugin.conversation.config_keys import (
     is_automated,
 )
+from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import data_of, files_of
@@ -44,7 +45,7 @@ from langmem_plugin.conversation.storage.write_transactions import WriteTransact
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Arrival, Conversations, Turn, Turns
 from langmem_plugin.database import BULK_WORK, Database
-from langmem_plugin.database.opening import open_database
+from langmem_plugin.database.opening import open_database, refuse_encrypted
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.tenants import media_of
 from langmem_plugin.errors import InvalidInput
@@ -63,7 +64,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
     nothing else (one that somebody ended hands on nothing, and neither does a DeltaChannel). Pictures and files in
     messages go to `media`, as Settings.media says or a Media; messages keep a reference. `now` must return aware
     datetimes. Sync and async methods do the same; async ones run in `executor`. Raises InvalidInput for what cannot
-    be used, and, as Database, if it cannot be opened. Once closed, every method raises StoreUnavailable.
+    be used, and, as Database, if it cannot be opened. Once closed, every method raises StoreUnavailable. What is
+    encrypted is opened by `from_settings`; a URL or a Database without its keys raises ConfigurationError.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         else:
             self.database = Database(url_of(database), schema=schema, timeout=database_timeout)
         self._owns_database = self.database is not database
+        self._refuse_encrypted()
         Prepared.compile_all(self.database.engine.dialect)
         self.media = media if isinstance(media, Media) else Media.by_setting(media, self.database)
         self._own_executor = None if executor else process_forks.Threads("langmem-saver")
@@ -108,6 +111,14 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         self._writer = CheckpointWriter(self.sessions, shared)
         self._turns = Turns(self.database, self.sessions, shared.settle, turn_timeout, self.executor)
         self.run_writes = RunWrites(self.database, self.sessions, self._turns, shared, transactions)
+
+    def _refuse_encrypted(self) -> None:
+        try:
+            refuse_encrypted(self.database)
+        except BaseException:
+            if self._owns_database:
+                self.database.close()
+            raise
 
     @classmethod
     def from_settings(
@@ -216,7 +227,8 @@ class ConversationSaver(BaseCheckpointSaver[str]):
             if reference.sha256 is None or reference.sha256 not in files_of(connection, thread):
                 return None
             kept = data_of(connection, thread, reference.sha256)
-        return self.media.load(reference) if kept is None else kept
+        encryption = FileEncryption(self.database.encryption, thread)
+        return self.media.load(reference, encryption) if kept is None else kept
 
     # Reading
 
@@ -306,7 +318,7 @@ class ConversationSaver(BaseCheckpointSaver[str]):
         if source == target:
             raise InvalidInput("a thread cannot be copied onto itself: give another target")
         with self.database.write(patience=BULK_WORK) as connection:
-            pruning.copy(connection, source, target)
+            pruning.copy(connection, self.media, source, target)
 
     @while_open
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:

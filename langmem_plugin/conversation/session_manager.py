@@ -1,6 +1,6 @@
 """Sessions and messages as records, for code that is no graph: the same rows the checkpointer reads and writes."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from langgraph.checkpoint.base import Checkpoint, CheckpointTuple, empty_checkpo
 from langgraph.checkpoint.base.id import uuid6
 
 from langmem_plugin.conversation.media.media_reference import references_in
-from langmem_plugin.conversation.media.session_files import files_of
+from langmem_plugin.conversation.media.session_files import Files, files_of
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Client, Session
@@ -375,7 +375,7 @@ def _is_there(path: str) -> bool:
         return False
 
 
-def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Collection[str]) -> MessageRecord:
+def _record(session: Session, number: int, message: BaseMessage, row: Listed, files: Files) -> MessageRecord:
     notes = message.response_metadata.get(NOTES) or {}
     # Nobody is known to have said it, and nobody is to find it.
     role = role_of(message) if row_behind(message) is None else "unreadable"

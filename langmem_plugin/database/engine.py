@@ -6,13 +6,13 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
-from sqlalchemy import URL, Connection, Engine, make_url
+from sqlalchemy import URL, Connection, Engine, Table, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
@@ -77,6 +77,7 @@ class _Backend(Protocol):
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
     def begin(self, connection: Connection, transaction: Transaction) -> None: ...
     def check(self) -> None: ...
+    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None: ...
     def is_lost(self, connection: Connection) -> bool: ...
     def may_try_another(self, lost: Connection) -> bool: ...
     def named(self, error: BaseException | None) -> Exception | None: ...
@@ -150,6 +151,18 @@ class Database:
                 check(connection)
             yield connection
             self._backend.check()
+
+    def compact(self, tables: Sequence[Table]) -> None:
+        """Leaves nothing in the files of what was deleted or written over. Nobody else may be at work meanwhile.
+
+        What a server logs and what is in its backups is not ours to change. Raises StoreUnavailable.
+        """
+        asked = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
+        try:
+            with self._place(asked), self._connected(asked) as connection:
+                self._backend.compact(connection, asked, tables)
+        except self._driver_errors as error:
+            raise self._named(error) from error
 
     @contextlib.contextmanager
     def alone(self, name: str) -> Iterator[None]:

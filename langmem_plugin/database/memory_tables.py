@@ -46,6 +46,11 @@ class Tags(TypeDecorator[tuple[str, ...]]):
 _Number = BigInteger().with_variant(Integer(), "sqlite")
 
 
+def _sealed() -> Column[bytes]:
+    """The row's words, encrypted as one value (memory/sealed_rows.py); null where the row holds them in plain."""
+    return Column("sealed", LargeBinary)
+
+
 def _checksum() -> Column[int]:
     """Of what was written in the row (memory/checksums.py); a row without one is believed."""
     return Column("checksum", BigInteger)
@@ -96,6 +101,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Column("last_accessed", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),  # also when it left the state it was in before
+    _sealed(),
     _checksum(),
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     Index("langmem_memory_changes", "owner", "change"),
@@ -113,6 +119,12 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index(
         "langmem_memory_private", "owner", "private", sqlite_where=text("private = 1"), postgresql_where=text("private")
     ),
+    Index(
+        "langmem_memory_sealed",
+        "owner",
+        sqlite_where=text("sealed IS NOT NULL"),
+        postgresql_where=text("sealed IS NOT NULL"),
+    ),
     sqlite_with_rowid=False,
 )
 
@@ -122,7 +134,7 @@ memory_vector = Table(  # apart from `memory`: listing reads no vectors, and two
     Column("owner", Owner, primary_key=True),
     Column("model", Name, primary_key=True),
     Column("memory_id", Name, primary_key=True),
-    Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length
+    Column("vector", LargeBinary, nullable=False),  # float32, little-endian, unit length; encrypted where the memory is
     _checksum(),
     ForeignKeyConstraint(
         ["owner", "memory_id"], ["langmem_memory.owner", "langmem_memory.memory_id"], ondelete="CASCADE"
@@ -183,6 +195,7 @@ standing_instruction = Table(  # 200 at most
     Column("last_used", Instant),
     Column("created_at", Instant, nullable=False),
     Column("updated_at", Instant, nullable=False),
+    _sealed(),
     _checksum(),
     sqlite_with_rowid=False,
 )
@@ -199,6 +212,7 @@ history_message = Table(  # what was said, by whom: 110,000 at most; numbered by
     Column("said_at", Instant, nullable=False),
     # The session of this database that it was said in: whatever deletes that deletes this. Null for any other.
     Column("of_session", Name, ForeignKey(session.c.session_id, ondelete="CASCADE")),
+    _sealed(),
     _checksum(),
     ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     Index("langmem_history_changes", "owner", "change"),

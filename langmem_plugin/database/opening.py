@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
-from sqlalchemy import Connection, insert, make_url, select, update
+from sqlalchemy import Connection, make_url, select, update
 from sqlalchemy.schema import CreateSchema
 
 from langmem_plugin.database.conversation_tables import incoming, session
@@ -16,12 +16,14 @@ from langmem_plugin.database.encryption.master_keys import MasterKeys
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.people_tables import person
+from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.database.tenants import database_of
 from langmem_plugin.database.upkeep_tables import upkeep
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.settings import Settings
 
-_NOTE = "encrypted:"
+_NOTE, _UNFINISHED = "encrypted:", "to-"  # then a scope, and the id of the key database
+_IN_WORDS = {"private": "private memories", "everything": "everything"}
 _Begun = Callable[[], AbstractContextManager[Connection]]
 
 
@@ -39,38 +41,72 @@ def open_database(settings: Settings, url: str | None = None, *, converting: boo
             opened.callback(encryption.close)
         database = Database(where, schema=schema, timeout=settings.database_timeout, encryption=encryption)
         opened.callback(database.close)
-        noted = _noted(database)
-        wanted = f"{_NOTE}{settings.encrypt}:{encryption.store_id}"
-        if encryption.store_id is None:
-            if noted is not None:
-                raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
-        elif noted != wanted and not converting:
-            _refuse_other(noted, wanted)
-            with database.write() as connection:
-                if _holds_rows(connection):
-                    raise ConfigurationError(
-                        "the database holds rows that are not encrypted: run `langmem keys encrypt` once, or leave out "
-                        "LANGMEM_KEYS"
-                    )
-                connection.execute(insert(upkeep), {"name": wanted, "noted_at": datetime.now(UTC)})
+        if settings.keys is None:
+            refuse_encrypted(database)
+        else:
+            _check(database, settings, converting=converting)
         opened.pop_all()
         return database
 
 
+def note_converting(connection: Connection, settings: Settings, encryption: Encryption) -> None:
+    """Until `note_encrypted` nobody opens the database but to go on with this."""
+    _note(connection, f"{_UNFINISHED}{settings.encrypt}", encryption)
+
+
 def note_encrypted(connection: Connection, settings: Settings, encryption: Encryption) -> None:
     """Once all that is stored is encrypted as the settings say: from then on anything else is refused."""
-    wanted = {"name": f"{_NOTE}{settings.encrypt}:{encryption.store_id}", "noted_at": datetime.now(UTC)}
-    if not connection.execute(update(upkeep).where(upkeep.c.name.startswith(_NOTE)).values(wanted)).rowcount:
-        connection.execute(insert(upkeep), wanted)
+    _note(connection, settings.encrypt, encryption)
 
 
-def _refuse_other(noted: str | None, wanted: str) -> None:
+def refuse_encrypted(database: Database) -> None:
+    """For whoever was given no keys. Raises ConfigurationError: what they wrote could be read by anybody."""
+    if database.encryption.store_id is None and _noted(database) is not None:
+        raise ConfigurationError("the database is encrypted: set LANGMEM_KEYS to the keys it was written with")
+
+
+def state_of(database: Database) -> str:
+    """What of it is encrypted, in words."""
+    noted = _noted(database)
     if noted is None:
-        return
-    if noted.rpartition(":")[2] != wanted.rpartition(":")[2]:
-        raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
-    if noted.startswith(f"{_NOTE}everything:"):
+        return "nothing"
+    state = noted.split(":")[1]
+    unfinished = ", but not to the end: run `langmem keys encrypt` again" if state.startswith(_UNFINISHED) else ""
+    return f"{_IN_WORDS[state.removeprefix(_UNFINISHED)]}{unfinished}"
+
+
+def _note(connection: Connection, state: str, encryption: Encryption) -> None:
+    wanted = {"name": f"{_NOTE}{state}:{encryption.store_id}", "noted_at": datetime.now(UTC)}
+    if not connection.execute(update(upkeep).where(upkeep.c.name.startswith(_NOTE)).values(wanted)).rowcount:
+        connection.execute(insert_unless_there(upkeep)[connection.dialect.name], wanted)
+
+
+def _check(database: Database, settings: Settings, *, converting: bool) -> None:
+    """Whether what is noted there is as the settings say; a new database is noted so. Raises ConfigurationError."""
+    noted, encryption = _noted(database), database.encryption
+    if noted is not None:
+        _, state, of_store = noted.split(":")
+        if of_store != encryption.store_id:
+            raise ConfigurationError("key_database is not the one whose keys encrypted this database: name that one")
+        if state != settings.encrypt:
+            _refuse_other(state, settings.encrypt, converting=converting)
+    elif not converting:
+        with database.write() as connection:
+            if _holds_rows(connection):
+                raise ConfigurationError(
+                    "the database holds rows that are not encrypted: run `langmem keys encrypt` once, or leave out "
+                    "LANGMEM_KEYS"
+                )
+            note_encrypted(connection, settings, encryption)
+
+
+def _refuse_other(state: str, scope: str, *, converting: bool) -> None:
+    if state.endswith("everything") and scope != "everything":
         raise ConfigurationError('everything in this database is encrypted: leave the setting encrypt at "everything"')
+    if converting:
+        return
+    if state.startswith(_UNFINISHED):
+        raise ConfigurationError("the database is not encrypted to the end: run `langmem keys encrypt` again")
     raise ConfigurationError(
         "only private memories in this database are encrypted: run `langmem keys encrypt` to encrypt everything"
     )

@@ -2,12 +2,12 @@
 
 import math
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
 
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
@@ -148,6 +148,13 @@ class PostgreSQL:
 
     def check(self) -> None:
         """The server itself knows where it writes to."""
+
+    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None:
+        """Each table is written anew, and closed to everybody meanwhile."""
+        raw: PatientConnection = driver(connection)
+        for table in tables:
+            raw.first_answer_by, raw.patience = None, transaction.patience
+            raw.execute(f"VACUUM (FULL) {connection.dialect.identifier_preparer.format_table(table)}")
 
     def is_lost(self, connection: Connection) -> bool:
         raw: PatientConnection = driver(connection)

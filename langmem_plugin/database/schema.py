@@ -80,9 +80,7 @@ class Name(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if isinstance(value, str) and len(to_store(value).encode()) > _LONGEST_NAME:
-            raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
-        return value
+        return name_to_store(value) if isinstance(value, str) else value
 
 
 class GivenName(TypeDecorator[str]):
@@ -100,6 +98,13 @@ class GivenName(TypeDecorator[str]):
         if value is None or not value.startswith(_ESCAPED):
             return value
         return str(json.loads(value.removeprefix(_ESCAPED)))
+
+
+def name_to_store(text: str) -> str:
+    """The text itself. Raises InvalidInput if it is too long for a Name, or PostgreSQL could not store it."""
+    if len(to_store(text).encode()) > _LONGEST_NAME:
+        raise InvalidText(f"a key, tag, category or id has at most {_LONGEST_NAME} bytes: this has more")
+    return text
 
 
 def to_store(text: str) -> str:

@@ -5,11 +5,11 @@ import os
 import sqlite3
 import stat
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from langmem_plugin import process_forks
@@ -62,8 +62,7 @@ class SQLite:
 
     def begin(self, connection: Connection, transaction: Transaction) -> None:
         """A read has one consistent view; a write waits for those of other processes."""
-        milliseconds = max(1, round(transaction.seconds_left * _TENTHS)) * 1_000 // _TENTHS
-        _set(connection, "busy_timeout", milliseconds)
+        _wait(connection, transaction)
         if transaction.writes:
             _set(connection, "synchronous", "FULL" if transaction.durable else "NORMAL")
         # A write that began as a read fails at once with "locked" when another writer was faster.
@@ -73,6 +72,14 @@ class SQLite:
         """Raises StoreUnavailable if what is committed would go to a file that is no longer there."""
         if self._file:
             self._file.check()
+
+    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None:  # noqa: ARG002
+        """The whole file at once, and its write-ahead log with it."""
+        _wait(connection, transaction)
+        driver(connection).execute("VACUUM")
+        is_busy, _, _ = driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            raise StoreUnavailable("other processes have the database open: stop them, and try again")
 
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
         return False
@@ -163,6 +170,11 @@ def _refuse_others_place(path: Path) -> None:
             f"everybody may write to {path.parent}, and {path.name} is a link or another user's file there: move the"
             " database to a folder of its own (chmod 700)"
         )
+
+
+def _wait(connection: Connection, transaction: Transaction) -> None:
+    milliseconds = max(1, round(transaction.seconds_left * _TENTHS)) * 1_000 // _TENTHS
+    _set(connection, "busy_timeout", milliseconds)
 
 
 def _set(connection: Connection, setting: str, value: Any) -> None:

@@ -6,17 +6,24 @@ from datetime import datetime
 
 from sqlalchemy import Connection, select
 
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.models import LIVE, Status, bare
+from langmem_plugin.memory.sealed_rows import blinded_digest
 
 
-def digest_of(salt: bytes, text: str, key: str | None) -> bytes:
-    """Equal for texts that say the same under the same key, and different for every owner."""
-    return hashlib.blake2b(
-        f"{key or ''}\n{bare(text)}".encode("utf-8", "surrogatepass"), key=salt, digest_size=16
-    ).digest()
+def digest_of(encryption: Encryption, owner: str, salt: bytes, text: str, key: str | None) -> bytes:
+    """Equal for texts that say the same under the same key, and different for every owner.
+
+    With keys it is the owner's own that makes it, for plain rows too: a text that is encrypted in one of them is
+    found, and with the salt, which lies beside, nobody can tell whether they have guessed it.
+    """
+    said = f"{key or ''}\n{bare(text)}"
+    if encryption.private.encrypts:
+        return blinded_digest(encryption, owner, said)
+    return hashlib.blake2b(said.encode("utf-8", "surrogatepass"), key=salt, digest_size=16).digest()
 
 
 def known(

@@ -3,17 +3,25 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, or_
+from sqlalchemy import ColumnElement, false, or_
 
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.memory.models import Filter, Status, as_tags
+from langmem_plugin.memory.sealed_rows import as_stored
 
 
 def matching(
-    owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+    encryption: Encryption, owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
     """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
-    return [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
+    fitting = [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
+    if where.categories:
+        fitting.append(memory.c.category.in_(as_stored(encryption, owner, memory.c.category, where.categories)))
+    for tag in as_tags(where.tags):
+        stored = as_stored(encryption, owner, memory.c.tags, [tag])
+        fitting.append(or_(false(), *(memory.c.tags.contains(f"\n{each}\n", autoescape=True) for each in stored)))
+    return fitting
 
 
 def in_session(
@@ -28,12 +36,10 @@ def _fitting(where: Filter, statuses: Sequence[Status], valid_at: datetime | Non
     wanted_rows: list[ColumnElement[bool]] = [memory.c.status.in_(statuses)]
     for column, wanted in (
         (memory.c.fact_type, where.fact_types),
-        (memory.c.category, where.categories),
         (memory.c.session_id, where.sessions),
     ):
         if wanted:
             wanted_rows.append(column.in_(wanted))
-    wanted_rows.extend(memory.c.tags.contains(f"\n{tag}\n", autoescape=True) for tag in as_tags(where.tags))
     if where.created_after is not None:
         wanted_rows.append(memory.c.created_at >= where.created_after)
     if where.created_before is not None:

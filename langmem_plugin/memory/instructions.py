@@ -22,15 +22,23 @@ from sqlalchemy import (
 )
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import standing_instruction as table
-from langmem_plugin.errors import DamagedMemory, InstructionNotFound, InvalidInput, TooManyInstructions
+from langmem_plugin.errors import (
+    DamagedMemory,
+    DecryptionRefused,
+    InstructionNotFound,
+    InvalidInput,
+    TooManyInstructions,
+)
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.conditions import Situation, parsed
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, all_rows
 from langmem_plugin.memory.instruction_conflicts import opposed, overruled, withdraws
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.sealed_rows import seal, unseal
 from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
 MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
@@ -38,6 +46,14 @@ _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
 STORED = [
     (type_coerce(column, BigInteger) if column.name in _INSTANTS else column).label(column.name) for column in table.c
 ]
+_WORDS = ("text", "condition")
+_BESIDE = (
+    *_WORDS,
+    "priority",
+    "active",
+    "expires_at",
+    "created_at",
+)  # of an encrypted row, as they were when it was sealed
 _JUST = timedelta(hours=1)
 _OF_MESSAGES = uuid.UUID("b7a4ff3e-6f0c-5d65-9a35-2f8f6d1d6c11")
 _IF_THEN = re.compile(r"\A\s*+if\s(?P<condition>.+?)\sthen\s(?P<text>.+)", re.IGNORECASE | re.DOTALL)
@@ -289,7 +305,8 @@ class StandingInstructions:
     def _listed(self, connection: Connection, owner: str, *chosen: ColumnElement[bool]) -> list[Instruction]:
         order = (table.c.priority.desc(), table.c.created_at.desc(), table.c.instruction_id)
         rows = all_rows(connection, select(*STORED).where(table.c.owner == owner, *chosen).order_by(*order))
-        found = {row.instruction_id: as_instruction(row) for row in rows}
+        encryption = encryption_of(connection)
+        found = {row.instruction_id: as_instruction(row, encryption) for row in rows}
         for instruction_id in [each for each, made in found.items() if made is None]:
             self._damages.report("instruction", owner, instruction_id)
         return [made for made in found.values() if made is not None]
@@ -300,7 +317,7 @@ class StandingInstructions:
         )
         if not rows:
             raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
-        made = as_instruction(rows[0])
+        made = as_instruction(rows[0], encryption_of(connection))
         if made is None:
             raise DamagedMemory([instruction_id])
         return made
@@ -345,12 +362,16 @@ def _stored(connection: Connection, made: Instruction) -> Instruction:
     held = select(func.count()).select_from(table).where(table.c.owner == made.owner)
     if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
         raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
-    return insert_new(connection, table.c.instruction_id, [made], lambda _, each: as_values(each), _renamed)[0]
+    encryption = encryption_of(connection)
+    return insert_new(
+        connection, table.c.instruction_id, [made], lambda _, each: as_values(each, encryption), _renamed
+    )[0]
 
 
 def _rewrite(connection: Connection, after: Instruction) -> None:
+    values = as_values(after, encryption_of(connection))
     connection.execute(
-        update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(**as_values(after))
+        update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(values)
     )
 
 
@@ -383,23 +404,36 @@ def _renamed(made: Instruction) -> Instruction:
     return made.model_copy(update={"id": str(uuid.uuid4())})
 
 
-def as_values(made: Instruction) -> dict[str, Any]:
+def as_values(made: Instruction, encryption: Encryption) -> dict[str, Any]:
+    """The columns of `made`; its words encrypted where everything is."""
     values = made.model_dump()
     values["instruction_id"] = values.pop("id")
-    return values | {"checksum": _checksum(made)}
+    if not encryption.everything.encrypts:
+        return values | {"sealed": None, "checksum": _checksum(made)}
+    words = {name: values[name] for name in _WORDS}
+    stored = values | {"text": "", "condition": None}
+    sealed = seal(encryption.everything, _place(made.owner, made.id), words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
 
 
-def as_instruction(row: AnyRow) -> Instruction | None:
-    """Of a row of STORED; None where it does not hold what was written."""
+def as_instruction(row: AnyRow, encryption: Encryption) -> Instruction | None:
+    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
     values = {column.name: value for column, value in zip(table.c, row, strict=True)}
-    written = values.pop("checksum")
+    written, sealed = values.pop("checksum"), values.pop("sealed")
     try:
         for name in _INSTANTS:
             values[name] = checksums.instant(values[name])
+        if sealed is not None or encryption.everything.encrypts:
+            place = _place(values["owner"], values["instruction_id"])
+            values |= unseal(encryption.everything, place, sealed, [values[name] for name in _BESIDE])
         made = Instruction(id=values.pop("instruction_id"), **values)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, DecryptionRefused):
         return None
-    return made if written in (None, _checksum(made)) else None
+    return made if sealed is not None or written in (None, _checksum(made)) else None
+
+
+def _place(owner: str, instruction_id: str) -> Place:
+    return Place(table.name, "sealed", owner, (instruction_id,))
 
 
 def _checksum(made: Instruction) -> int:

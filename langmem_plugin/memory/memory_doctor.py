@@ -4,15 +4,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, Table, select
+from sqlalchemy import Column, Select, Table, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
 from langmem_plugin.memory import instructions
-from langmem_plugin.memory.checksums import vector_is_whole
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
 from langmem_plugin.memory.memory_rows import STORED, as_memory
 from langmem_plugin.memory.search import message_rows
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, opened_vector, vector_place
 
 
 @dataclass(frozen=True)
@@ -28,30 +29,38 @@ def examine(database: Database) -> list[DamagedRow]:
 
 
 def _damaged(database: Database) -> Iterator[DamagedRow]:
+    encryption = database.encryption
     with database.read() as connection:
         for kind, statement, read in _READINGS:
             for row in each_row(connection, statement):
-                if read(row) is None:
+                if read(row, encryption) is None:
                     yield DamagedRow(kind, row[0], row[1])
 
 
-def _vector(row: AnyRow) -> bytes | None:
+def _memory_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
+    owner, row_id, model, *held = row
+    return opened_vector(encryption, vector_place(memory_vector, owner, model, row_id), HeldVector(*held))
+
+
+def _message_vector(row: AnyRow, encryption: Encryption) -> bytes | None:
     owner, row_id, model, stored, checksum = row
-    return stored if vector_is_whole(owner, model, row_id, stored, checksum) else None
+    held = HeldVector(stored, checksum, encryption.everything.encrypts)
+    return opened_vector(encryption, vector_place(history_vector, owner, model, row_id), held)
 
 
-_VECTORS: list[tuple[Kind, Table, str]] = [
-    ("memory vector", memory_vector, "memory_id"),
-    ("message vector", history_vector, "message_id"),
-]
+def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
+    return select(table.c.owner, row_id, table.c.model, table.c.vector, table.c.checksum)
+
 
 # Each row begins with the owner and the id, and is read as None where it does not hold what was written.
-_READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow], object | None]]] = [
+_READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
     ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
     ("instruction", select(*instructions.STORED), instructions.as_instruction),
     ("message", select(*message_rows.STORED), message_rows.as_message),
-    *(
-        (kind, select(table.c.owner, table.c[name], table.c.model, table.c.vector, table.c.checksum), _vector)
-        for kind, table, name in _VECTORS
+    (
+        "memory vector",
+        _vectors(memory_vector, memory_vector.c.memory_id).add_columns(SEALED).join(memory, OF_MEMORY),
+        _memory_vector,
     ),
+    ("message vector", _vectors(history_vector, history_vector.c.message_id), _message_vector),
 ]

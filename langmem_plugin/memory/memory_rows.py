@@ -8,12 +8,17 @@ from typing import Any
 from pydantic import ValidationError
 from sqlalchemy import BigInteger, Column, ColumnElement, Text, cast, type_coerce
 
+from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.database.schema import to_store
+from langmem_plugin.errors import DecryptionRefused, InvalidInput
+from langmem_plugin.facts.attributes import attribute_of
+from langmem_plugin.facts.sensitive import kinds_of
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
 from langmem_plugin.memory.models import Memory, as_tags
+from langmem_plugin.memory.sealed_rows import blinded, blinded_slot, seal, unseal, words_alone
 
 log = event_log(__name__)
 
@@ -31,6 +36,15 @@ _INSTANTS = (
     "updated_at",
 )
 _SINCE_CHECKSUMS = ("slot", "quote", "said_at", "valid_from", "valid_to")
+_WORDS = ("text", "summary_text", "quote", "key", "category", "tags", "metadata", "slot", "source_id")
+_BLINDED = ("key", "category", "source_id")
+FOUND_BY = ("sealed", *_BLINDED, "slot", "tags")  # of an encrypted row, what only its owner's key makes
+# What else of an encrypted row is believed only as it was when it was sealed.
+_BESIDE = (
+    *_WORDS,
+    *("fact_type", "confidence", "source_type", "session_id", "private", "superseded_by"),
+    *("said_at", "valid_from", "valid_to", "expires_at", "created_at"),
+)
 
 
 def _as_stored(column: Column[Any]) -> ColumnElement[Any]:
@@ -48,19 +62,60 @@ _COLUMNS: list[Column[Any]] = [
 STORED: list[ColumnElement[Any]] = [_as_stored(column).label(column.name) for column in _COLUMNS]
 
 
-def as_memory(row: AnyRow) -> Memory | None:
-    """Of a row that begins with the columns STORED; None where it does not hold what was written."""
+def as_memory(row: AnyRow, encryption: Encryption) -> Memory | None:
+    """Of a row that begins with the columns STORED; None where it does not hold what was written.
+
+    Nor is a plain row believed where it should be encrypted.
+    """
     values = {column.name: value for column, value in zip(_COLUMNS, row, strict=False)}
-    written = values.pop("checksum")
+    written, sealed = values.pop("checksum"), values.pop("sealed")
     try:
         for name in _INSTANTS:
             values[name] = checksums.instant(values[name])
         values["tags"] = values["tags"].strip("\n").split("\n") if values["tags"] else ()
         values["metadata"] = json.loads(values["metadata"])
+        if sealed is not None:
+            place = _place(values["owner"], values["memory_id"])
+            values |= unseal(encryption.private, place, sealed, [values[name] for name in _BESIDE])
+        elif is_wrongly_plain(encryption, values["private"]):
+            return None
         made = Memory(id=values.pop("memory_id"), **values)
-    except (TypeError, ValueError, OverflowError, AttributeError):
+    except (TypeError, ValueError, OverflowError, AttributeError, DecryptionRefused):
         return None
-    return made if written in (None, checksum_of(made)) else None
+    return made if sealed is not None or written in (None, checksum_of(made)) else None
+
+
+def is_wrongly_plain(encryption: Encryption, private: Any) -> bool:
+    """Whether a row that is not encrypted should be. (What is sensitive changes with the tables of words.)"""
+    return encryption.everything.encrypts or (encryption.private.encrypts and bool(private))
+
+
+def searched(
+    encryption: Encryption, owner: str, memory_id: str, plain: tuple[Any, Any, Any], *, private: Any, sealed: Any
+) -> tuple[Any, Any, Any] | None:
+    """(text, category, tags as in a plain row) before the row is looked at whole, as it is when it is shown; None
+    where they cannot be had. `plain` are the three columns.
+    """
+    if sealed is None:
+        return None if is_wrongly_plain(encryption, private) else plain
+    try:
+        words = words_alone(encryption.private, _place(owner, memory_id), sealed)
+    except DecryptionRefused:
+        return None
+    return words["text"], words["category"], "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
+
+
+def should_be_sealed(made: Memory, encryption: Encryption) -> bool:
+    """What is private or sensitive, or everything; asked whenever a memory is stored or changed."""
+    if encryption.everything.encrypts or not encryption.private.encrypts:
+        return encryption.everything.encrypts
+    named = [each.replace("_", " ") for each in (made.key, made.category, *made.tags) if each is not None]
+    words = "\n".join([*named, *filter(None, (made.text, made.summary_text, made.quote))])
+    return (
+        made.private
+        or bool(kinds_of(words))  # e-mail and IP addresses too, about which nobody is asked
+        or (made.slot is not None and attribute_of(made.slot.partition("/")[2]).sensitive)
+    )
 
 
 def checksum_of(made: Memory) -> int:
@@ -101,11 +156,33 @@ def validated(values: Mapping[str, Any]) -> Memory:
         raise InvalidInput(f"{field} of a memory: {first['msg']}") from error
 
 
-def as_values(made: Memory) -> dict[str, Any]:
-    """The columns of `made`, except those that are the database's own."""
+def as_values(made: Memory, encryption: Encryption, *, sealed: bool | None = None) -> dict[str, Any]:
+    """The columns of `made`, except those that are the database's own; encrypted if need be, or as `sealed` says."""
     values = made.model_dump()
     values["memory_id"] = values.pop("id")
-    return values | {"checksum": checksum_of(made)}
+    if should_be_sealed(made, encryption) if sealed is None else sealed:
+        return _sealed(values, encryption)
+    return values | {"sealed": None, "checksum": checksum_of(made)}
+
+
+def _sealed(values: dict[str, Any], encryption: Encryption) -> dict[str, Any]:
+    """No checksum: it would tell whether a guess at the words is right."""
+    owner = values["owner"]
+    words = {name: values[name] for name in _WORDS}
+    for name in ("text", "summary_text", "quote"):
+        to_store(words[name] or "")
+    stored: dict[str, Any] = values | {"text": "", "summary_text": None, "quote": None, "metadata": {}}
+    for name in _BLINDED:
+        stored[name] = None if words[name] is None else blinded(encryption, owner, memory.c[name], words[name])
+    stored["slot"] = None if words["slot"] is None else blinded_slot(encryption, owner, memory.c.slot, words["slot"])
+    stored["tags"] = tuple(blinded(encryption, owner, memory.c.tags, tag) for tag in words["tags"])
+    place = _place(owner, values["memory_id"])
+    sealed = seal(encryption.private, place, words, [stored[name] for name in _BESIDE])
+    return stored | {"sealed": sealed, "checksum": None}
+
+
+def _place(owner: str, memory_id: str) -> Place:
+    return Place(memory.name, "sealed", owner, (memory_id,))
 
 
 def checked(fields: Mapping[str, Any]) -> dict[str, Any]:

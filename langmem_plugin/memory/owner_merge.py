@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_collection, memory_owner
 from langmem_plugin.database.memory_tables import standing_instruction as instruction
 from langmem_plugin.database.schema import in_parts, upsert
@@ -23,6 +24,7 @@ from langmem_plugin.memory.owner_move import OwnerMove
 from langmem_plugin.memory.reconciler import WEIGHED, stated
 from langmem_plugin.memory.reconciliation import Decision, decided
 from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.sealed_rows import blinded_slot
 
 log = event_log(__name__)
 
@@ -104,13 +106,17 @@ class OwnerMerge:
     def _facts_of_both(self, connection: Connection, owner: str, moved: Sequence[str]) -> list[list[Memory]]:
         """The facts of one slot, or of the same words, where both had some."""
         arrived = set(moved)
-        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest)
+        columns = select(memory.c.memory_id, memory.c.slot, memory.c.text_digest, memory.c.sealed.is_(None))
         rows = connection.execute(columns.where(memory.c.owner == owner, memory.c.status.in_(WEIGHED))).all()
+        encryption = encryption_of(connection)
         groups: defaultdict[object, list[str]] = defaultdict(list)
-        for memory_id, slot, digest in rows:
+        for memory_id, slot, digest, is_plain in rows:
             groups[bytes(digest)].append(memory_id)
             if slot is not None:
-                groups[slot].append(memory_id)
+                # A plain one may be about the same as one that is encrypted.
+                blind = is_plain and encryption.private.encrypts
+                named = blinded_slot(encryption, owner, memory.c.slot, slot) if blind else slot
+                groups[named].append(memory_id)
         shared = [ids for ids in groups.values() if len({each in arrived for each in ids}) > 1]
         found: dict[str, Memory] = {}
         for part in in_parts(list({each for ids in shared for each in ids})):
@@ -216,7 +222,9 @@ def _silenced(connection: Connection, owner: str, arrived: Sequence[str]) -> lis
         connection,
         select(*instructions.STORED).where(instruction.c.owner == owner, instruction.c.active).order_by(*order),
     )
-    held = [made for made in map(instructions.as_instruction, rows) if made is not None]
+    encryption = encryption_of(connection)
+    read = (instructions.as_instruction(row, encryption) for row in rows)
+    held = [made for made in read if made is not None]
     ours = set(arrived)
     said = {(each.text, each.condition) for each in held if each.id not in ours and each.expires_at is None}
     silenced = [each.id for each in held if each.id in ours and (each.text, each.condition) in said]
@@ -233,11 +241,12 @@ def _silenced(connection: Connection, owner: str, arrived: Sequence[str]) -> lis
 
 def _set_active(connection: Connection, owner: str, instruction_id: str, *, active: bool) -> None:
     here = (instruction.c.owner == owner, instruction.c.instruction_id == instruction_id)
+    encryption = encryption_of(connection)
     for row in all_rows(connection, select(*instructions.STORED).where(*here)):
-        made = instructions.as_instruction(row)
+        made = instructions.as_instruction(row, encryption)
         if made is not None and made.active is not active:
-            values = instructions.as_values(made.model_copy(update={"active": active}))
-            connection.execute(update(instruction).where(*here).values(active=active, checksum=values["checksum"]))
+            values = instructions.as_values(made.model_copy(update={"active": active}), encryption)
+            connection.execute(update(instruction).where(*here).values(values))
 
 
 def _marks_moved(connection: Connection, source: str, target: str) -> list[str]:

@@ -18,6 +18,7 @@ from sqlalchemy import (
     update,
 )
 
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
@@ -28,12 +29,12 @@ from langmem_plugin.database.memory_tables import (
 )
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory import instructions
-from langmem_plugin.memory.checksums import of_vector, vector_is_whole
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.duplicates import digest_of
-from langmem_plugin.memory.memory_rows import STORED, as_memory, checksum_of
+from langmem_plugin.memory.memory_rows import FOUND_BY, STORED, as_memory, as_values
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.search import message_rows
+from langmem_plugin.memory.stored_vectors import HeldVector, opened_vector, vector_place, vector_values
 
 Renamed = Mapping[str, str]
 """New ids by the old, where the new owner had a row of the same id already."""
@@ -42,13 +43,16 @@ Renamed = Mapping[str, str]
 class OwnerMove:
     """From `source` to `target`, inside a write transaction: every row, whatever its state, damaged ones as they are.
 
-    Rows that arrive take new change numbers, and the owner they leave starts its readers again.
+    Rows that arrive take new change numbers, and the owner they leave starts its readers again. What is encrypted is
+    encrypted anew with the key of who gets it; what cannot be decrypted stays as it is, so that nobody can read it
+    there, and can be read again where it is given back.
     """
 
     def __init__(self, connection: Connection, source: str, target: str) -> None:
         self._connection = connection
         self._source = source
         self._target = target
+        self._encryption = encryption_of(connection)
         for owner in sorted((source, target)):  # in one order, whoever moves what
             begin_change(connection, owner)
         begin_removal(connection, source)
@@ -80,11 +84,12 @@ class OwnerMove:
         rows = all_rows(self._connection, select(*instructions.STORED).where(*here))
         self._connection.execute(update(table).where(*here).values(owner=self._target))
         for row in rows:
-            made = instructions.as_instruction(row)
+            made = instructions.as_instruction(row, self._encryption)
             if made is not None:
-                values = instructions.as_values(made.model_copy(update={"owner": self._target}))
+                values = instructions.as_values(made.model_copy(update={"owner": self._target}), self._encryption)
                 there = (table.c.owner == self._target, table.c.instruction_id == made.id)
-                self._connection.execute(update(table).where(*there).values(checksum=values["checksum"]))
+                anew = {name: values[name] for name in ("sealed", "checksum")}
+                self._connection.execute(update(table).where(*there).values(anew))
         return [row.instruction_id for row in rows]
 
     def _part_of_memories(self, part: Sequence[str], names: Renamed, before: dict[str, str]) -> dict[str, str]:
@@ -100,19 +105,22 @@ class OwnerMove:
         number, salt = begin_change(self._connection, self._target, len(rows))
         for table in (memory, memory_vector, memory_access):
             self._copy(table, table.c.memory_id, renamed)
-        values = []
+        values, sealed_values = [], []
         for change, row in enumerate(rows, number + 1 - len(rows)):
-            new, made = renamed[row.memory_id], as_memory(row)
+            new, made = renamed[row.memory_id], as_memory(row, self._encryption)
             digest, checksum, by = row.text_digest, row.checksum, row.superseded_by
             if made is not None:
                 by = names.get(by, (before | renamed).get(by, by))
                 made = made.model_copy(update={"id": new, "owner": self._target, "superseded_by": by})
-                digest, checksum = digest_of(salt, made.text, made.key), checksum_of(made)
+                digest = digest_of(self._encryption, self._target, salt, made.text, made.key)
+                anew = as_values(made, self._encryption, sealed=row.sealed is not None)
+                checksum = anew["checksum"]
+                if row.sealed is not None:
+                    sealed_values.append({f"new_{name}": anew[name] for name in FOUND_BY} | {"of_id": new})
             values.append({"of_id": new, "n": change, "d": digest, "c": checksum, "s": by})
+        arrived = update(memory).where(memory.c.owner == self._target, memory.c.memory_id == bindparam("of_id"))
         self._connection.execute(
-            update(memory)
-            .where(memory.c.owner == self._target, memory.c.memory_id == bindparam("of_id"))
-            .values(
+            arrived.values(
                 change=bindparam("n"),
                 position=bindparam("n"),
                 text_digest=bindparam("d"),
@@ -121,7 +129,11 @@ class OwnerMove:
             ),
             values,
         )
-        self._vectors_checked(memory_vector, memory_vector.c.memory_id, renamed)
+        if sealed_values:
+            anew_encrypted: dict[str, Any] = {name: bindparam(f"new_{name}") for name in FOUND_BY}
+            self._connection.execute(arrived.values(anew_encrypted), sealed_values)
+        sealed_ids = {row.memory_id for row in rows if row.sealed is not None}
+        self._vectors_anew(memory_vector, memory_vector.c.memory_id, renamed, sealed_ids)
         return renamed
 
     def _part_of_messages(self, part: Sequence[str], names: Renamed) -> dict[str, str]:
@@ -142,18 +154,21 @@ class OwnerMove:
             self._copy(each, each.c.message_id, renamed)
         values = []
         for change, row in enumerate(rows, number + 1 - len(rows)):
-            new, message, checksum = renamed[row.message_id], message_rows.as_message(row), row.checksum
+            new, message = renamed[row.message_id], message_rows.as_message(row, self._encryption)
+            sealed, checksum = row.sealed, row.checksum
             if message is not None:
                 named = replace(message, message_id=new)
-                checksum = message_rows.checksum_of(self._target, named, row.of_session)
-            values.append({"of_id": new, "n": change, "c": checksum})
+                anew = message_rows.as_values(self._target, named, row.of_session, self._encryption)
+                sealed, checksum = anew["sealed"], anew["checksum"]
+            values.append({"of_id": new, "n": change, "x": sealed, "c": checksum})
         self._connection.execute(
             update(table)
             .where(table.c.owner == self._target, table.c.message_id == bindparam("of_id"))
-            .values(change=bindparam("n"), checksum=bindparam("c")),
+            .values(change=bindparam("n"), sealed=bindparam("x"), checksum=bindparam("c")),
             values,
         )
-        self._vectors_checked(history_vector, history_vector.c.message_id, renamed)
+        sealed_ids = set(renamed) if self._encryption.everything.encrypts else set()
+        self._vectors_anew(history_vector, history_vector.c.message_id, renamed, sealed_ids)
         return renamed
 
     def _copy(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
@@ -172,24 +187,30 @@ class OwnerMove:
             for each in [here.where(table.c.model == model) for model in self._models(table)] or [here]:
                 self._connection.execute(insert(table).from_select(names, each))
 
-    def _vectors_checked(self, table: Table, id_column: Column[Any], renamed: Renamed) -> None:
-        """Writes anew the checksums of those that are whole: they hold the owner."""
+    def _vectors_anew(self, table: Table, id_column: Column[Any], renamed: Renamed, sealed: set[str]) -> None:
+        """Writes anew the checksums of those that are whole, and those that are encrypted: both hold the owner."""
         source, target = self._source, self._target
-        held = select(table.c.model, id_column, table.c.vector, table.c.checksum)
-        here = held.where(table.c.owner == source, id_column.in_(renamed))
+        columns = select(table.c.model, id_column, table.c.vector, table.c.checksum)
+        here = columns.where(table.c.owner == source, id_column.in_(renamed))
         rows = [
             row
             for model in self._models(table)
             for row in self._connection.execute(here.where(table.c.model == model)).all()
         ]
-        values = [
-            {"of_model": model, "of_id": renamed[old], "c": of_vector(target, model, renamed[old], vector)}
-            for model, old, vector, checksum in rows
-            if vector_is_whole(source, model, old, vector, checksum)
-        ]
-        if values:
-            there = (table.c.owner == target, table.c.model == bindparam("of_model"), id_column == bindparam("of_id"))
-            self._connection.execute(update(table).where(*there).values(checksum=bindparam("c")), values)
+        values: dict[bool, list[dict[str, Any]]] = {False: [], True: []}
+        for model, old, stored, checksum in rows:
+            is_sealed, new = old in sealed, renamed[old]
+            held = HeldVector(stored, checksum, is_sealed)
+            whole = opened_vector(self._encryption, vector_place(table, source, model, old), held)
+            if whole is not None:
+                anew = vector_values(self._encryption, vector_place(table, target, model, new), whole, sealed=is_sealed)
+                beside = {"v": anew["vector"]} if is_sealed else {"c": anew["checksum"]}
+                values[is_sealed].append({"of_model": model, "of_id": new, **beside})
+        there = (table.c.owner == target, table.c.model == bindparam("of_model"), id_column == bindparam("of_id"))
+        for is_sealed, column, name in ((False, "checksum", "c"), (True, "vector", "v")):
+            if values[is_sealed]:
+                written = update(table).where(*there).values({column: bindparam(name)})
+                self._connection.execute(written, values[is_sealed])
 
     def _models(self, table: Table) -> list[str]:
         if "model" not in table.c:

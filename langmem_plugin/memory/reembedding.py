@@ -10,29 +10,42 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, Table, and_, delete, func, select, tuple_, update
 
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_message, history_vector, memory, memory_vector
 from langmem_plugin.memory.background_thread import BackgroundThread
 from langmem_plugin.memory.damaged_rows import AnyRow, Damages, Kind, all_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import to_bytes
 from langmem_plugin.memory.index.vector_index import VectorIndex
+from langmem_plugin.memory.memory_rows import searched
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.search.message_rows import said
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 _BATCH = 64
 
 
 class Texts(NamedTuple):
-    """A table of texts, that of their vectors, and the column that names a text within its owner."""
+    """A table of texts, that of their vectors, the column that names a text within its owner, and how it is read."""
 
     texts: Table
     vectors: Table
     name: str
+    text: Callable[[Encryption, AnyRow], Any]  # None where it cannot be had
 
 
-MEMORIES = Texts(memory, memory_vector, "memory_id")
-MESSAGES = Texts(history_message, history_vector, "message_id")
+def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
+    found = searched(encryption, row.owner, row.id, (row.text, None, ""), private=row.private, sealed=row.sealed)
+    return None if found is None else found[0]
+
+
+def _text_of_message(encryption: Encryption, row: AnyRow) -> Any:
+    return said(encryption, (row.owner, row.id), row.text, None, row.sealed)[0]
+
+
+MEMORIES = Texts(memory, memory_vector, "memory_id", _text_of_memory)
+MESSAGES = Texts(history_message, history_vector, "message_id", _text_of_message)
 
 
 class Reembedding:
@@ -135,28 +148,37 @@ class Reembedding:
             self._damages.forget(kind, owner, row_id)
 
     def _embedded(self, of: Texts, rows: Sequence[AnyRow]) -> int:
-        vectors = self._embedder.each([row.text for row in rows])
+        encryption = self._database.encryption
+        texts = [of.text(encryption, row) for row in rows]
+        readable = [(row, text) for row, text in zip(rows, texts, strict=True) if text is not None]
+        vectors = self._embedder.each([text for _, text in readable])
         embedded = [
-            (row, vector)
-            for row, vector in zip(rows, vectors, strict=True)
-            if vector is not None and storable(row.text) == row.text
+            (row, text, vector)
+            for (row, text), vector in zip(readable, vectors, strict=True)
+            if vector is not None and storable(text) == text
         ]
         with self._database.write() as connection:
-            for row, vector in embedded:
+            for row, text, vector in embedded:
                 number, _ = begin_change(connection, row.owner)
+                here = (of.texts.c.owner == row.owner, of.texts.c[of.name] == row.id)
                 # Only what still says what was embedded; whoever changed it has embedded it anew.
-                kept = connection.execute(
-                    update(of.texts)
-                    .where(of.texts.c.owner == row.owner, of.texts.c[of.name] == row.id, of.texts.c.text == row.text)
-                    .values(change=number)
-                )
-                if kept.rowcount:
-                    stored = {"owner": row.owner, of.name: row.id, "vector": to_bytes(vector)}
+                for now in all_rows(connection, self._texts(of).where(*here)):
+                    if of.text(encryption, now) != text:
+                        continue
+                    connection.execute(update(of.texts).where(*here).values(change=number))
+                    stored = {
+                        "owner": row.owner,
+                        of.name: row.id,
+                        "vector": to_bytes(vector),
+                        "sealed": now.sealed is not None,
+                    }
                     self._vectors.put_rows(connection, of.vectors, of.name, [stored])
         return len(embedded)
 
     def _texts(self, of: Texts) -> Select[Any]:
-        return select(of.texts.c.owner, of.texts.c[of.name].label("id"), of.texts.c.text)
+        table = of.texts
+        private = [table.c.private] if of is MEMORIES else []
+        return select(table.c.owner, table.c[of.name].label("id"), table.c.text, table.c.sealed, *private)
 
     def _joined(self, of: Texts) -> Any:
         return of.texts.outerjoin(

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, delete, func, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, Select, delete, func, or_, select, true, update
 
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.schema import in_parts
@@ -23,7 +24,8 @@ from langmem_plugin.memory.filters import in_session, matching, valid
 from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, checked, validated
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, StoredVectors, reseal
 
 _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
@@ -62,21 +64,25 @@ class MemoryRepository:
         if not drafts:
             return []
         number, salt = begin_change(connection, owner, len(drafts))
-        first = number + 1 - len(drafts)
+        first, encryption = number + 1 - len(drafts), encryption_of(connection)
+        is_sealed: dict[str, bool] = {}
+
+        def values(at: int, each: Memory) -> dict[str, Any]:
+            columns = as_values(each, encryption)
+            is_sealed[each.id] = columns["sealed"] is not None
+            digest = digest_of(encryption, owner, salt, each.text, each.key)
+            return {"change": first + at, "position": first + at, "text_digest": digest, **columns}
+
         made = insert_new(
             connection,
             memory.c.memory_id,
             [draft for draft, _ in drafts],
-            lambda at, each: {
-                "change": first + at,
-                "position": first + at,
-                "text_digest": digest_of(salt, each.text, each.key),
-                **as_values(each),
-            },
+            values,
             lambda each: each.model_copy(update={"id": str(uuid.uuid4())}),
         )
         vectors = [vector for _, vector in drafts]
-        self._vectors.put(connection, owner, [(each.id, it) for each, it in zip(made, vectors, strict=True)])
+        put = [(each.id, vector, is_sealed[each.id]) for each, vector in zip(made, vectors, strict=True)]
+        self._vectors.put(connection, owner, put)
         return made
 
     def change(
@@ -104,13 +110,18 @@ class MemoryRepository:
         if revision is not None and before.revision != revision:
             raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")
         after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
-        connection.execute(
-            update(memory)
-            .where(memory.c.owner == owner, memory.c.memory_id == memory_id)
-            .values(change=number, text_digest=digest_of(salt, after.text, after.key), **as_values(after))
-        )
+        encryption = encryption_of(connection)
+        values = as_values(after, encryption)
+        sealed = values["sealed"] is not None
+        here = (memory.c.owner == owner, memory.c.memory_id == memory_id)
+        if encryption.private.encrypts:
+            was_sealed = connection.execute(select(memory.c.sealed.is_not(None)).where(*here)).scalar_one()
+            if bool(was_sealed) is not sealed:
+                reseal(connection, memory_vector, owner, memory_id, sealed=sealed)
+        digest = digest_of(encryption, owner, salt, after.text, after.key)
+        connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
-            self._vectors.put(connection, owner, [(memory_id, vector)])
+            self._vectors.put(connection, owner, [(memory_id, vector, sealed)])
         return after
 
     def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> dict[str, int]:
@@ -214,9 +225,10 @@ class MemoryRepository:
     ) -> set[str]:
         """The memories in these states that say the same as one of the texts under its key."""
         salt = connection.execute(select(memory_owner.c.salt).where(memory_owner.c.owner == owner)).scalar()
-        if salt is None:
+        encryption = encryption_of(connection)
+        if salt is None or (encryption.private.encrypts and not encryption.has_key(owner)):
             return set()
-        digests = [digest_of(salt, text, key) for text, key in texts]
+        digests = [digest_of(encryption, owner, salt, text, key) for text, key in texts]
         return set(duplicates.known(connection, owner, digests, now, statuses=statuses))
 
     def ids_of_slots(
@@ -227,9 +239,17 @@ class MemoryRepository:
         """
         wanted = list(slots)
         attributes = sorted({slot.partition("/")[2] for slot in wanted})
+        encryption, slot = encryption_of(connection), memory.c.slot
         asked: list[tuple[ColumnElement[bool], int]] = [
-            *((memory.c.slot.in_(part), len(part)) for part in in_parts(wanted)),
-            *((memory.c.slot.endswith(f"/{attribute}", autoescape=True), 1) for attribute in attributes),
+            *(
+                (slot.in_(as_stored(encryption, owner, slot, part, blinded_slot)), len(part))
+                for part in in_parts(wanted)
+            ),
+            *(
+                (slot.endswith(f"/{stored}", autoescape=True), 1)
+                for attribute in attributes
+                for stored in as_stored(encryption, owner, slot, [attribute])
+            ),
         ]
         found: set[str] = set()
         for like, many in asked:
@@ -250,9 +270,10 @@ class MemoryRepository:
         sources = list({source for session, source in messages if session is not None and source is not None})
         sessions = list({session for session, source in messages if session is not None and source is not None})
         for part in in_parts(sources):
+            stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
             for those in in_parts(sessions):
                 read_in = select(memory.c.memory_id).where(
-                    memory.c.owner == owner, memory.c.session_id.in_(those), memory.c.source_id.in_(part)
+                    memory.c.owner == owner, memory.c.session_id.in_(those), memory.c.source_id.in_(stored)
                 )
                 found.update(connection.execute(read_in).scalars())
         return found
@@ -266,7 +287,8 @@ class MemoryRepository:
         newest = mine.where(is_over).order_by(memory.c.change.desc()).limit(_MOST_OVER)
         found = {each.id: each for each in self._memories(connection, newest)}
         for part in in_parts(list(messages)):
-            told = or_(is_over, memory.c.source_id.in_(part))
+            stored = as_stored(encryption_of(connection), owner, memory.c.source_id, part)
+            told = or_(is_over, memory.c.source_id.in_(stored))
             sessions = {messages[each] for each in part}
             found |= {
                 each.id: each
@@ -278,8 +300,9 @@ class MemoryRepository:
         self, connection: Connection, owner: str, slots: Collection[str], *, valid_at: datetime
     ) -> list[Memory]:
         """The active memories that are a value of one of these few slots."""
+        stored = as_stored(encryption_of(connection), owner, memory.c.slot, list(slots), blinded_slot)
         statement = select(*STORED).where(
-            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(slots)
+            memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.slot.in_(stored)
         )
         return self._memories(connection, statement)
 
@@ -340,7 +363,7 @@ class MemoryRepository:
         """Newest first unless said otherwise. With `valid_at` the expired are left out."""
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
-        wanted = select(*STORED).where(*matching(owner, where, statuses, valid_at))
+        wanted = select(*STORED).where(*matching(encryption_of(connection), owner, where, statuses, valid_at))
         return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
     def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
@@ -349,7 +372,9 @@ class MemoryRepository:
             memory.c.owner == owner, memory.c.status == "active", valid(valid_at), memory.c.key.is_not(None)
         )
         if key is not None:
-            statement = statement.where(memory.c.key == key)
+            statement = statement.where(
+                memory.c.key.in_(as_stored(encryption_of(connection), owner, memory.c.key, [key]))
+            )
         return self._memories(connection, statement.order_by(memory.c.created_at, memory.c.position))
 
     def count(
@@ -361,7 +386,8 @@ class MemoryRepository:
         statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
     ) -> int:
-        counted = select(func.count()).select_from(memory).where(*matching(owner, where, statuses, valid_at))
+        fitting = matching(encryption_of(connection), owner, where, statuses, valid_at)
+        counted = select(func.count()).select_from(memory).where(*fitting)
         return int(connection.execute(counted).scalar_one())
 
     def page_of_session(
@@ -395,7 +421,9 @@ class MemoryRepository:
         compared = [
             (cosine, whose, memory_id)
             for whose, of_owner in itertools.groupby(rows, key=operator.attrgetter("owner"))
-            for memory_id, cosine in self._vectors.compared(whose, (row[:3] for row in of_owner), vector)
+            for memory_id, cosine in self._vectors.compared(
+                encryption_of(connection), whose, (row[:4] for row in of_owner), vector
+            )
         ]
         found = []
         for cosine, whose, memory_id in heapq.nlargest(limit, compared, key=operator.itemgetter(0)):
@@ -413,22 +441,23 @@ class MemoryRepository:
         limit: int,
     ) -> list[tuple[Memory, float]]:
         """Best first with the cosine, computed over every fitting memory: exact, and no cache is needed."""
+        encryption = encryption_of(connection)
         rows = connection.execute(
             _compared().where(
                 memory_vector.c.owner == owner,
                 memory_vector.c.model == self._vectors.model,
-                *matching(owner, where, ("active",), valid_at),
+                *matching(encryption, owner, where, ("active",), valid_at),
             )
         )
-        compared = self._vectors.compared(owner, rows, vector)
+        compared = self._vectors.compared(encryption, owner, rows, vector)
         cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
 
     def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""
-        found = []
+        found, encryption = [], encryption_of(connection)
         for row in all_rows(connection, statement):
-            made = as_memory(row)
+            made = as_memory(row, encryption)
             if made is None:
                 self._damages.report("memory", row.owner, row.memory_id)
             else:
@@ -438,6 +467,6 @@ class MemoryRepository:
 
 def _compared() -> Select[Any]:
     """The vectors of memories, with the memories joined to choose by."""
-    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum).join(
-        memory, and_(memory.c.owner == memory_vector.c.owner, memory.c.memory_id == memory_vector.c.memory_id)
+    return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED).join(
+        memory, OF_MEMORY
     )

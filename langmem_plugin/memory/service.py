@@ -47,7 +47,8 @@ class MemoryService:
     owners who shall have one from the start, however few their memories: they exist once this is constructed,
     and what another application has stored in them is taken over (`adopt_collection`). The constructor
     raises ConfigurationError where one of that name has another distance or dimension, as it does where
-    `index_after` is not below `owner_limit`: the index would never be used.
+    `index_after` is not below `owner_limit`: the index would never be used; or where everything is encrypted: it would
+    hold vectors in plain.
     The verbs that write are MemoryWriter's, those that age memories Retention's, `note_…` are UsageLog's and those
     by session SessionMemories's: they are described there.
     Whatever needs an embedding raises EmbeddingUnavailable after its retries, each try given up after
@@ -75,6 +76,11 @@ class MemoryService:
         if not isinstance(owner_limit, int) or owner_limit < 1:
             raise ConfigurationError(f"owner_limit={owner_limit!r}: all would be archived at once, give 1 or more")
         if open_collection is not None:
+            if isinstance(database, Database) and database.encryption.everything.encrypts:
+                raise ConfigurationError(
+                    "everything is to be encrypted, and a vector index would hold vectors in plain: leave it out, or "
+                    'encrypt="private", and delete what it holds'
+                )
             check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database

@@ -92,7 +92,7 @@ class Merging:
         now = self._now()
         links.remove(connection, other, holder)
         links.hand_over(connection, holder, back_to, moved["identifiers"])
-        session_move.move_sessions(connection, holder, back_to, now, only=moved["sessions"])
+        session_move.move_sessions(connection, self._saver.media, holder, back_to, now, only=moved["sessions"])
         if moved["archived"]:
             session_id, archived_at = moved["archived"]
             session_move.set_current(connection, session_id, datetime.fromisoformat(archived_at))
@@ -109,7 +109,7 @@ class Merging:
             connection.execute(theirs.values(person=back_to))
 
     def _conversations_moved(self, connection: Connection, source: str, target: str, now: datetime) -> dict[str, Any]:
-        sessions, archived = session_move.move_sessions(connection, source, target, now)
+        sessions, archived = session_move.move_sessions(connection, self._saver.media, source, target, now)
         return {
             "sessions": sessions,
             "archived": archived and [archived, now.isoformat()],

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TextIO
 from pydantic import BaseModel
 from sqlalchemy import ColumnElement, Connection, Table, func, or_, select
 
+from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import MediaReference, references_in
 from langmem_plugin.conversation.media.session_files import data_of, files_in
 from langmem_plugin.conversation.saver import ConversationSaver
@@ -210,7 +211,7 @@ class Exporter:
         """Fills in the files that they have, with a reference where a message has one, and a thread of each file."""
         found = [each for thread in _threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
         for session in sorted(found, key=lambda each: (each.created_at, each.session_id)):
-            brought = files_in(connection, session.thread, session.number)
+            brought = files_in(connection, self._saver.media, session.thread, session.number)
             for digest in brought:
                 files.setdefault(digest, None)
                 threads.setdefault(digest, session.thread)
@@ -274,7 +275,7 @@ class Exporter:
         for digest, reference in sorted(files.items()):
             data = data_of(connection, threads[digest], digest)
             if data is None and reference is not None:
-                data = self._saver.media.load(reference)
+                data = self._saver.media.load(reference, FileEncryption.of(connection, threads[digest]))
             yield ExportedFile(
                 sha256=digest,
                 mime_type=(reference and reference.mime_type) or "application/octet-stream",

@@ -72,6 +72,7 @@ class ExtractedFact(BaseModel):
             session_id=session_id,
             category=self.category,
             tags=self.tags,
+            private=self.sensitive,
             slot=self.slot,
             quote=self.quote,
             said_at=self.said_at,

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, insert, select
 
 from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.writing_tables import extraction_job as table
 
 
@@ -26,10 +27,16 @@ def of_session(connection: Connection, session: Session) -> JobRecord | None:
     row = connection.execute(mine).first()
     if row is None:
         return None
-    return JobRecord("pending" if row.state == "processing" else row.state, row.taken, row.facts, row.error)
+    key = (session.thread, session.number)
+    facts = EXTRACTED_FACTS.decrypted(connection, key, row.facts)
+    error = EXTRACTION_ERROR.decrypted(connection, key, row.error)
+    return JobRecord("pending" if row.state == "processing" else row.state, row.taken, facts, error)
 
 
 def keep(connection: Connection, session: Session, record: JobRecord) -> None:
     """For a session that has none yet."""
-    values = {"state": record.state, "taken": record.taken, "facts": list(record.facts), "error": record.error}
+    key = (session.thread, session.number)
+    facts = EXTRACTED_FACTS.encrypted(connection, key, list(record.facts))
+    error = EXTRACTION_ERROR.encrypted(connection, key, record.error)
+    values = {"state": record.state, "taken": record.taken, "facts": facts, "error": error}
     connection.execute(insert(table).values(thread=session.thread, session=session.number, **values))

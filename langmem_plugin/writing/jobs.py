@@ -15,8 +15,10 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session, thread_owner
+from langmem_plugin.database.encryption.encrypted_columns import EXTRACTED_FACTS, EXTRACTION_ERROR
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.writing_tables import extraction_job as table
+from langmem_plugin.errors import SessionRefused
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
@@ -84,7 +86,8 @@ class ExtractionJobs:
     def claim(self, person: str | None = None) -> Job | None:
         """The job that has been due for longest; of a `person`, who is named, also one that is not due or has failed.
 
-        None where nothing waits. What ended every process that began with it is given up.
+        None where nothing waits. What ended every process that began with it is given up, and so is what is refused:
+        of a person who is named that raises SessionRefused.
         """
         wanted = self._due() if person is None else _of(person)
         while True:
@@ -97,11 +100,17 @@ class ExtractionJobs:
                 if found is None:
                     return None
                 attempts = 0 if person is not None else found.attempts
-                if attempts < MOST_ATTEMPTS:
-                    return _claimed(connection, found, attempts)
-                given_up = {"state": "failed", "error": _ENDED}
-                connection.execute(update(table).where(*_row(found.thread, found.session)).values(given_up))
-            log.error("extraction.given_up", extra={"phone": masked(found.thread), "attempts": MOST_ATTEMPTS})
+                why, refused = _ENDED, None
+                try:
+                    if attempts < MOST_ATTEMPTS:
+                        return _claimed(connection, found, attempts)
+                except SessionRefused as error:  # what was read of it is not what was kept: no other job waits for it
+                    if person is not None:
+                        raise
+                    why, refused = str(error), error
+                _fail(connection, found, why)
+            extra = {"phone": masked(found.thread), "attempts": attempts}
+            log.error("extraction.given_up", exc_info=refused, extra=extra)
 
     def _due(self) -> tuple[ColumnElement[bool], ...]:
         now = self._now()
@@ -160,7 +169,8 @@ class ExtractionJobs:
             self._write(connection, job, values)
 
     def _write(self, connection: Connection, job: Job, values: dict[str, Any]) -> None:
-        if connection.execute(update(table).where(*_claim_of(job)).values(values)).rowcount == 0:
+        stored = _encrypted(connection, (job.thread, job.number), values)
+        if connection.execute(update(table).where(*_claim_of(job)).values(stored)).rowcount == 0:
             raise ClaimLost
 
     # Whoever works on them
@@ -188,11 +198,23 @@ class ExtractionJobs:
 
 
 def _claimed(connection: Connection, found: Any, attempts: int) -> Job:
+    facts = tuple(EXTRACTED_FACTS.decrypted(connection, (found.thread, found.session), found.facts))
     claim = found.claim + 1
     values = {"state": "processing", "again": False, "claim": claim, "attempts": attempts + 1}
     connection.execute(update(table).where(*_row(found.thread, found.session)).values(values))
-    facts = tuple(found.facts)
     return Job(found.thread, found.session, found.session_id, claim, attempts + 1, found.taken, facts)
+
+
+def _fail(connection: Connection, found: Any, why: str) -> None:
+    key = found.thread, found.session
+    values = _encrypted(connection, key, {"state": "failed", "error": why[:_LONGEST_ERROR]})
+    connection.execute(update(table).where(*_row(*key)).values(values))
+
+
+def _encrypted(connection: Connection, key: tuple[str, int], values: Mapping[str, Any]) -> dict[str, Any]:
+    columns = {each.column.name: each for each in (EXTRACTED_FACTS, EXTRACTION_ERROR)}
+    given = {name: each for name, each in columns.items() if name in values}
+    return {**values, **{name: each.encrypted(connection, key, values[name]) for name, each in given.items()}}
 
 
 def _of(person: str) -> tuple[ColumnElement[bool], ...]:

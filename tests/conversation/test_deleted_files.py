@@ -111,8 +111,8 @@ def test_a_picture_that_is_brought_again_while_it_is_being_deleted_stays(
         deletions = []
         looked = Media._reference
 
-        def look_and_delete(media, inline):
-            found = looked(media, inline)
+        def look_and_delete(media, inline, encryption):
+            found = looked(media, inline, encryption)
             if not deletions:
                 deletions.append(pool.submit(deleting.delete_thread, MOM))
                 with pytest.raises(TimeoutError):  # it waits for this write

@@ -104,6 +104,7 @@ def before_scopes(request, engine_of_old, tmp_path, monkeypatch):
         url = server.get_uri(database="before_scopes")
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "HEAD", "0003")
+        patch.setattr("langmem_plugin.database.engine.refuse_other_tables", lambda _: None)
         Database(url).close()
     return url
 
@@ -233,6 +234,7 @@ def test_a_fact_that_was_stored_with_a_full_stop_is_found_again_without_one(
         url = server.get_uri(database="before_digests")
     with monkeypatch.context() as patch:
         patch.setattr(migrations, "HEAD", "0011")
+        patch.setattr("langmem_plugin.database.engine.refuse_other_tables", lambda _: None)
         Database(url).close()
     engine = create_engine(make_url(url).set(drivername=_DRIVER[url.partition(":")[0]]))
     with engine.begin() as connection:

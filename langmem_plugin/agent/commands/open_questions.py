@@ -11,8 +11,13 @@ from sqlalchemy import Connection, delete, select
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import question as table
+from langmem_plugin.database.encryption.encrypted_columns import QUESTION
 from langmem_plugin.database.schema import upsert
-from langmem_plugin.errors import InvalidInput
+from langmem_plugin.errors import InvalidInput, SessionRefused
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
+
+log = event_log(__name__)
 
 QuestionKind = Literal["forget", "confirm", "confirm_list"]
 
@@ -26,7 +31,7 @@ _OPEN_FOR: Mapping[str, timedelta] = {
 
 @dataclass(frozen=True)
 class OpenQuestion:
-    """`details` are plain data of whoever asked."""
+    """`details` are plain data of whoever asked, `payload` the same as it is stored."""
 
     kind: QuestionKind
     details: Mapping[str, Any]
@@ -51,7 +56,8 @@ class OpenQuestions:
 
     def ask_in(self, connection: Connection, owner: str, kind: QuestionKind, details: Mapping[str, Any]) -> None:
         """The same within a transaction of the caller."""
-        asked = {"asked_at": self._now(), "payload": json.dumps({"kind": kind, **details}).encode()}
+        payload = QUESTION.encrypted(connection, (owner,), json.dumps({"kind": kind, **details}).encode())
+        asked = {"asked_at": self._now(), "payload": payload}
         connection.execute(
             upsert(connection, table)
             .values(thread=owner, **asked)
@@ -66,21 +72,21 @@ class OpenQuestions:
     def look_in(self, connection: Connection, owner: str) -> OpenQuestion | None:
         """The same within a read of the caller."""
         row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).one_or_none()
-        found = _question(row.payload, row.asked_at) if row is not None else None
+        found = _question(connection, owner, row.payload, row.asked_at) if row is not None else None
         return found if found is not None and self._is_open(connection, owner, found) else None
 
     def kept(self, owner: str) -> OpenQuestion | None:
         """The last question, open or not."""
         with self._database.read() as connection:
             row = connection.execute(select(table.c.asked_at, table.c.payload).where(table.c.thread == owner)).first()
-        return None if row is None else _question(row.payload, row.asked_at)
+            return None if row is None else _question(connection, owner, row.payload, row.asked_at)
 
     def take_in(self, owner: str, details: Mapping[str, Any], asked_at: datetime) -> bool:
         """Keeps a question of another database, unless the owner was asked one; False then."""
-        payload = json.dumps(dict(details)).encode()
-        if _question(payload, asked_at) is None:
+        if details.get("kind") not in get_args(QuestionKind):
             raise InvalidInput("this is no question that is asked here")
         with self._database.write() as connection:
+            payload = QUESTION.encrypted(connection, (owner,), json.dumps(dict(details)).encode())
             asked = upsert(connection, table).values(thread=owner, asked_at=asked_at, payload=payload)
             return connection.execute(asked.on_conflict_do_nothing()).rowcount > 0
 
@@ -106,10 +112,13 @@ class OpenQuestions:
         return connection.execute(delete(table).where(*this)).rowcount > 0
 
 
-def _question(payload: bytes, asked_at: datetime) -> OpenQuestion | None:
-    """None for what another program keeps here."""
+def _question(connection: Connection, owner: str, payload: bytes, asked_at: datetime) -> OpenQuestion | None:
+    """None for what another program keeps here, and, with an ERROR, for what was not encrypted for this person."""
     try:
-        details = json.loads(payload)
+        details = json.loads(QUESTION.decrypted(connection, (owner,), payload))
+    except SessionRefused:
+        log.exception("question.unreadable", extra={"owner": masked(owner)})
+        return None
     except ValueError:
         return None
     if not isinstance(details, dict) or details.get("kind") not in get_args(QuestionKind):

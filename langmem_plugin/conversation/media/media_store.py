@@ -15,6 +15,7 @@ from typing import Any, Literal, Protocol
 from langchain_core.messages import BaseMessage
 
 from langmem_plugin.conversation.media.content_blocks import KINDS, UNKNOWN_TYPE, Inline, decoded
+from langmem_plugin.conversation.media.file_encryption import PLAIN_FILES, FileEncryption
 from langmem_plugin.conversation.media.inline_removal import (
     Describe,
     content_without_inline,
@@ -24,7 +25,8 @@ from langmem_plugin.conversation.media.inline_removal import (
 )
 from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.database import Database
-from langmem_plugin.errors import StorageFull, StoreUnavailable
+from langmem_plugin.database.encryption.row_cipher import EXTRA_BYTES, is_encrypted
+from langmem_plugin.errors import DecryptionRefused, StorageFull, StoreUnavailable
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -39,7 +41,10 @@ _UNFIT_FOR_NAME = re.compile(r'["\[\]\x00-\x1f]')
 
 
 class Brought(Protocol):
-    """Is told of the files whose data a message holds."""
+    """Is told of the files whose data a message holds; `encryption` is that of its conversation."""
+
+    @property
+    def encryption(self) -> FileEncryption: ...
 
     def announce(self) -> None:
         """Before a file is looked for or written."""
@@ -57,6 +62,7 @@ Place = Path | Literal["database", "drop", "leave"]
 class Media:
     """Where the pictures, sounds and documents of messages are kept, each under the SHA-256 of what is in it.
 
+    Where everything is encrypted that name is a keyed one, and each conversation has files of its own.
     A folder is made (700) when the first file (600) comes. Raises StorageFull if a file cannot be written.
     """
 
@@ -105,7 +111,14 @@ class Media:
             return value
         return state_without_inline(value, self._describing(brought))
 
-    def keep(self, data: bytes, mime_type: str, name: str | None = None, kind: str = "file") -> MediaReference:
+    def keep(
+        self,
+        data: bytes,
+        mime_type: str,
+        name: str | None = None,
+        kind: str = "file",
+        encryption: FileEncryption = PLAIN_FILES,
+    ) -> MediaReference:
         """The data's reference. In a folder it is on disk when this returns; what is there is not written again.
 
         `kind` is for a type that does not tell it.
@@ -115,47 +128,64 @@ class Media:
         file_name = f"{digest}{mimetypes.guess_extension(mime_type, strict=False) or '.bin'}"
         path = f"database/{file_name}" if self.place == "database" else None
         if self.folder is not None:
-            file = self.folder / file_name
-            try:
-                if not _is_there(file, len(data)):
-                    _write(file, data)
-            except OSError as error:
-                raise StorageFull(
-                    f"a file cannot be written to {self.folder} ({error}): free space or fix its rights"
-                ) from error
+            self.write(encryption.name(digest) if encryption.encrypts else file_name, data, encryption)
             path = f"{self.folder.name}/{file_name}"
         name = name and _UNFIT_FOR_NAME.sub("", one_line(name[: 4 * _LONGEST_NAME]))[:_LONGEST_NAME].strip()
         return MediaReference(major if major in KINDS else kind, mime_type, len(data), digest, path, name=name or None)
 
-    def load(self, reference: MediaReference) -> bytes | None:
+    def write(self, name: str, data: bytes, encryption: FileEncryption) -> None:
+        """Keeps the data in the folder, under this name, on disk when it returns. Raises StorageFull."""
+        assert self.folder is not None  # noqa: S101 - the caller has asked
+        file = self.folder / name
+        try:
+            if not _is_there(file, len(data) + encryption.extra_bytes):
+                _write(file, encryption.encrypted(name, data))
+        except OSError as error:
+            raise StorageFull(
+                f"a file cannot be written to {self.folder} ({error}): free space or fix its rights"
+            ) from error
+
+    def read(self, name: str, encryption: FileEncryption) -> bytes | None:
+        """What the file of this name holds; None, with a WARNING, if it is missing. Raises DecryptionRefused."""
+        assert self.folder is not None  # noqa: S101 - the caller has asked
+        file = self.folder / name
+        try:
+            return encryption.decrypted(name, file.read_bytes())
+        except OSError as error:
+            log.warning("media.missing", extra={"path": str(file), "reason": error.strerror})
+            return None
+
+    def load(self, reference: MediaReference, encryption: FileEncryption = PLAIN_FILES) -> bytes | None:
         """What a file of the folder holds; None if there is no folder, and, with a WARNING, if the file is missing.
 
         Whoever knows a reference can write one: whose it is, `ConversationSaver.load_media` knows.
         """
-        file = self.file(reference)
+        file = self.file(reference, encryption)
         if file is None:
             return None
         try:
-            data = file.read_bytes()
-        except OSError as error:
-            log.warning("media.missing", extra={"path": str(file), "reason": error.strerror})
+            data = self.read(file.name, encryption)
+        except DecryptionRefused:
+            log.warning("media.refused", exc_info=True, extra={"path": str(file)})
             return None
-        if sha256(data).hexdigest() != reference.sha256:
+        if data is not None and sha256(data).hexdigest() != reference.sha256:
             log.warning("media.damaged", extra={"path": str(file)})
             return None
         return data
 
-    def file(self, reference: MediaReference) -> Path | None:
+    def file(self, reference: MediaReference, encryption: FileEncryption = PLAIN_FILES) -> Path | None:
         """Where it is kept; None if it is not. Never outside of the folder, whatever a message claims."""
         name = PurePosixPath(reference.path or "").name
-        return self.folder / name if self.folder is not None and _FILE_NAME.fullmatch(name) else None
+        if self.folder is None or not _FILE_NAME.fullmatch(name):
+            return None
+        return self.folder / (encryption.name(reference.sha256) if encryption.encrypts and reference.sha256 else name)
 
-    def delete(self, digests: Collection[str]) -> int:
-        """Deletes the files with these SHA-256; how many. Raises StoreUnavailable if a file resists."""
-        return self._delete(lambda file: file.name.partition(".")[0] in digests)
+    def delete(self, names: Collection[str]) -> int:
+        """Deletes the files with these names; how many. Raises StoreUnavailable if a file resists."""
+        return self._delete(lambda file: file.name.partition(".")[0] in names)
 
     def delete_unreferenced(self, referenced: Collection[str], *, grace: timedelta = timedelta(hours=1)) -> int:
-        """Deletes the files whose SHA-256 is not among these; how many.
+        """Deletes the files whose name is not among these; how many.
 
         Files used within `grace` stay: a turn in progress may not have stored its message yet. Raises as `delete`.
         """
@@ -163,6 +193,16 @@ class Media:
         return self._delete(
             lambda file: file.name.partition(".")[0] not in referenced and file.stat().st_mtime <= newest
         )
+
+    def delete_plain(self) -> int:
+        """Deletes the files that are not encrypted; how many."""
+        return self._delete(lambda file: not _begins_encrypted(file))
+
+    def plain(self, digest: str) -> bytes | None:
+        """What is in the file of this SHA-256 that is not encrypted; None if there is none."""
+        found = self.folder.glob(f"{digest}*") if self.folder is not None and self.folder.is_dir() else ()
+        file = next((each for each in found if not _begins_encrypted(each)), None)
+        return None if file is None else file.read_bytes()
 
     def _delete(self, doomed: Callable[[Path], bool]) -> int:
         deleted = 0
@@ -181,7 +221,7 @@ class Media:
         def describe(inline: Inline) -> str:
             if brought is not None and self.folder is not None:
                 brought.announce()
-            reference = self._reference(inline)
+            reference = self._reference(inline, PLAIN_FILES if brought is None else brought.encryption)
             if reference is None:
                 log.warning("media.unreadable", extra={"kind": inline.kind, "length": len(inline.data)})
                 return f"[{inline.kind or 'file'}: {len(inline.data)} characters that are not base64, not kept]"
@@ -191,18 +231,20 @@ class Media:
 
         return describe
 
-    def _reference(self, inline: Inline) -> MediaReference | None:
+    def _reference(self, inline: Inline, encryption: FileEncryption) -> MediaReference | None:
         """To the data, kept; None if it cannot be read."""
         # Every step of a turn hands over its messages anew. A text keeps its own hash, so this costs nothing then.
         key = (type(inline.data), len(inline.data), hash(inline.data), inline.mime_type, inline.name, inline.kind)
         known = self._known.get(key)
-        if known is not None and (self.folder is None or _is_there(self.file(known), known.size)):
+        if known is not None and (
+            self.folder is None or _is_there(self.file(known, encryption), (known.size or 0) + encryption.extra_bytes)
+        ):
             return known
         found = decoded(inline)
         if found is None:
             return None
         data, mime_type = found
-        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file")
+        reference = self.keep(data, _tidy(mime_type), inline.name, inline.kind or "file", encryption)
         self._known.put(key, reference, 1_000 + len(inline.mime_type or "") + len(inline.name or ""))
         return reference
 
@@ -217,7 +259,7 @@ def _tidy(mime_type: str) -> str:
     return mime_type if re.fullmatch(r"[\w.+-]+/[\w.+-]+", mime_type, re.ASCII) else UNKNOWN_TYPE
 
 
-def _is_there(file: Path | None, size: int | None) -> bool:
+def _is_there(file: Path | None, size: int) -> bool:
     """Notes, for `delete_unreferenced`, that the file is in use."""
     if file is None:
         return False
@@ -228,6 +270,11 @@ def _is_there(file: Path | None, size: int | None) -> bool:
     except OSError:  # whatever it is, writing it anew goes well or says what is wrong
         pass
     return False
+
+
+def _begins_encrypted(file: Path) -> bool:
+    with file.open("rb") as opened:
+        return is_encrypted(opened.read(EXTRA_BYTES))
 
 
 def _write(file: Path, data: bytes) -> None:

@@ -1,21 +1,27 @@
 """Which session uses which file, and the bytes of files that are kept in the database.
 
+A row names its file as `FileEncryption.name` does: the SHA-256 of what is in it, unless everything is encrypted.
+
 A file is deleted when no session uses it any more. A writer announces itself before it looks for a file, until its
 reference is on disk; a deletion waits for such writers, and new ones wait for the deletion. SQLite has one writer.
 """
 
 import functools
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from hashlib import sha256
 
 from sqlalchemy import Connection, bindparam, select, text, update
 
+from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
+from langmem_plugin.database.encryption.encrypted_columns import MEDIA
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -26,6 +32,8 @@ class BroughtFiles:
 
     def __init__(self, connection: Connection, thread: str, session: int) -> None:
         self._connection = connection
+        self.encryption = FileEncryption.of(connection, thread)
+        self._session = thread, session
         self._of_session = {"thread": thread, "session": session}
         self._files: dict[str, Callable[[], bytes] | None] = {}
         self._announced = False
@@ -42,13 +50,14 @@ class BroughtFiles:
 
     def flush(self) -> None:
         """Sends what was added to the database; a file that is kept there already is not sent again."""
-        for digest, data in sorted(self._files.items()):
-            new = {**self._of_session, "sha256": digest, "payload": None}
+        named = {self.encryption.name(digest): data for digest, data in self._files.items()}
+        for name, data in sorted(named.items()):
+            new = {**self._of_session, "sha256": name, "payload": None}
             here = {f"of_{name}": value for name, value in new.items() if name != "payload"}
             if data is None:
                 _ADD.run(self._connection, new)
             elif _HAS_DATA.first(self._connection, here) is None:
-                new["payload"] = data()
+                new["payload"] = MEDIA.encrypted(self._connection, (*self._session, name), data())
                 if not _ADD.run(self._connection, new):
                     _FILL.run(self._connection, {**here, "data": new["payload"]})
         self._files.clear()
@@ -64,21 +73,75 @@ def hand_on(connection: Connection, source: Session, target: Session, digests: C
     if digests:
         hold_files(connection)
         brought = BroughtFiles(connection, target.thread, target.number)
-        for digest in files_of(connection, source.thread) & set(digests):
+        files = files_of(connection, source.thread)
+        for digest in (each for each in set(digests) if each in files):
             kept = data_of(connection, source.thread, digest)
             brought.add(digest, None if kept is None else functools.partial(bytes, kept))
         brought.flush()
 
 
-def files_of(connection: Connection, thread: str) -> set[str]:
-    """The SHA-256 of every file that this thread's messages brought."""
-    return {digest for (digest,) in _OF_THREAD.all(connection, {"of_thread": thread})}
+@dataclass(frozen=True, slots=True)
+class Files:
+    """By their SHA-256, those that a thread's messages brought."""
+
+    names: frozenset[str]
+    encryption: FileEncryption
+
+    def __contains__(self, digest: object) -> bool:
+        return bool(self.names) and isinstance(digest, str) and self.encryption.name(digest) in self.names
 
 
-def files_in(connection: Connection, thread: str, session: int) -> list[str]:
-    """The SHA-256 of every file that this session's messages brought."""
-    mine = select(media.c.sha256).where(media.c.thread == thread, media.c.session == session)
-    return sorted(connection.execute(mine).scalars())
+def files_of(connection: Connection, thread: str) -> Files:
+    names = frozenset(name for (name,) in _OF_THREAD.all(connection, {"of_thread": thread}))
+    return Files(names, FileEncryption.of(connection, thread))
+
+
+def bind_files_anew(connection: Connection, folder: Media, now_in: tuple[str, int], before_in: tuple[str, int]) -> None:
+    """For the files of a session whose rows were those of another thread's or number's: see `bind_anew`.
+
+    What the folder keeps is written once more, for the other conversation. Raises DecryptionRefused, StorageFull.
+    """
+    old, new = FileEncryption.of(connection, before_in[0]), FileEncryption.of(connection, now_in[0])
+    if not new.encrypts:
+        return
+    here = (media.c.thread == now_in[0], media.c.session == now_in[1])
+    for name in connection.execute(select(media.c.sha256).where(*here)).scalars().all():
+        this = (*here, media.c.sha256 == name)
+        kept = connection.execute(select(media.c.payload).where(*this)).scalar_one()
+        data = _content(connection, folder, (*before_in, name), kept, old)
+        if data is None:
+            continue  # it is missing: nobody knows its name for the other conversation
+        renamed = new.name(sha256(data).hexdigest())
+        if kept is None:
+            folder.write(renamed, data, new)
+        anew = None if kept is None else MEDIA.encrypted(connection, (*now_in, renamed), data)
+        connection.execute(update(media).where(*this).values(sha256=renamed, payload=anew))
+
+
+def files_in(connection: Connection, folder: Media, thread: str, session: int) -> list[str]:
+    """The SHA-256 of every file that this session's messages brought; of encrypted ones, those that are not missing.
+
+    Raises DecryptionRefused.
+    """
+    mine = select(media.c.sha256, media.c.payload).where(media.c.thread == thread, media.c.session == session)
+    encryption = FileEncryption.of(connection, thread)
+    if not encryption.encrypts:
+        return sorted(name for name, _ in connection.execute(mine))
+    found = (
+        _content(connection, folder, (thread, session, name), kept, encryption)
+        for name, kept in connection.execute(mine).all()
+    )
+    return sorted(sha256(data).hexdigest() for data in found if data is not None)
+
+
+def _content(
+    connection: Connection, folder: Media, key: tuple[str, int, str], kept: bytes | None, encryption: FileEncryption
+) -> bytes | None:
+    """Of a row of this key; None if its file is missing."""
+    if kept is not None:
+        data: bytes = MEDIA.decrypted(connection, key, kept)
+        return data
+    return None if folder.folder is None else folder.read(key[2], encryption)
 
 
 def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
@@ -86,25 +149,31 @@ def data_of(connection: Connection, thread: str, digest: str) -> bytes | None:
 
     Each session that was brought the file keeps it: one that is damaged, which a WARNING tells, is passed over.
     """
-    of_file = {"of_thread": thread, "of_sha256": digest}
+    name = FileEncryption.of(connection, thread).name(digest)
+    of_file = {"of_thread": thread, "of_sha256": name}
     for (session,) in _KEEPERS.all(connection, of_file):
         found = _DATA.first(connection, {**of_file, "of_session": session})
-        if found is not None and sha256(data := bytes(found[0])).hexdigest() == digest:
-            return data
+        try:
+            data = MEDIA.decrypted(connection, (thread, session, name), found and found[0])
+        except DecryptionRefused:
+            log.warning("media.refused", exc_info=True, extra={"sha256": digest})
+            continue
+        if data is not None and sha256(data).hexdigest() == digest:
+            return bytes(data)
         log.warning("media.damaged", extra={"sha256": digest})
     return None
 
 
-def remove_unreferenced(database: Database, folder: Media, digests: Collection[str]) -> int:
+def remove_unreferenced(database: Database, folder: Media, names: Collection[str]) -> int:
     """Removes those of these files that no session refers to; how many.
 
     A transaction of its own, after the one that deleted the references: were it undone, the files would be missing.
     """
-    if not digests or folder.folder is None:
+    if not names or folder.folder is None:
         return 0
     with database.write() as connection:
         _lock(connection, "pg_advisory_xact_lock")
-        return folder.delete(set(digests) - _referenced(connection))
+        return folder.delete(set(names) - _referenced(connection))
 
 
 def remove_leftovers(database: Database, folder: Media) -> int:

@@ -19,6 +19,7 @@ from langmem_plugin.database import BULK_WORK
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import session as table
 from langmem_plugin.database.conversation_tables import thread_owner
+from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.schema import upsert
 
 _CHANNEL = "messages"
@@ -130,8 +131,8 @@ def _begun(connection: Connection, past: PastSession) -> Session:
             last_active=session.last_active,
             ended_at=ended_at,
             next_row=1,
-            client_name=past.client_name,
-            client_phone=past.client_phone,
+            client_name=CLIENT_NAME.encrypted(connection, (session.thread, number), past.client_name),
+            client_phone=CLIENT_PHONE.encrypted(connection, (session.thread, number), past.client_phone),
         )
     )
     return session

@@ -28,7 +28,7 @@ class SessionDeletion:
 
     @contextmanager
     def transaction(self) -> Iterator[tuple[Connection, set[str]]]:
-        """A transaction that deletes, and a set for the SHA-256 of files that may not be needed after it.
+        """A transaction that deletes, and a set for the names of files that may not be needed after it.
 
         They are removed when the deletion is on disk, unless another session refers to them or a write that goes on
         just now brings them again.

@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, delete, insert, literal, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, delete, insert, literal, or_, select, update
 
 from langmem_plugin.conversation.config_keys import TURN
-from langmem_plugin.conversation.media.session_files import hold_files
+from langmem_plugin.conversation.media.media_store import Media
+from langmem_plugin.conversation.media.session_files import bind_files_anew, hold_files
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.turns.turns import Opened
@@ -28,7 +29,9 @@ from langmem_plugin.database.conversation_tables import (
     turn,
     value,
 )
+from langmem_plugin.database.encryption.moved_rows import bind_anew
 from langmem_plugin.database.memory_tables import history_message
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.database.writing_tables import extraction_job
 
 _IN_SESSION = (message, value, checkpoint, pending, decision, media, searchable, extraction_job)
@@ -50,11 +53,18 @@ class StandsStill:
 
 
 def move_sessions(
-    connection: Connection, source: str, target: str, now: datetime, *, only: Collection[str] | None = None
+    connection: Connection,
+    folder: Media,
+    source: str,
+    target: str,
+    now: datetime,
+    *,
+    only: Collection[str] | None = None,
 ) -> tuple[list[str], str | None]:
     """All sessions of a thread, or those with these ids; the ids of those that moved, and of the one that was archived.
 
-    Of two current ones the one that was active last stays current.
+    Of two current ones the one that was active last stays current. Raises DecryptionRefused: what cannot be read is
+    not moved to where it never could be.
     """
     for thread in sorted((source, target)):  # in one order, whoever moves what
         session_rows.one_at_a_time(connection, thread)
@@ -69,7 +79,7 @@ def move_sessions(
     _insert(connection, moving[0], stand_in)
     shift = _shift({each.number for each in moving}, {each.number for each in held[target]})
     for each in moving:
-        _move(connection, each, target, each.number + shift, stand_in)
+        _move(connection, folder, each, replace(each, thread=target, number=each.number + shift), stand_in)
     connection.execute(delete(session).where(*_of(stand_in)))
     return [each.session_id for each in moving], archived
 
@@ -108,7 +118,11 @@ def move_incoming(connection: Connection, source: str, target: str, only: Collec
     if only is not None:
         moving.append(incoming.c.message_id.in_(only))
     moved = connection.execute(update(incoming).where(*moving).values(thread=target).returning(incoming.c.message_id))
-    return list(moved.scalars())
+    message_ids = list(moved.scalars())
+    for part in in_parts(message_ids):
+        arrived = (incoming.c.thread == target, incoming.c.message_id.in_(part))
+        bind_anew(connection, incoming, arrived, {"thread": source})
+    return message_ids
 
 
 def move_question(connection: Connection, source: str, target: str) -> bool:
@@ -116,13 +130,27 @@ def move_question(connection: Connection, source: str, target: str) -> bool:
     there = question.alias()
     asked = select(there.c.thread).where(there.c.thread == target).exists()
     moved = connection.execute(update(question).where(question.c.thread == source, ~asked).values(thread=target))
-    return moved.rowcount > 0
+    if moved.rowcount == 0:
+        return False
+    bind_anew(connection, question, (question.c.thread == target,), {"thread": source})
+    return True
 
 
 def is_there(connection: Connection, thread: str) -> bool:
     """Whether anything of a conversation, or of a server's that this person owns, is stored."""
     columns = (session.c.thread, incoming.c.thread, question.c.thread, thread_owner.c.owner)
     return any(connection.execute(select(each).where(each == thread).limit(1)).first() for each in columns)
+
+
+def bind_rows_anew(connection: Connection, folder: Media, table: Table, now_in: Session, before_in: Session) -> None:
+    """For the rows of a session, or its own, that were another session's. Raises DecryptionRefused, StorageFull."""
+    if table is media:
+        places = (now_in.thread, now_in.number), (before_in.thread, before_in.number)
+        bind_files_anew(connection, folder, *places)
+        return
+    number = table.c.number if table is session else table.c.session
+    here = (table.c.thread == now_in.thread, number == now_in.number)
+    bind_anew(connection, table, here, {"thread": before_in.thread, number.name: before_in.number})
 
 
 def _one_current(connection: Connection, together: Collection[Session], now: datetime) -> str | None:
@@ -134,18 +162,19 @@ def _one_current(connection: Connection, together: Collection[Session], now: dat
     return over.session_id
 
 
-def _move(connection: Connection, found: Session, target: str, number: int, stand_in: Session) -> None:
+def _move(connection: Connection, folder: Media, found: Session, arrived: Session, stand_in: Session) -> None:
     """What refers to the session by its id is held by another meanwhile: no two sessions have one id."""
     by_id = history_message.c.of_session
     connection.execute(update(history_message).where(by_id == found.session_id).values(of_session=stand_in.session_id))
     leaving = update(session).where(*_of(found))
     connection.execute(leaving.values(session_id=_name()))
-    arrived = replace(found, thread=target, number=number)
     _insert(connection, found, arrived)
     connection.execute(update(history_message).where(by_id == stand_in.session_id).values(of_session=found.session_id))
     for table in _IN_SESSION:
         here = and_(table.c.thread == found.thread, table.c.session == found.number)
-        connection.execute(update(table).where(here).values(thread=target, session=arrived.number))
+        connection.execute(update(table).where(here).values(thread=arrived.thread, session=arrived.number))
+    for table in (session, *_IN_SESSION):
+        bind_rows_anew(connection, folder, table, arrived, found)
     connection.execute(delete(session).where(*_of(found)))
 
 

@@ -12,9 +12,10 @@ from sqlalchemy import Connection, Select, bindparam, select, text, tuple_, upda
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session
+from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.generated_ids import TRIES, all_taken, insert_new
 from langmem_plugin.database.prepared import Prepared
-from langmem_plugin.errors import UnknownSession
+from langmem_plugin.errors import SessionRefused, UnknownSession
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
@@ -121,8 +122,7 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
             "created_at": now,
             "last_active": now,
             "next_row": 1,
-            "client_name": client.name,
-            "client_phone": client.phone,
+            **_encrypted(connection, made, client),
         },
         lambda made: replace(made, number=made.number + 1, session_id=_new_id()),
     )
@@ -186,20 +186,37 @@ def none_ahead(connection: Connection, now: datetime) -> None:
 
 
 def client_of(connection: Connection, found: Session) -> Client:
+    """Nobody, with an ERROR, where what is stored was not encrypted for this session."""
     row = connection.execute(
         select(session.c.client_name, session.c.client_phone).where(
             session.c.thread == found.thread, session.c.number == found.number
         )
     ).one()
-    return Client(*row)
+    key = found.thread, found.number
+    try:
+        return Client(
+            CLIENT_NAME.decrypted(connection, key, row.client_name),
+            CLIENT_PHONE.decrypted(connection, key, row.client_phone),
+        )
+    except SessionRefused:
+        log.exception("client.unreadable", extra={"session_id": found.session_id})
+        return Client()
 
 
 def set_client(connection: Connection, found: Session, client: Client) -> None:
     connection.execute(
         update(session)
         .where(session.c.thread == found.thread, session.c.number == found.number)
-        .values(client_name=client.name, client_phone=client.phone)
+        .values(_encrypted(connection, found, client))
     )
+
+
+def _encrypted(connection: Connection, found: Session, client: Client) -> dict[str, str | None]:
+    key = found.thread, found.number
+    return {
+        "client_name": CLIENT_NAME.encrypted(connection, key, client.name),
+        "client_phone": CLIENT_PHONE.encrypted(connection, key, client.phone),
+    }
 
 
 def advance(connection: Connection, found: Session, *, next_row: int, active_at: datetime | None) -> None:

@@ -19,6 +19,7 @@ from langmem_plugin.conversation.storage.row_allocator import RowLease
 from langmem_plugin.conversation.storage.row_numbers import NO_ROWS
 from langmem_plugin.conversation.storage.session_messages import SessionMessages
 from langmem_plugin.database.conversation_tables import value as value_table
+from langmem_plugin.database.encryption.encrypted_columns import VALUE
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import DamagedSession
 
@@ -48,7 +49,8 @@ class ChannelValues:
                 )
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
-                return codec.load(self.serde, codec.decompress(found[0]))
+                payload = VALUE.decrypted(self.connection, self._key(row), found[0])
+                return codec.load(self.serde, codec.decompress(payload))
 
     def check(self, stored: StoredValue) -> None:
         """Raises DamagedSession as `load` does; messages are decoded for the next who asks."""
@@ -75,10 +77,13 @@ class ChannelValues:
                 "thread": self.session.thread,
                 "session": self.session.number,
                 "row": row,
-                "payload": codec.compress(*typed),
+                "payload": VALUE.encrypted(self.connection, self._key(row), codec.compress(*typed)),
             },
         )
         return row
+
+    def _key(self, row: int) -> tuple[str, int, int]:
+        return self.session.thread, self.session.number, row
 
 
 _VALUE = Prepared(

@@ -1,4 +1,4 @@
-"""Checkpoints decoded lately. The bytes are compared at every use, so nothing stale is ever served."""
+"""Checkpoints decoded lately. The stored bytes are compared at every use, so nothing stale is ever served."""
 
 from langmem_plugin.conversation.storage.checkpoint_format import InlineValue, StoredCheckpoint
 from langmem_plugin.lru import LruCache

@@ -15,9 +15,32 @@ from langmem_plugin.conversation.storage import codec
 from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.session_checkpoints import SessionCheckpoints
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, value
-from langmem_plugin.errors import DamagedSession, TypeNotAllowed
+from langmem_plugin.database.encryption.encrypted_columns import (
+    CLIENT_NAME,
+    CLIENT_PHONE,
+    DECISION,
+    EXTRACTED_FACTS,
+    EXTRACTION_ERROR,
+    INCOMING,
+    MEDIA,
+    QUESTION,
+    REPLY,
+)
+from langmem_plugin.errors import DamagedSession, SessionRefused, TypeNotAllowed
 
 _CHANNEL = "messages"
+_AT_ONCE = 100
+_BESIDE_CHECKPOINTS = (
+    CLIENT_NAME,
+    CLIENT_PHONE,
+    MEDIA,
+    DECISION,
+    QUESTION,
+    INCOMING,
+    REPLY,
+    EXTRACTED_FACTS,
+    EXTRACTION_ERROR,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +49,14 @@ class Damage:
 
     session_id: str
     what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A row of a thread, beside its checkpoints, that was not encrypted for it."""
+
+    thread: str
     why: str
 
 
@@ -43,16 +74,32 @@ def examine(saver: ConversationSaver) -> list[Damage]:
     return found
 
 
+def examine_beside(saver: ConversationSaver) -> list[Refused]:
+    """Reads what conversations hold beside their checkpoints, where it is encrypted."""
+    if not saver.database.encryption.everything.encrypts:
+        return []
+    found: list[Refused] = []
+    for each in _BESIDE_CHECKPOINTS:
+        keys = list(each.column.table.primary_key)
+        with saver.database.read() as connection:
+            for *key, stored in connection.execute(select(*keys, each.column)).yield_per(_AT_ONCE):
+                try:
+                    each.decrypted(connection, key, stored)
+                except SessionRefused as error:
+                    found.append(Refused(key[0], str(error)))
+    return found
+
+
 def rebuild(saver: ConversationSaver, session_id: str) -> tuple[int, int]:
     """Replaces the session's history by one checkpoint that lists its readable messages in order.
 
     Returns how many messages were kept and lost. State other than messages is lost; what is undamaged needs no
-    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed without changing
-    anything: what cannot be read for that is not damaged.
+    rebuilding, so call it for what `examine` reports. Raises UnknownSession, and TypeNotAllowed or SessionRefused
+    without changing anything: what holds a type that is not allowed, or lacks its key, is not damaged.
     """
     with saver.checkpoints.reading(session_id, fresh=True) as checkpoints:
         for _, error in _errors_in(checkpoints):
-            if isinstance(error, TypeNotAllowed):
+            if isinstance(error, TypeNotAllowed) or _lacks_key(error):
                 raise error
         session = checkpoints.session
         rows = _message_rows(checkpoints)
@@ -103,8 +150,14 @@ def _message_rows(checkpoints: SessionCheckpoints) -> list[int]:
 def _read(checkpoints: SessionCheckpoints, row: int) -> BaseMessage | None:
     try:
         return checkpoints.messages.messages(RowNumbers.of([-row if _is_unnamed(checkpoints, row) else row]))[0]
-    except DamagedSession:
+    except DamagedSession as error:
+        if _lacks_key(error):
+            raise
         return None
+
+
+def _lacks_key(error: DamagedSession) -> bool:
+    return isinstance(error, SessionRefused) and error.lacks_key
 
 
 def _is_unnamed(checkpoints: SessionCheckpoints, row: int) -> bool:

@@ -13,9 +13,13 @@ from langmem_plugin.conversation.storage import checkpoint_format
 from langmem_plugin.conversation.storage.channel_values import ChannelValues
 from langmem_plugin.conversation.storage.checkpoint_format import StoredWrite
 from langmem_plugin.database.conversation_tables import pending
+from langmem_plugin.database.encryption.encrypted_columns import PENDING
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
+
+Task = tuple[str, str, str]
+"""A namespace, a checkpoint's id and a task's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +35,7 @@ class PendingWrites:
         found = [
             (task_id, write)
             for task_id, payload in _ALL.all(self.connection, self._key(namespace, checkpoint_id))
-            for write in self._decoded(checkpoint_id, payload)
+            for write in self._decoded((namespace, checkpoint_id, task_id), payload)
         ]
         return sorted(found, key=lambda each: writes_sort_key(each[1].path, each[0], each[1].index))
 
@@ -67,21 +71,30 @@ class PendingWrites:
             "namespace": namespace,
             "checkpoint_id": checkpoint_id,
             "task_id": task_id,
-            **_packed(written),
+            **self._packed((namespace, checkpoint_id, task_id), written),
         }
         if _ADD.run(self.connection, row):
             return
         key = {**self._key(namespace, checkpoint_id), "of_task": task_id}
-        before = self._decoded(checkpoint_id, self.connection.execute(_OF_TASK, key).scalar_one())
-        self.connection.execute(_REWRITE.values(_packed(_merged(before, written))), key)
+        task = namespace, checkpoint_id, task_id
+        before = self._decoded(task, self.connection.execute(_OF_TASK, key).scalar_one())
+        self.connection.execute(_REWRITE.values(self._packed(task, _merged(before, written))), key)
 
-    def _decoded(self, checkpoint_id: str, payload: bytes) -> list[StoredWrite]:
+    def _decoded(self, task: Task, payload: bytes) -> list[StoredWrite]:
         """A task whose writes cannot be read is one that has not run."""
         try:
-            return checkpoint_format.decode_writes(payload)
+            return checkpoint_format.decode_writes(PENDING.decrypted(self.connection, self._row(task), payload))
         except DamagedSession as error:
-            self._pass_over(f"writes on checkpoint {checkpoint_id}", error)
+            self._pass_over(f"writes on checkpoint {task[1]}", error)
             return []
+
+    def _packed(self, task: Task, writes: list[StoredWrite]) -> dict[str, Any]:
+        interrupt = any(write.channel == INTERRUPT for write in writes)
+        payload = PENDING.encrypted(self.connection, self._row(task), checkpoint_format.encode_writes(writes))
+        return {"interrupt": interrupt, "payload": payload}
+
+    def _row(self, task: Task) -> tuple[str | int, ...]:
+        return (self.session.thread, self.session.number, *task)
 
     def _pass_over(self, what: str, error: DamagedSession) -> None:
         if self.values.messages.on_damage is None:
@@ -104,11 +117,6 @@ def _merged(before: list[StoredWrite], added: list[StoredWrite]) -> list[StoredW
         if write.index < 0 or write.index not in merged:
             merged[write.index] = write
     return list(merged.values())
-
-
-def _packed(writes: list[StoredWrite]) -> dict[str, Any]:
-    interrupt = any(write.channel == INTERRUPT for write in writes)
-    return {"interrupt": interrupt, "payload": checkpoint_format.encode_writes(writes)}
 
 
 _ON_CHECKPOINT = (

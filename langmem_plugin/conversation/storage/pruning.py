@@ -5,9 +5,12 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, literal, select
 
+from langmem_plugin.conversation.media.file_encryption import FileEncryption
 from langmem_plugin.conversation.media.media_reference import references_in
+from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import hold_files
 from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_move import bind_rows_anew
 from langmem_plugin.conversation.storage import checkpoint_format, codec
 from langmem_plugin.conversation.storage.checkpoint_format import StoredCheckpoint, StoredValue, ValueRow
 from langmem_plugin.conversation.storage.checkpoint_store import CheckpointStore
@@ -20,7 +23,7 @@ _SHARED_TABLES = (message, value, media, checkpoint, pending)
 
 
 def drop_runs(connection: Connection, store: CheckpointStore, run_ids: Sequence[str]) -> set[str]:
-    """Deletes what these runs wrote and only they held; the SHA-256 of files that their sessions need no more."""
+    """Deletes what these runs wrote and only they held; the names of files that their sessions need no more."""
     files: set[str] = set()
     for (thread, number), doomed in _checkpoints_of_runs(connection, run_ids).items():
         for each in session_rows.all_of(connection, thread):
@@ -31,7 +34,7 @@ def drop_runs(connection: Connection, store: CheckpointStore, run_ids: Sequence[
 
 def keep_latest(connection: Connection, store: CheckpointStore, thread: str) -> set[str]:
     """Drops everything but each namespace's newest checkpoint and, for channels that are stored as deltas, the
-    ancestors their value is rebuilt from; the SHA-256 of files that the thread's sessions need no more.
+    ancestors their value is rebuilt from; the names of files that the thread's sessions need no more.
     """
     files: set[str] = set()
     for each in session_rows.all_of(connection, thread):
@@ -40,8 +43,8 @@ def keep_latest(connection: Connection, store: CheckpointStore, thread: str) -> 
     return files
 
 
-def copy(connection: Connection, source: str, target: str) -> None:
-    """Copies every session of a thread, under numbers and ids of their own."""
+def copy(connection: Connection, folder: Media, source: str, target: str) -> None:
+    """Copies every session of a thread, under numbers and ids of their own. Raises DecryptionRefused."""
     originals = session_rows.all_of(connection, source, lock=True)
     hold_files(connection)  # after the sessions, as everybody who writes: two orders would wait for each other
     for offset, original in enumerate(originals):
@@ -57,6 +60,8 @@ def copy(connection: Connection, source: str, target: str) -> None:
         for table in _SHARED_TABLES:
             columns = {"thread": literal(target), "session": literal(twin.number)}
             _insert_from(connection, table, columns, table.c.session == original.number, source)
+        for table in (session, *_SHARED_TABLES):
+            bind_rows_anew(connection, folder, table, twin, original)
 
 
 def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict[tuple[str, int], dict[str, set[str]]]:
@@ -75,7 +80,7 @@ def _checkpoints_of_runs(connection: Connection, run_ids: Sequence[str]) -> dict
 def _drop(checkpoints: SessionCheckpoints, doomed: dict[str, set[str]]) -> set[str]:
     """Deletes checkpoints (by namespace) with their writes, then every row that nothing refers to any more.
 
-    Returns the SHA-256 of the files that the session does not refer to any more either.
+    Returns the names of the files that the session does not refer to any more either.
     """
     session_rows.disturb(checkpoints.connection, checkpoints.session)
     for namespace, ids in doomed.items():
@@ -127,7 +132,7 @@ def _needed(checkpoints: SessionCheckpoints, namespace: str, newest: StoredCheck
 
 
 def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
-    """Deletes the rows that no checkpoint and no write refers to; the SHA-256 of the files that go with them."""
+    """Deletes the rows that no checkpoint and no write refers to; the names of the files that go with them."""
     left = _values_in(checkpoints)
     messages = {row for each in left for row in checkpoint_format.rows_in(checkpoints.serde, each)}
     values = {each.row for each in left if isinstance(each, ValueRow)}
@@ -140,7 +145,9 @@ def _sweep(checkpoints: SessionCheckpoints) -> set[str]:
     here = (media.c.thread == of_session[0], media.c.session == of_session[1])
     files = set(checkpoints.connection.execute(select(media.c.sha256).where(*here)).scalars())
     if files:  # only then is it worth reading everything
-        files.difference_update(each.sha256 for part in left for each in references_in(checkpoints.values.load(part)))
+        encryption = FileEncryption.of(checkpoints.connection, of_session[0])
+        held = (each for part in left for each in references_in(checkpoints.values.load(part)))
+        files.difference_update(encryption.name(each.sha256) for each in held if each.sha256)
         for unneeded in _batches(sorted(files)):
             checkpoints.connection.execute(delete(media).where(*here, media.c.sha256.in_(unneeded)))
     return files

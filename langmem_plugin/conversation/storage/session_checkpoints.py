@@ -21,6 +21,7 @@ from langmem_plugin.conversation.storage.row_numbers import RowNumbers
 from langmem_plugin.conversation.storage.session_messages import SessionMessages
 from langmem_plugin.database.conversation_tables import checkpoint as checkpoint_table
 from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.encryption.encrypted_columns import CHECKPOINT
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession, TypeNotAllowed
@@ -221,6 +222,7 @@ class SessionCheckpoints:
             body[CARRIED] = [*carried]
         facts = codec.dump(self.serde, metadata)
         payload, channels = checkpoint_format.encode(codec.dump(self.serde, body), facts, channels, parent)
+        payload = CHECKPOINT.encrypted(self.connection, self._place(namespace, checkpoint["id"]), payload)
         self.messages.flush()
         place = {**self._key(namespace), "of_checkpoint": checkpoint["id"]}
         run_id = metadata.get("run_id")
@@ -259,6 +261,8 @@ class SessionCheckpoints:
                 payload, _ = checkpoint_format.encode(
                     codec.dump(self.serde, child.body), child.metadata, channels, None
                 )
+                place = self._place(namespace, child.checkpoint_id)
+                payload = CHECKPOINT.encrypted(self.connection, place, payload)
                 self._rewrite(namespace, child.checkpoint_id, {"payload": payload})
 
     def _rewrite(self, namespace: str, checkpoint_id: str, values: dict[str, Any]) -> None:
@@ -269,8 +273,9 @@ class SessionCheckpoints:
         place = self._place(namespace, checkpoint_id)
         stored = self.cache.get(place, payload)
         if stored is None:
+            plain = CHECKPOINT.decrypted(self.connection, place, payload)
             stored = checkpoint_format.decode(
-                self.serde, checkpoint_id, parent_id, payload, lambda: self.load(namespace, parent_id)
+                self.serde, checkpoint_id, parent_id, plain, lambda: self.load(namespace, parent_id)
             )
             self.cache.put(place, payload, stored)
         # A graph counts its versions up in the very dicts it is given: the cached ones must not be those.

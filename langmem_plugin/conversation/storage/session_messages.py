@@ -33,6 +33,7 @@ from langmem_plugin.conversation.storage.row_allocator import RowLease
 from langmem_plugin.conversation.storage.row_numbers import NO_ROWS, RowNumbers
 from langmem_plugin.conversation.storage.unreadable import row_behind, stand_in
 from langmem_plugin.database.conversation_tables import message as message_table
+from langmem_plugin.database.encryption.encrypted_columns import MESSAGE
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.errors import DamagedSession, NotSerializable
 
@@ -210,7 +211,9 @@ class SessionMessages:
                 "message_id": message.id,
                 "tokens": self.count_tokens(message),
                 "created_at": self.now,
-                "payload": codec.compress(kind, payload),
+                "payload": MESSAGE.encrypted(
+                    self.connection, (self.thread, self.session, row), codec.compress(kind, payload)
+                ),
             }
         )
         return self._remember(DecodedMessage(row, lean(decoded), written, weight(payload)))
@@ -244,7 +247,8 @@ class SessionMessages:
         return loaded
 
     def _decode(self, row: int, message_id: str | None, payload: bytes) -> DecodedMessage:
-        kind, framed = codec.decompress(payload)
+        plain = MESSAGE.decrypted(self.connection, (self.thread, self.session, row), payload)
+        kind, framed = codec.decompress(plain)
         message = codec.load(self.serde, (kind, framed))
         if not isinstance(message, BaseMessage):
             raise DamagedSession(f"message row {row} holds no message: run `langmem doctor`")

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, select
 
 from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
 from langmem_plugin.database.conversation_tables import incoming as table
+from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DamagedSession
 from langmem_plugin.logs import event_log
@@ -39,9 +40,12 @@ class ClaimRecords:
         mine = select(table).where(table.c.thread == thread).order_by(table.c.position, table.c.message_id)
         found = []
         for row in connection.execute(mine):
+            key = (thread, row.message_id)
             try:
-                message = None if row.payload is None else load(self._serde(), decompress(row.payload))
-                reply = None if row.reply is None else load(self._serde(), decompress(row.reply))
+                stored = INCOMING.decrypted(connection, key, row.payload)
+                answered = REPLY.decrypted(connection, key, row.reply)
+                message = None if stored is None else load(self._serde(), decompress(stored))
+                reply = None if answered is None else load(self._serde(), decompress(answered))
             except DamagedSession:
                 log.exception("message.unreadable")
                 continue
@@ -50,6 +54,9 @@ class ClaimRecords:
 
     def keep(self, connection: Connection, thread: str, record: ClaimRecord, position: int) -> bool:
         """False where it is there. What was not answered is answered together with the person's next message."""
+        key = (thread, record.message_id)
+        message = None if record.message is None else compress(*dump(self._serde(), record.message))
+        reply = None if record.reply is None else compress(*dump(self._serde(), record.reply))
         values = {
             "thread": thread,
             "message_id": record.message_id,
@@ -57,8 +64,8 @@ class ClaimRecords:
             "ticket": None,
             "attempts": 0,
             "received_at": record.received_at,
-            "payload": None if record.message is None else compress(*dump(self._serde(), record.message)),
-            "reply": None if record.reply is None else compress(*dump(self._serde(), record.reply)),
+            "payload": INCOMING.encrypted(connection, key, message),
+            "reply": REPLY.encrypted(connection, key, reply),
             "sent": record.sent,
         }
         statement = insert_unless_there(table, table.c.message_id)[connection.dialect.name]

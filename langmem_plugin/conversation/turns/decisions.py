@@ -12,6 +12,7 @@ from langmem_plugin.conversation.sessions.session_store import SessionStore
 from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import decision
+from langmem_plugin.database.encryption.encrypted_columns import DECISION
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ class Decisions:
             if found is None:
                 return Decided()
             mine = (decision.c.thread == found.thread, decision.c.session == found.number)
-            payload = connection.execute(select(decision.c.payload).where(*mine)).scalar_one_or_none()
+            stored = connection.execute(select(decision.c.payload).where(*mine)).scalar_one_or_none()
+            payload = DECISION.decrypted(connection, (found.thread, found.number), stored)
         return Decided(**load(self._serde(), decompress(payload))) if payload is not None else Decided()
 
     def keep(self, config: RunnableConfig, decided: Decided) -> None:
@@ -54,4 +56,5 @@ class Decisions:
                 return
             mine = (decision.c.thread == found.thread, decision.c.session == found.number)
             connection.execute(delete(decision).where(*mine))
-            connection.execute(insert(decision), {"thread": found.thread, "session": found.number, "payload": payload})
+            stored = DECISION.encrypted(connection, (found.thread, found.number), payload)
+            connection.execute(insert(decision), {"thread": found.thread, "session": found.number, "payload": stored})

@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 
 from langchain_core.messages import HumanMessage
 from langchain_core.runnables import RunnableConfig
@@ -21,9 +22,12 @@ from langmem_plugin.conversation.storage.codec import compress, decompress, dump
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
+from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
+from langmem_plugin.database.encryption.moved_rows import bind_anew
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import in_parts, insert_unless_there
-from langmem_plugin.errors import DamagedSession
+from langmem_plugin.errors import DamagedSession, SessionRefused
+from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -115,9 +119,10 @@ class Claim:
                 together.append(row)
         refused = [row for row in together if row[2] is None]
         later = [row for row in together if row[2] is not None]
-        self.before = self._claims.unpacked(before)
+        self.before = self._claims.unpacked(connection, thread, before)
         mine = Waiting(self.message_id, self.message, own[3] if own else 0)
-        self.together = [*self._claims.unpacked(refused), mine, *self._claims.unpacked(later)]
+        unpacked = partial(self._claims.unpacked, connection, thread)
+        self.together = [*unpacked(refused), mine, *unpacked(later)]
         self._claims.take(connection, thread, ticket, [*self.before, *self.together])
 
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
@@ -127,7 +132,7 @@ class Claim:
             return False
         rows = [row for row in _OPEN.all(connection, {"of_thread": thread}) if row[0] not in taken and not row[3]]
         waiting = line(connection, thread)
-        new = self._claims.unpacked([row for row in rows if row[2] in waiting])
+        new = self._claims.unpacked(connection, thread, [row for row in rows if row[2] in waiting])
         self._claims.take(connection, thread, ticket, new)
         self.together += new
         return bool(new)
@@ -160,7 +165,13 @@ class MessageClaims:
         row = _ANSWER.first(connection, {"of_thread": thread, "of_id": message_id})
         if row is None or row[0] is None:
             return None
-        return Answer(load(self._serde(), decompress(row[0])), row[1])
+        try:
+            plain = REPLY.decrypted(connection, (thread, message_id), row[0])
+        except SessionRefused:
+            # Nobody is told what may be another's, and no message is answered twice.
+            log.exception("answer.unreadable", extra={"phone": masked(thread)})
+            return Answer("", sent=True)
+        return Answer(load(self._serde(), decompress(plain)), row[1])
 
     def refuse(self, thread: str, claim: Claim) -> None:
         """Nobody waits for its answer any more: it is answered together with the next message."""
@@ -193,7 +204,8 @@ class MessageClaims:
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
             for message_id in message_ids:
-                _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": reply})
+                answer = REPLY.encrypted(connection, (thread, message_id), reply)
+                _ANSWERED.run(connection, {"of_thread": thread, "of_id": message_id, "answer": answer})
             if along is not None:
                 along(connection)
 
@@ -207,7 +219,8 @@ class MessageClaims:
     def note(self, connection: Connection, thread: str, message_id: str, payload: bytes | None, ticket: int) -> bool:
         """The message waits under this ticket. False if it was there before."""
         row = {"of_thread": thread, "of_id": message_id, "of_ticket": ticket}
-        values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": payload}
+        stored = INCOMING.encrypted(connection, (thread, message_id), payload)
+        values = {**row, "position": ticket, "received_at": self._sessions.now(), "payload": stored}
         if _NOTE.run(connection, values):
             return True
         if ticket:
@@ -219,7 +232,9 @@ class MessageClaims:
         there = incoming.alias()
         known = select(there.c.message_id).where(there.c.thread == target, there.c.message_id == message_id)
         mine = (incoming.c.thread == source, incoming.c.message_id == message_id, _UNANSWERED)
-        connection.execute(update(incoming).where(*mine, ~known.exists()).values(thread=target))
+        if connection.execute(update(incoming).where(*mine, ~known.exists()).values(thread=target)).rowcount:
+            arrived = (incoming.c.thread == target, incoming.c.message_id == message_id)
+            bind_anew(connection, incoming, arrived, {"thread": source})
         connection.execute(delete(incoming).where(*mine))
 
     def take(self, connection: Connection, thread: str, ticket: int, taken: Sequence[Waiting]) -> None:
@@ -233,12 +248,15 @@ class MessageClaims:
     def packed(self, message: HumanMessage) -> bytes:
         return compress(*dump(self._serde(), message))
 
-    def unpacked(self, rows: Sequence[tuple[str, int, int | None, int, bytes]]) -> list[Waiting]:
+    def unpacked(
+        self, connection: Connection, thread: str, rows: Sequence[tuple[str, int, int | None, int, bytes]]
+    ) -> list[Waiting]:
         """One that cannot be read is left out, with an ERROR: it must not silence its person."""
         found = []
         for message_id, _, _, attempts, payload in rows:
             try:
-                found.append(Waiting(message_id, load(self._serde(), decompress(payload)), attempts))
+                plain = INCOMING.decrypted(connection, (thread, message_id), payload)
+                found.append(Waiting(message_id, load(self._serde(), decompress(plain)), attempts))
             except DamagedSession:
                 log.exception("message.unreadable")
         return found

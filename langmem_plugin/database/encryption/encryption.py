@@ -57,6 +57,10 @@ class Encryption:
         key = hashlib.blake2b(b"langmem blind", key=self._key_to_write(owner).secret, digest_size=32).digest()
         return hmac.digest(key, f"{column}\0{text}".encode(), "sha256")
 
+    def has_key(self, owner: str) -> bool:
+        """Whether anything can be encrypted for them yet; asking makes no key."""
+        return self._store is not None and self._fresh_key(owner) is not None
+
     def shred(self, owner: str) -> bool:
         """Deletes the owner's key: what was encrypted for them is unreadable, in every copy. Whether there was one.
 

@@ -13,9 +13,9 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from langmem_plugin.errors import DecryptionRefused
 
-_MARK = b"\xf5LM1"  # begins no text and nothing that conversation/storage/codec.py writes
+MARK = b"\xf5LM1"  # begins no text and nothing that conversation/storage/codec.py writes
 _KEY_ID, _NONCE = 4, 12
-_AT = len(_MARK) + _KEY_ID
+_AT = len(MARK) + _KEY_ID
 EXTRA_BYTES = _AT + _NONCE + 16
 
 
@@ -53,7 +53,7 @@ class _Plaintext:
 
     def decrypt(self, place: Place, stored: bytes) -> bytes:
         if is_encrypted(stored):
-            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS")
+            raise DecryptionRefused(f"{place.table}.{place.column} is encrypted: set LANGMEM_KEYS", lacks_key=True)
         return stored
 
 
@@ -74,18 +74,19 @@ class OwnerCipher:
     def encrypt(self, place: Place, plain: bytes) -> bytes:
         key = self._key_to_write(place.owner)
         nonce = os.urandom(_NONCE)
-        return _MARK + key.key_id + nonce + AESGCM(key.secret).encrypt(nonce, plain, _bound_to(place))
+        return MARK + key.key_id + nonce + AESGCM(key.secret).encrypt(nonce, plain, _bound_to(place))
 
     def decrypt(self, place: Place, stored: bytes) -> bytes:
         if not is_encrypted(stored):
             raise DecryptionRefused(
                 f"{place.table}.{place.column} holds a value that is not encrypted: restore it from a backup"
             )
-        key = self._key_to_read(place.owner, stored[len(_MARK) : _AT])
+        key = self._key_to_read(place.owner, stored[len(MARK) : _AT])
         if key is None:
             raise DecryptionRefused(
                 f"the key of {place.table}.{place.column} is not there: its owner was erased, or the key database is "
-                "another one"
+                "another one: bring that back, or purge what it belongs to",
+                lacks_key=True,
             )
         try:
             return AESGCM(key.secret).decrypt(stored[_AT : _AT + _NONCE], stored[_AT + _NONCE :], _bound_to(place))
@@ -96,7 +97,7 @@ class OwnerCipher:
 
 
 def is_encrypted(stored: bytes) -> bool:
-    return stored[: len(_MARK)] == _MARK
+    return stored[: len(MARK)] == MARK
 
 
 def _bound_to(place: Place) -> bytes:

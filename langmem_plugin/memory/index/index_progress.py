@@ -16,7 +16,7 @@ from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.stored_vectors import StoredVectors
 
 BATCH = 500
-_KEPT = and_(memory.c.status == "active", ~memory.c.private)
+_KEPT = and_(memory.c.status == "active", ~memory.c.private, memory.c.sealed.is_(None))
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class OwnerProgress:
 class Change(NamedTuple):
     memory_id: str
     change: int
-    vector: Vector | None  # None for what is private or not active
+    vector: Vector | None  # None for what is private, encrypted or not active
 
 
 class IndexProgress:
@@ -121,9 +121,10 @@ class IndexProgress:
         return [Change(row.memory_id, row.change, vectors.get(row.memory_id)) for row in batch]
 
     def unseen(self, connection: Connection, owner: str, indexed: int) -> list[str]:
-        """The ids that no index knows in their present state: what changed after `indexed`, and the private."""
+        """The ids that no index knows in their present state: what changed after it, the private, the encrypted."""
         mine = select(memory.c.memory_id).where(memory.c.owner == owner)
-        unseen = union(mine.where(memory.c.change > indexed), mine.where(memory.c.private))  # each by its own index
+        apart = (memory.c.change > indexed, memory.c.private, memory.c.sealed.is_not(None))
+        unseen = union(*map(mine.where, apart))  # each by its own index
         return list(connection.execute(unseen).scalars())
 
     def waiting(self, owner: str) -> int:

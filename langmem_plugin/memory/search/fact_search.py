@@ -3,19 +3,22 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.memory.damaged_rows import Damages, each_row
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
+from langmem_plugin.memory.memory_rows import searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
 
@@ -102,14 +105,16 @@ class FactSearch:
             select(
                 memory.c.status,
                 memory.c.memory_id,
+                memory.c.private,
+                memory.c.sealed,
                 memory.c.text,
+                memory.c.category,
+                type_coerce(memory.c.tags, Text),
                 memory_vector.c.vector,
                 memory_vector.c.checksum,
                 type_coerce(memory.c.created_at, BigInteger),
                 memory.c.session_id,
                 memory.c.fact_type,
-                memory.c.category,
-                type_coerce(memory.c.tags, Text),
                 memory.c.confidence,
                 memory.c.access_count,
                 type_coerce(memory.c.last_accessed, BigInteger),
@@ -128,12 +133,17 @@ class FactSearch:
         )
         if since == 0:
             statement = statement.where(memory.c.status == "active")
-        for status, memory_id, text, vector, checksum, *rest in each_row(connection, statement):
-            whole = self._vectors.whole("memory vector", owner, memory_id, vector, checksum)
-            entry = Entry(memory_id, text, whole, *rest)
+        encryption = encryption_of(connection)
+        for status, memory_id, private, sealed, text, category, tags, vector, checksum, *rest in each_row(
+            connection, statement
+        ):
             if status != "active":
                 yield memory_id, None
-            elif entry.can_be_searched:
+                continue
+            held = HeldVector(vector, checksum, sealed is not None)
+            whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
+            words = searched(encryption, owner, memory_id, (text, category, tags), private=private, sealed=sealed)
+            if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
@@ -177,6 +187,12 @@ class FactSearch:
             connection, ask.owner, query.meaning.vector, where=query.where, valid_at=query.now, limit=_candidates(query)
         )
         return [(each.id, cosine) for each, cosine in found]
+
+
+def _entry(memory_id: str, words: tuple[Any, Any, Any], vector: bytes | None, rest: Sequence[Any]) -> Entry:
+    text, category, tags = words
+    created, session_id, kind, *counted = rest
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted)
 
 
 def _candidates(query: Query) -> int:

@@ -2,17 +2,22 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import BigInteger, type_coerce
 
+from langmem_plugin.database.encryption import Encryption, Place
 from langmem_plugin.database.memory_tables import history_message as table
+from langmem_plugin.database.schema import name_to_store, to_store
+from langmem_plugin.errors import DecryptionRefused
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
+from langmem_plugin.memory.sealed_rows import seal, unseal, words_alone
 
-# The owner, the fields of PastMessage, of_session and the checksum, as they are stored.
+# The owner, the fields of PastMessage, of_session, what is encrypted and the checksum, as they are stored.
 STORED = [
     *(table.c.owner, table.c.message_id, table.c.session_id, table.c.speaker, table.c.text),
-    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.checksum),
+    *(type_coerce(table.c.said_at, BigInteger), table.c.of_session, table.c.sealed, table.c.checksum),
 ]
 
 
@@ -27,20 +32,64 @@ class PastMessage:
     said_at: datetime
 
 
-def as_message(row: AnyRow) -> PastMessage | None:
-    """Of a row of STORED; None where it does not hold what was written."""
-    owner, message_id, session_id, speaker, text, said_at, of_session, written = row
+def as_message(row: AnyRow, encryption: Encryption) -> PastMessage | None:
+    """Of a row of STORED; None where it does not hold what was written, or is in plain and should not be."""
+    owner, message_id, session_id, speaker, text, said_at, of_session, sealed, written = row
     try:
         instant = checksums.instant(said_at)
-    except (TypeError, OverflowError):
+        if is_sealed(encryption, sealed):
+            beside = (session_id, said_at, of_session, speaker, text)
+            words = unseal(encryption.everything, _place(owner, message_id), sealed, beside)
+            speaker, text = words["speaker"], words["text"]
+    except (TypeError, OverflowError, DecryptionRefused):
         return None
     if instant is None or not all(isinstance(each, str) for each in (message_id, session_id, speaker, text)):
         return None
     message = PastMessage(message_id, session_id, speaker, text, instant)
-    return message if written in (None, checksum_of(owner, message, of_session)) else None
+    whole = sealed is not None or written in (None, checksum_of(owner, message, of_session))
+    return message if whole else None
+
+
+def as_values(owner: str, message: PastMessage, of_session: str | None, encryption: Encryption) -> dict[str, Any]:
+    """The columns of a message, but for its change."""
+    values: dict[str, Any] = {
+        "owner": owner,
+        "message_id": message.message_id,
+        "session_id": message.session_id,
+        "speaker": message.speaker,
+        "text": message.text,
+        "said_at": message.said_at,
+        "of_session": of_session,
+    }
+    if not encryption.everything.encrypts:
+        return values | {"sealed": None, "checksum": checksum_of(owner, message, of_session)}
+    words = {"speaker": name_to_store(message.speaker), "text": to_store(message.text)}
+    beside = (message.session_id, message.said_at, of_session, "", "")
+    sealed = seal(encryption.everything, _place(owner, message.message_id), words, beside)
+    return values | {"speaker": "", "text": "", "sealed": sealed, "checksum": None}
+
+
+def said(encryption: Encryption, key: tuple[str, str], text: Any, speaker: Any, sealed: Any) -> tuple[Any, Any]:
+    """(text, speaker) of the row (owner, id), before it is looked at whole; (None, None) where they cannot be had."""
+    if not is_sealed(encryption, sealed):
+        return text, speaker
+    try:
+        words = words_alone(encryption.everything, _place(*key), sealed)
+    except DecryptionRefused:
+        return None, None
+    return words["text"], words["speaker"]
+
+
+def is_sealed(encryption: Encryption, sealed: Any) -> bool:
+    """Whether the row is to be read as one that is encrypted: one in plain, where all are, is then refused."""
+    return sealed is not None or encryption.everything.encrypts
 
 
 def checksum_of(owner: str, message: PastMessage, of_session: str | None) -> int:
     return checksums.of_values(
         owner, message.message_id, message.session_id, message.speaker, message.text, message.said_at, of_session
     )
+
+
+def _place(owner: str, message_id: str) -> Place:
+    return Place(table.name, "sealed", owner, (message_id,))

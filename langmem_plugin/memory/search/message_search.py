@@ -8,6 +8,7 @@ from typing import TypeVar
 from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, select, type_coerce
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.schema import in_parts
@@ -22,8 +23,8 @@ from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.message_ranking import ranked_messages
-from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, checksum_of
-from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
+from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
@@ -193,7 +194,8 @@ class MessageHistory:
         """What was added by itself, in order: no session of this database has it."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
-        return [made for made in map(as_message, rows) if made is not None]
+        read = (as_message(row, encryption_of(connection)) for row in rows)
+        return [made for made in read if made is not None]
 
     def count(self, owner: str) -> int:
         with self._database.read() as connection:
@@ -218,23 +220,14 @@ class MessageHistory:
         if not messages:
             return
         number, _ = begin_change(connection, owner, len(messages))
+        encryption = encryption_of(connection)
         rows = [
-            {
-                "owner": owner,
-                "message_id": key,
-                "change": change,
-                "session_id": each.session_id,
-                "speaker": each.speaker,
-                "text": each.text,
-                "said_at": each.said_at,
-                "of_session": of_session,
-                "checksum": checksum_of(owner, replace(each, message_id=key), of_session),
-            }
+            {"change": change, **as_values(owner, replace(each, message_id=key), of_session, encryption)}
             for change, (key, each) in enumerate(messages.items(), number + 1 - len(messages))
         ]
         connection.execute(insert(table), rows)
         embedded = [
-            {"owner": owner, "message_id": key, "vector": to_bytes(vector)}
+            {"owner": owner, "message_id": key, "vector": to_bytes(vector), "sealed": encryption.everything.encrypts}
             for key, each in messages.items()
             if (vector := vectors[each.text]) is not None
         ]
@@ -266,8 +259,9 @@ class MessageHistory:
 
     def _held(self, connection: Connection, session_id: str) -> dict[tuple[str, str], str]:
         """(owner, message id) → text of what is searchable of a session of this database."""
-        held = select(table.c.owner, table.c.message_id, table.c.text).where(table.c.of_session == session_id)
-        return {(owner, message_id): text for owner, message_id, text in all_rows(connection, held)}
+        held = select(table.c.owner, table.c.message_id, table.c.text, table.c.speaker, table.c.sealed)
+        rows, encryption = all_rows(connection, held.where(table.c.of_session == session_id)), encryption_of(connection)
+        return {(row.owner, row.message_id): said(encryption, row[:2], *row[2:])[0] for row in rows}
 
     def _keyed(
         self, connection: Connection, owner: str, session_id: str, messages: Sequence[PastMessage]
@@ -294,8 +288,9 @@ class MessageHistory:
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, PastMessage]:
         statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
         found: dict[str, PastMessage] = {}
+        encryption = encryption_of(connection)
         for row in all_rows(connection, statement):
-            message = as_message(row)
+            message = as_message(row, encryption)
             if message is None:
                 self._damages.report("message", owner, row.message_id)
             else:
@@ -307,11 +302,12 @@ class MessageHistory:
             select(
                 table.c.message_id,
                 table.c.text,
+                table.c.speaker,
+                table.c.sealed,
                 history_vector.c.vector,
                 history_vector.c.checksum,
                 type_coerce(table.c.said_at, BigInteger),
                 table.c.session_id,
-                table.c.speaker,
             )
             .outerjoin(
                 history_vector,
@@ -324,9 +320,12 @@ class MessageHistory:
             .where(table.c.owner == owner, table.c.change > since)
             .order_by(table.c.change)
         )
-        for message_id, text, vector, checksum, *rest in each_row(connection, statement):
-            whole = self._vectors.whole("message vector", owner, message_id, vector, checksum)
-            entry = Entry(message_id, text, whole, *rest)
+        encryption = encryption_of(connection)
+        for message_id, *stored, vector, checksum, at, session_id in each_row(connection, statement):
+            held = HeldVector(vector, checksum, encryption.everything.encrypts)
+            whole = self._vectors.whole(encryption, "message vector", owner, message_id, held)
+            text, speaker = said(encryption, (owner, message_id), *stored)
+            entry = Entry(message_id, text, whole, at, session_id, speaker)
             if entry.can_be_searched:
                 yield message_id, entry
             else:

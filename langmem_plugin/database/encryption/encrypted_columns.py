@@ -1,0 +1,180 @@
+"""Which columns are encrypted, and in which form: whoever reads or writes one of them passes here.
+
+The place of a value is its column and the whole key of its row, as the table defines it. A new column of words, JSON or
+bytes is one line here, or one line with its reason in PLAIN.
+"""
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table
+
+from langmem_plugin.database.conversation_tables import (
+    checkpoint,
+    decision,
+    incoming,
+    media,
+    message,
+    pending,
+    question,
+    session,
+    value,
+)
+from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
+from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
+from langmem_plugin.database.memory_tables import (
+    history_message,
+    history_vector,
+    memory,
+    memory_owner,
+    memory_vector,
+    standing_instruction,
+)
+from langmem_plugin.database.people_tables import link_code, merge
+from langmem_plugin.database.writing_tables import extraction_job
+from langmem_plugin.errors import DecryptionRefused, SessionRefused
+
+Key = Sequence[str | int]
+"""All of a row's primary key, in the table's order: whose it is comes first."""
+
+_ENCRYPTED, _ESCAPED = "\x02LM1:", "\x02LM1="  # begin a text that is encrypted, and a plain one that looks like it
+_EITHER = _ENCRYPTED[:-1]
+
+
+@dataclass(frozen=True, eq=False)
+class EncryptedColumn:
+    """Bytes are stored as bytes; words and JSON as a text. None, and a JSON value that is empty, stay what they are.
+
+    `refusal` is what a refused value raises. `private` says in SQL which rows are encrypted also where only what is
+    private is; None: no row.
+    """
+
+    column: Column[Any]
+    refusal: type[DecryptionRefused] = DecryptionRefused
+    private: ColumnElement[bool] | None = None
+
+    def encrypted(self, connection: Connection, key: Key, plain: Any, *, private: bool = False) -> Any:
+        """As it is to be stored in the row of this key."""
+        return self.encrypted_by(_cipher(encryption_of(connection), private=private), key, plain)
+
+    def decrypted(self, connection: Connection, key: Key, stored: Any, *, private: bool = False) -> Any:
+        """What was encrypted for the row of this key. Raises `refusal`."""
+        return self.decrypted_by(_cipher(encryption_of(connection), private=private), key, stored)
+
+    def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
+        if plain is None or (self.is_json and not plain):
+            return plain
+        if not cipher.encrypts:
+            is_taken = isinstance(plain, str) and plain.startswith(_EITHER)
+            return f"{_ESCAPED}{plain}" if is_taken and not self.is_json else plain
+        if self.is_binary:
+            return cipher.encrypt(self.place(key), plain)
+        as_bytes = (json.dumps(plain) if self.is_json else plain).encode("utf-8", "surrogatepass")
+        return _ENCRYPTED + base64.b64encode(cipher.encrypt(self.place(key), as_bytes)).decode()
+
+    def decrypted_by(self, cipher: RowCipher, key: Key, stored: Any) -> Any:
+        if stored is None or (self.is_json and not stored):
+            return stored
+        try:
+            if self.is_binary:
+                return cipher.decrypt(self.place(key), bytes(stored))
+            if not isinstance(stored, str) or not stored.startswith(_ENCRYPTED):
+                if cipher.encrypts:
+                    cipher.decrypt(self.place(key), b"")  # refuses what is not encrypted
+                is_escaped = isinstance(stored, str) and stored.startswith(_ESCAPED) and not self.is_json
+                return stored.removeprefix(_ESCAPED) if is_escaped else stored
+            plain = cipher.decrypt(self.place(key), _from_base64(stored)).decode("utf-8", "surrogatepass")
+            return json.loads(plain) if self.is_json else plain
+        except DecryptionRefused as error:
+            if isinstance(error, self.refusal):
+                raise
+            raise self.refusal(str(error), lacks_key=error.lacks_key) from error
+
+    def is_encrypted(self, stored: Any) -> bool:
+        """Whether the stored value is marked as encrypted: by which key, and for which place, only reading it tells."""
+        if self.is_binary:
+            return stored is not None and is_encrypted(bytes(stored))
+        return isinstance(stored, str) and stored.startswith(_ENCRYPTED)
+
+    def place(self, key: Key) -> Place:
+        return Place(self.column.table.name, self.column.name, str(key[0]), tuple(key[1:]))
+
+    @cached_property
+    def is_binary(self) -> bool:
+        return isinstance(self.column.type, LargeBinary)
+
+    @cached_property
+    def is_json(self) -> bool:
+        return isinstance(self.column.type, JSON)
+
+
+MESSAGE = EncryptedColumn(message.c.payload, SessionRefused)
+CHECKPOINT = EncryptedColumn(checkpoint.c.payload, SessionRefused)
+VALUE = EncryptedColumn(value.c.payload, SessionRefused)
+PENDING = EncryptedColumn(pending.c.payload, SessionRefused)
+MEDIA = EncryptedColumn(media.c.payload, SessionRefused)
+DECISION = EncryptedColumn(decision.c.payload, SessionRefused)
+INCOMING = EncryptedColumn(incoming.c.payload, SessionRefused)
+REPLY = EncryptedColumn(incoming.c.reply, SessionRefused)
+QUESTION = EncryptedColumn(question.c.payload, SessionRefused)
+CLIENT_NAME = EncryptedColumn(session.c.client_name, SessionRefused)
+CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
+EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
+EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
+
+ENCRYPTED: Sequence[EncryptedColumn] = (
+    MESSAGE,
+    CHECKPOINT,
+    VALUE,
+    PENDING,
+    MEDIA,
+    DECISION,
+    INCOMING,
+    REPLY,
+    QUESTION,
+    CLIENT_NAME,
+    CLIENT_PHONE,
+    EXTRACTED_FACTS,
+    EXTRACTION_ERROR,
+)
+
+_SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/sealed_rows.py)"
+_OF_LONG_TERM: Mapping[Column[Any], str] = {
+    **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
+    **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),
+    history_message.c.text: _SEALED,
+    **{table.c.sealed: "encrypted as it is written" for table in (memory, standing_instruction, history_message)},
+    **{table.c.vector: "encrypted where its row is" for table in (memory_vector, history_vector)},
+    memory.c.tags: "digests in a row that is encrypted, as its key, slot, category and source",
+    memory.c.text_digest: "by the key of its owner, where there are keys",
+    memory_owner.c.salt: "chance",
+}
+PLAIN: Mapping[Column[Any], str] = {
+    **_OF_LONG_TERM,
+    message.c.message_id: "an id, by which LangGraph finds and replaces a message",
+    extraction_job.c.taken: "numbers of rows",
+    merge.c.moved: "ids of what moved, and no words of it",
+    link_code.c.salt: "chance",
+    link_code.c.digest: "of a code that is made by chance and holds for minutes",
+}
+"""Columns of words, JSON or bytes that are stored as they are, and why that shows nothing of what was said."""
+
+
+def columns_of(table: Table) -> list[EncryptedColumn]:
+    return [each for each in ENCRYPTED if each.column.table is table]
+
+
+def _cipher(encryption: Encryption, *, private: bool) -> RowCipher:
+    return encryption.private if private else encryption.everything
+
+
+def _from_base64(stored: str) -> bytes:
+    try:
+        return base64.b64decode(stored.removeprefix(_ENCRYPTED), validate=True)
+    except (binascii.Error, ValueError):
+        return MARK  # of nothing: refused as what it is not

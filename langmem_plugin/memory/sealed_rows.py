@@ -1,0 +1,68 @@
+"""A row's words, encrypted as one value for that row; what they are found by is stored as keyed digests of them."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Column
+
+from langmem_plugin.database.encryption import Encryption, Place, RowCipher
+from langmem_plugin.database.schema import Name, name_to_store, to_store
+from langmem_plugin.errors import DecryptionRefused
+from langmem_plugin.memory.checksums import digest_of_values
+
+_DIGEST_BYTES = 16
+
+Blinding = Callable[[Encryption, str, Column[Any], str], str]
+
+
+def seal(cipher: RowCipher, place: Place, words: Mapping[str, Any], beside: Sequence[Any]) -> bytes:
+    """`beside` is what stays in plain in the row, and without which the words are not to be believed."""
+    return cipher.encrypt(place, json.dumps([words, digest_of_values(*beside)], separators=(",", ":")).encode())
+
+
+def unseal(cipher: RowCipher, place: Place, sealed: Any, beside: Sequence[Any]) -> dict[str, Any]:
+    """Raises DecryptionRefused where this is not what was sealed for the row, or the rest of it was changed."""
+    words, digest = _opened(cipher, place, sealed)
+    if digest != digest_of_values(*beside):
+        raise DecryptionRefused(f"a row of {place.table} was changed beside what is encrypted in it: restore a backup")
+    return words
+
+
+def words_alone(cipher: RowCipher, place: Place, sealed: Any) -> dict[str, Any]:
+    """Without a look at the rest of the row, which is looked at when it is shown. Raises DecryptionRefused."""
+    return _opened(cipher, place, sealed)[0]
+
+
+def _opened(cipher: RowCipher, place: Place, sealed: Any) -> tuple[dict[str, Any], str]:
+    if not isinstance(sealed, bytes):
+        raise DecryptionRefused(f"a row of {place.table} is not encrypted: restore it from a backup")
+    words, digest = json.loads(cipher.decrypt(place, sealed))
+    return words, digest
+
+
+def blinded(encryption: Encryption, owner: str, column: Column[Any], text: str) -> str:
+    """What an encrypted row holds in place of `text`. Raises InvalidInput for what could not be stored in plain."""
+    checked = name_to_store(text) if isinstance(column.type, Name) else to_store(text)
+    return encryption.blinded(owner, column.name, checked)[:_DIGEST_BYTES].hex()
+
+
+def blinded_slot(encryption: Encryption, owner: str, column: Column[Any], slot: str) -> str:
+    """It ends in a slash and the digest of the attribute, as the slot in plain ends in the attribute."""
+    whole = blinded(encryption, owner, column, slot)
+    _, slash, attribute = slot.partition("/")
+    return f"{whole}/{blinded(encryption, owner, column, attribute)}" if slash else whole
+
+
+def blinded_digest(encryption: Encryption, owner: str, said: str) -> bytes:
+    return encryption.blinded(owner, "text_digest", to_store(said))[:_DIGEST_BYTES]
+
+
+def as_stored(
+    encryption: Encryption, owner: str, column: Column[Any], texts: Sequence[str], blind: Blinding = blinded
+) -> list[str]:
+    """What rows that have one of these texts may hold: it, where they are in plain, and its digest, where not."""
+    plain = [] if encryption.everything.encrypts else list(texts)
+    if not encryption.has_key(owner):
+        return plain
+    return plain + [blind(encryption, owner, column, text) for text in texts]
