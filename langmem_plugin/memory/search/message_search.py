@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, selec
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.schema import in_parts
@@ -94,6 +95,7 @@ class MessageHistory:
 
     def add(self, owner: str, messages: Sequence[PastMessage]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        seen = erasures_seen(self._database)
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
@@ -103,6 +105,7 @@ class MessageHistory:
                 known = self._known(connection, owner, list(worded))  # by another process, meanwhile
                 fresh = {key: each for key, each in worded.items() if key not in known}
                 self._store(connection, owner, fresh, vectors, of_session=None)
+                refuse_erased(connection, owner, seen)
             return len(fresh)
 
         new = [each.text for each in worded.values() if each.message_id not in known]
@@ -141,6 +144,10 @@ class MessageHistory:
             return len(fresh)
 
         return self._embedding([each.text for each in worded if each.text not in known], write)
+
+    def forget_cached(self, owner: str) -> None:
+        """Drops what this process holds of the owner; the next search reads it again."""
+        self._messages.forget(owner)
 
     def search(
         self,
