@@ -122,7 +122,8 @@ def table(records: Sequence[Cells], title: str = "", *, of: int | None = None) -
     there = len(records) if of is None else of
     if not records:
         return _framed(title, '<table class="each"><tbody><tr><td class="dim">nothing</td></tr></tbody></table>')
-    names = dict.fromkeys(name for each in records for name, value in each.items() if _is_there(value))
+    every = dict.fromkeys(name for each in records for name in each)
+    names = [name for name in every if any(_is_there(each.get(name)) for each in records)]
     head = "".join(f"<th>{_text(name)}</th>" for name in names)
     rows = "".join(
         "<tr>"

@@ -210,7 +210,7 @@ class Found:
             "memory": self.memory.text,
             "similarity": Share(self.similarity),
             "score": self.score,
-            "found by": f"{self.match_type}: {by}" if by else self.match_type,
+            "found by": by or self.match_type,
             "told": self.memory.told_at,
             "id": Name(self.memory.id),
         }
