@@ -9,9 +9,10 @@ from typing import Literal, Protocol
 
 from langmem_plugin.terminal import visible
 
-LONGEST = 2_000  # letters of one value
+LONGEST, LONGEST_OF_MANY = 2_000, 500  # letters of a value, and of one in a table of many
 MOST = 200  # rows, or values in a list
 _LETTERS = 8  # of an id
+_SHORT = 14  # letters that stay on one line
 
 # Where neither JupyterLab's nor VS Code's theme speaks, the system's light or dark does. The background is set along
 # with the ink: a page that knows nothing of dark would else show light letters on white.
@@ -44,21 +45,21 @@ color:var(--ink);white-space:pre-wrap;overflow-wrap:anywhere;max-width:none}
 .lm.lm th{font-weight:400;color:var(--dim);white-space:nowrap;overflow-wrap:normal}
 .lm.lm thead th{font-size:12px;background:var(--band);border-top:0}
 .lm .mark{color:var(--mark)}.lm .good{color:var(--good)}.lm .warn{color:var(--warn)}.lm .dim{color:var(--dim)}
-.lm .id{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;color:var(--dim)}
+.lm .id{white-space:nowrap;font-family:ui-monospace,Menlo,Consolas,monospace;font-size:12px;color:var(--dim)}
 .lm .when{white-space:nowrap;font-variant-numeric:tabular-nums;color:var(--dim)}
-.lm .text{display:block;min-width:9rem}
+.lm .text{display:block;min-width:10rem}.lm .short{display:block;white-space:nowrap}
 .lm .share{display:inline-block;min-width:5rem;padding:0 6px;border-radius:4px;border:1px solid var(--line);
 white-space:nowrap;font-variant-numeric:tabular-nums}
 @media (max-width:600px){
 .lm.lm{width:auto}
-.lm.lm thead{display:none}
-.lm.lm tr,.lm.lm th,.lm.lm td{display:block}
-.lm.lm th,.lm.lm td{border:0;padding:1px 12px}
-.lm.lm tr{padding:5px 0}
+.lm.lm .each thead{display:none}
+.lm.lm .each tr,.lm.lm .each td{display:block}
+.lm.lm .each td{border:0;padding:1px 12px}
+.lm.lm .each tr{padding:5px 0}
 .lm.lm .each tr+tr{border-top:1px solid var(--line)}
 .lm.lm .each td:empty{display:none}
 .lm.lm .each td[data-name]::before{content:attr(data-name) " ";color:var(--dim);font-size:12px}
-.lm .each .text{display:inline}
+.lm .each .text,.lm .each .short{display:inline}
 }
 """
 
@@ -112,7 +113,9 @@ class Listed:
 def card(title: str, cells: Cells) -> str:
     """One record: a line for each of its values; what it does not have is left out."""
     rows = "".join(
-        f"<tr><th>{_text(name)}</th><td>{_cell(value)}</td></tr>" for name, value in cells.items() if _is_there(value)
+        f"<tr><th>{_text(name)}</th><td>{_cell(value, LONGEST)}</td></tr>"
+        for name, value in cells.items()
+        if _is_there(value)
     )
     return _framed(title, f'<table class="one"><tbody>{rows}</tbody></table>')
 
@@ -128,7 +131,9 @@ def table(records: Sequence[Cells], title: str = "", *, of: int | None = None) -
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<td data-name="{_text(name)}">{_cell(each[name])}</td>' if _is_there(each.get(name)) else "<td></td>"
+            f'<td data-name="{_text(name)}">{_cell(each[name], LONGEST_OF_MANY)}</td>'
+            if _is_there(each.get(name))
+            else "<td></td>"
             for name in names
         )
         + "</tr>"
@@ -147,7 +152,7 @@ def _is_there(value: Cell) -> bool:
     return value is not None and (not isinstance(value, Sequence) or len(value) > 0)
 
 
-def _cell(value: Cell) -> str:
+def _cell(value: Cell, most: int) -> str:
     match value:
         case Share(number):
             wide = f"{100 * min(max(number, 0.0), 1.0):.0f}%"
@@ -156,23 +161,27 @@ def _cell(value: Cell) -> str:
         case Name(name):
             html = f'<span class="id" title="{_text(name)}">{_text(name[:_LETTERS])}</span>'
         case Mark(word, tone):
-            html = f'<span class="{tone}" dir="auto">{_text(word)}</span>'
+            html = f'<span class="{tone}">{_worded(word, most)}</span>'
         case datetime():
             html = f'<span class="when">{value:%Y-%m-%d %H:%M}</span>'
         case float():
             html = f"{value:.2f}"
         case str():
-            html = f'<span class="text" dir="auto">{_text(value)}</span>'
+            html = _worded(value, most)
         case Sequence():
-            lines = [f'<span class="text" dir="auto">{_text(each)}</span>' for each in islice(value, MOST)]
-            html = "".join(lines) + (f"and {len(value) - MOST:,} more" if len(value) > MOST else "")
+            more = f"and {len(value) - MOST:,} more" if len(value) > MOST else ""
+            html = "".join(_worded(each, most) for each in islice(value, MOST)) + more
         case _:
             html = _text(str(value))
     return html
 
 
-def _text(text: str) -> str:
+def _worded(text: str, most: int) -> str:
+    return f'<span class="{"short" if len(text) <= _SHORT else "text"}" dir="auto">{_text(text, most)}</span>'
+
+
+def _text(text: str, most: int = LONGEST) -> str:
     """As text and nothing else: no markup, nothing that turns the direction of writing, and not for ever."""
-    left_out = len(text) - LONGEST
-    shown = escape(visible(text[:LONGEST]))
+    left_out = len(text) - most
+    shown = escape(visible(text[:most]))
     return f"{shown}… ({left_out:,} letters more)" if left_out > 0 else shown
