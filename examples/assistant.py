@@ -51,8 +51,8 @@ def open_assistant():
 
     graph = (
         StateGraph(MemoryState)
-        .add_node("recall", memory.recall_node())
-        .add_node("write", memory.write_node())
+        .add_node("recall", memory.recall_node(), trace_policy=memory.trace_policy)
+        .add_node("write", memory.write_node(), trace_policy=memory.trace_policy)
         .add_node("agent", agent)
         .add_node("tools", ToolNode([find_flights]))
         .add_edge(START, "recall")

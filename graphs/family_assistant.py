@@ -36,16 +36,21 @@ def build(
 
     graph = (
         StateGraph(ReportedState, context_schema=Person)
-        .add_node("commands", memory.commands_node(then="recall"), destinations=("recall", END))
-        .add_node("recall", memory.recall_node())
+        .add_node(
+            "commands",
+            memory.commands_node(then="recall"),
+            destinations=("recall", END),
+            trace_policy=memory.trace_policy,
+        )
+        .add_node("recall", memory.recall_node(), trace_policy=memory.trace_policy)
         .add_node("agent", agent)
         .add_node("tools", ToolNode(tools, handle_tool_errors=broken))
-        .add_node("write", memory.write_node())
+        .add_node("write", memory.write_node(), trace_policy=memory.trace_policy)
         .add_edge(START, "commands")
         .add_edge("recall", "agent")
         .add_conditional_edges("agent", tools_condition, {"tools": "tools", "__end__": "write"})
         .add_edge("tools", "agent")
     )
     if not own_checkpointer:
-        graph.add_node("debug", memory.debug_node()).add_edge("write", "debug")
+        graph.add_node("debug", memory.debug_node(), trace_policy=memory.trace_policy).add_edge("write", "debug")
     return graph.compile(checkpointer=memory.saver if own_checkpointer else None, name="family_assistant")

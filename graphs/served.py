@@ -1,4 +1,4 @@
-"""What langgraph.json names: both assistants for `langgraph dev` and Studio, and the checkpointer and store they share.
+"""What langgraph.json names: both assistants for `langgraph dev` and Studio, the checkpointer and the store they share.
 
 The server keys a conversation by its own thread id; say whose it is with `context={"phone": "+12025550123"}`.
 `LANGMEM_DATABASE`, `LANGMEM_MODEL` and `HOUSEHOLD_DB` are read when this module is imported.
@@ -11,12 +11,14 @@ from graphs import family_agent, family_assistant
 from graphs.household import Household
 from langmem_plugin import ConversationSaver, PhoneMemory
 from langmem_plugin.agent.models import chat_model
-from langmem_plugin.store import MemoryStore
 
 # The server imports this in a thread of its own, where opening files blocks nobody.
 _memory = PhoneMemory()
 _model = chat_model()
 _household = Household()
+
+# Under ("memories", "+12025550123") lies all that is remembered of that person, for whoever may reach the server.
+store = _memory.store
 
 assistant = family_assistant.build(_memory, _model, _household, own_checkpointer=False)
 agent = family_agent.build(_memory, _model, _household, own_checkpointer=False)
@@ -25,8 +27,3 @@ agent = family_agent.build(_memory, _model, _household, own_checkpointer=False)
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[ConversationSaver]:
     yield _memory.saver
-
-
-@asynccontextmanager
-async def store() -> AsyncIterator[MemoryStore]:
-    yield _memory.store

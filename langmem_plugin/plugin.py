@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol, Self, TextIO, Unpack
+from typing import TYPE_CHECKING, Any, Protocol, Self, TextIO, Unpack
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
@@ -38,6 +38,7 @@ from langmem_plugin.agent.prompt import joined
 from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
@@ -90,6 +91,9 @@ from langmem_plugin.writing.model_extraction import ModelExtraction
 from langmem_plugin.writing.own_words import OwnWords, WhoseWords
 from langmem_plugin.writing.provenance import Provenance, Why
 from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
+
+if TYPE_CHECKING:
+    from langmem_plugin.store.memory_files import MemoryFiles
 
 
 class Node(Protocol):
@@ -185,6 +189,7 @@ class PhoneMemory:
                 region=self.settings.default_region,
                 now=now,
             )
+            asks_consent = self.settings.extracts and self.settings.ask_for_consent
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -201,6 +206,7 @@ class PhoneMemory:
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
+                asks_consent=asks_consent,
                 erasure=self.erasure,
             )
             self._past_sessions = PastSessionIndexer(
@@ -230,7 +236,11 @@ class PhoneMemory:
                 summaries=Summaries(summarise) if summarise else None,
                 choices=ReferenceChoices(reference_model) if reference_model else None,
                 choice=choice,
-                questions=(ConfirmationQuestions(self._confirmations, questions) if self.settings.remembers else None),
+                questions=ConfirmationQuestions(
+                    self._confirmations, questions, self.database, self.consent if asks_consent else None
+                )
+                if self.settings.remembers
+                else None,
                 answers=self._commands.answers,
                 commands=self._commands.typed_in_run,
                 executor=self._executor,
@@ -416,6 +426,21 @@ class PhoneMemory:
             if self.settings.remembers
             else []
         )
+
+    def files(self) -> "MemoryFiles":
+        """What is remembered of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
+
+        `create_deep_agent(…, backend=CompositeBackend(default=StateBackend(), routes={"/memories/": memory.files()}),
+        middleware=[memory.middleware()], checkpointer=memory.saver)`. Raises ImportError without the extra
+        `deepagents`, ConfigurationError where the memory is switched off.
+        """
+        from langmem_plugin.store.memory_files import MemoryFiles  # noqa: PLC0415 - of the extra `deepagents`
+
+        if not self.settings.remembers:
+            raise ConfigurationError("the memory is switched off: there are no files of it to show")
+        context = self._context
+        run = RunWriting(self.service, self.saver, context.person, self.consent)
+        return MemoryFiles(self.service, run, in_thread=context.in_thread)
 
     def key_value(self, phone: str | int) -> KeyValueMemory:
         """What a person keeps under keys: ordinary memories too, which recall and search find."""

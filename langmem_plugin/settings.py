@@ -99,8 +99,10 @@ class Settings(BaseSettings):
     Who asks to be erased is gone at once and for good after `erase_after`; until then it can be undone. What is done is
     noted, with ids and hashes and without contents, unless `audit` is off: in the database, and as lines of JSON in the
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
-    `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
-    nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
+    That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
+    end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
+    Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
+    all, and replies still work.
     """
 
     model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid")
@@ -150,6 +152,7 @@ class Settings(BaseSettings):
     audit_log: Path | None = None
     godfather_in_groups: bool = False
     ask_when_unclear: bool = True
+    ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
 
     def __init__(self, **values: Any) -> None:

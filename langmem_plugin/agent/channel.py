@@ -313,7 +313,7 @@ class Channel:
                 text = worded.text
                 ids += [each for each in others if each not in ids]
                 if task.reading.may_ask and not worded.asks and not task.missing:
-                    question = self._context.to_confirm(thread, text, task.replies)
+                    question = self._context.to_confirm(thread, task.message.text, text, task.replies)
             except (TurnLost, UnknownSession, StoreUnavailable):
                 raise
             except Exception as error:

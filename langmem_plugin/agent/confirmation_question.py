@@ -12,10 +12,13 @@ from langmem_plugin.agent.commands.lines import one_line
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.incoming_message import clean
 from langmem_plugin.agent.replies import Replies
+from langmem_plugin.database import Database
 from langmem_plugin.errors import StoreUnavailable
+from langmem_plugin.facts import classify
 from langmem_plugin.identifiers import is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.confirmation import Confirmations, Unsure
+from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)
 
@@ -35,13 +38,19 @@ class AddedQuestion:
 
 
 class ConfirmationQuestions:
-    """At most one is open at a time, and each memory is asked about once."""
+    """At most one is open at a time, and each memory is asked about once. With `consents`, so is each person who has
+    just stated something about themselves: whether they may be remembered at all.
+    """
 
-    def __init__(self, confirmations: Confirmations, questions: OpenQuestions) -> None:
+    def __init__(
+        self, confirmations: Confirmations, questions: OpenQuestions, database: Database, consents: Consents | None
+    ) -> None:
         self._confirmations = confirmations
         self._questions = questions
+        self._database = database
+        self._consents = consents
 
-    def for_reply(self, owner: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
+    def for_reply(self, owner: str, said: str, reply: str, replies: Callable[[], Replies]) -> AddedQuestion | None:
         """None where nothing is to be asked now: in a group, while something else is asked, below a reply that asks
         something itself, and while the database cannot be reached.
         """
@@ -49,12 +58,26 @@ class ConfirmationQuestions:
             return None
         try:
             unsure = self._confirmations.unsure(owner)
-            if unsure is None or self._questions.look(owner) is not None:
+            asks_consent = unsure is None and self._may_ask_consent(owner, said)
+            if (unsure is None and not asks_consent) or self._questions.look(owner) is not None:
                 return None
         except StoreUnavailable:
             log.warning("confirmation.not_asked", exc_info=True, extra={"owner": masked(owner)})
             return None
+        if unsure is None:
+            return AddedQuestion(replies().may_i_remember, partial(self._open_consent, owner))
         return AddedQuestion(_worded(unsure, replies()), partial(self._open, owner, unsure))
+
+    def _may_ask_consent(self, owner: str, said: str) -> bool:
+        if self._consents is None or not classify(said).should_store:
+            return False
+        with self._database.read() as connection:
+            return self._consents.may_ask(connection, owner)
+
+    def _open_consent(self, owner: str, connection: Connection) -> None:
+        assert self._consents is not None  # noqa: S101 - they were asked whether to
+        self._consents.note_asked(connection, owner)
+        self._questions.ask_in(connection, owner, "confirm", {"consent": True})
 
     def _open(self, owner: str, unsure: Unsure, connection: Connection) -> None:
         self._confirmations.note_asked(connection, unsure)

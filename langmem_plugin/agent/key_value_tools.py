@@ -6,6 +6,7 @@ from langmem_plugin.agent.identity import run_config
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory, Result
 from langmem_plugin.memory.models import storable
@@ -45,7 +46,7 @@ def key_value_tools(
         if not consents.allowed(person.owner(), explicit=not is_automated(config)):
             message = "The person has not agreed to be remembered"
             return {"success": False, "error": "CONSENT_MISSING", "message": message}
-        with saver.sessions.fenced(config):
+        with acting(TOOL, within=True), saver.sessions.fenced(config):
             return of_person().save_memory(storable(key), storable(value))
 
     @tool
@@ -59,7 +60,7 @@ def key_value_tools(
 
         key: as list_memory or load_memory gave it.
         """
-        with saver.sessions.fenced(run_config()):
+        with acting(TOOL, within=True), saver.sessions.fenced(run_config()):
             return of_person().delete_memory(storable(key))
 
     @tool

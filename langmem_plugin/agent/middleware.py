@@ -30,6 +30,11 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
         super().__init__()
         self._context = context
 
+    @property
+    def name(self) -> str:
+        """Not the class's own: deepagents has a middleware of that name, and puts ours in the place of its own."""
+        return "PhoneMemoryMiddleware"
+
     @hook_config(can_jump_to=["end"])
     def before_agent(self, state: RememberingState, runtime: Runtime[Any]) -> dict[str, Any]:  # noqa: ARG002
         if (answer := self._context.command_answered(messages_of(state))) is not None:
@@ -64,9 +69,14 @@ class MemoryMiddleware(AgentMiddleware[Any, Any, Any]):
 
     def view(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         """The request with the window of its messages, the instructions, the memories and the references."""
-        standing, shown = self._context.model_input.of(request.messages, recalled_of(request.state))
+        # What another middleware has cut from the request can be referred to all the same.
+        standing, shown = self._context.model_input.of(
+            request.messages, recalled_of(request.state), conversation=messages_of(request.state)
+        )
         return request.override(
-            system_message=with_standing(request.system_message, standing), messages=cast("list[AnyMessage]", shown)
+            system_message=with_standing(request.system_message, standing),
+            messages=cast("list[AnyMessage]", shown),
+            state=cast("AgentState[Any]", self._context.files.current(request.state)),
         )
 
 

@@ -61,9 +61,16 @@ class ModelInput:
         self._choices = choices
 
     def of(
-        self, messages: Sequence[BaseMessage], recalled: Recalled, phone: str | None = None
+        self,
+        messages: Sequence[BaseMessage],
+        recalled: Recalled,
+        phone: str | None = None,
+        *,
+        conversation: Sequence[BaseMessage] | None = None,
     ) -> tuple[str, list[BaseMessage]]:
         """What belongs to the system text, and the messages, for the next model call.
+
+        `conversation`: all that was said and shown, where `messages` were shortened from it for this call.
 
         What is known for the person's newest message stands at its end, so that the calls and results which follow it
         only add to what the model was given before. Where nobody has written yet it belongs to the system text.
@@ -86,7 +93,7 @@ class ModelInput:
             [(rank, each) for rank, each in ranked if each.id in applying],
             self._shown.numbered(owner, messages, recalled, told),
             self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
-            self.resolution(messages),
+            self.resolution(messages if conversation is None else [sendable(each) for each in conversation]),
             "" if newest is None else words_in(in_window[newest].text),
             imitated=any(looks_like_context(message.text) for message in shown),
         )

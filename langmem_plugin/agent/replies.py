@@ -118,6 +118,7 @@ class Replies:
     export_ask: str
     privacy: str
     switched: Mapping[str, str]
+    may_i_remember: str
     privacy_on: str
     privacy_off: str
     privacy_only_asked: str
@@ -291,6 +292,8 @@ ENGLISH = Replies(
         "To change it: /privacy on, /privacy off, /privacy personal off, /privacy sensitive on"
     ),
     switched={"on": "on", "off": "off"},
+    may_i_remember="May I remember from now on what you tell me about yourself and yours?"
+    " You can change it by /privacy.",
     privacy_on="✅ From now on I may remember what you tell me.",
     privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it."
     " To delete everything: /privacy erase",

@@ -7,12 +7,10 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
 
-from langmem_plugin.agent.identity import run_config, session_of_run
 from langmem_plugin.agent.memory_state import messages_of
 from langmem_plugin.agent.prompt import as_told
-from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
+from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
@@ -31,7 +29,6 @@ _Result = TypeVar("_Result")
 _MESSAGES = 8
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _NOTHING = "Nothing is found about that."
-_OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
 
 
@@ -43,6 +40,7 @@ def memory_tools(
     consents: Consents,
 ) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
+    writing = RunWriting(service, saver, person, consents)
 
     @tool
     @_told
@@ -52,25 +50,12 @@ def memory_tools(
 
         text: the fact in one full sentence that can be understood without the conversation.
         """
-        owner, config = person.owner(), run_config()
-        # What no person wrote carries no person's word.
-        if not consents.allowed(owner, explicit=not is_automated(config)):
-            return "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
         messages = [] if state is None else messages_of(state)
-        over = service.over(owner, storable(text))
-        if over is not None:
-            instead = service.instead_of(over)
-            if not is_said_anew(over, instead, messages):
-                return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
-        said = message_of_run(messages)
-        with saver.sessions.fenced(config):
-            made = service.remember(
-                owner,
-                storable(text),
-                source_type="extracted_from_chat",
-                source_id=None if said is None else said.id,
-                session_id=session_of_run(),
-            )
+        refused = writing.refusal(storable(text), messages)
+        if refused is not None:
+            return refused
+        with writing.fenced():
+            made = service.remember(person.owner(), storable(text), **writing.evidence(messages))
         return f"Remembered as {made.id}."
 
     @tool
@@ -111,7 +96,7 @@ def memory_tools(
 
         memory_id: the id that recall_facts gave.
         """
-        with saver.sessions.fenced(run_config()):
+        with writing.fenced():
             return f"Forgotten: {one_line(service.forget(person.owner(), memory_id).text)}"
 
     return [remember_fact, recall_facts, search_conversations, forget_fact]

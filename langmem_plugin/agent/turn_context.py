@@ -13,6 +13,7 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
 from langmem_plugin.agent.asking_back import asked_back
 from langmem_plugin.agent.confirmation_question import AddedQuestion, ConfirmationQuestions, with_question
+from langmem_plugin.agent.files_in_prompt import FilesInPrompt
 from langmem_plugin.agent.identity import run_config
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.instruction_notices import InstructionNotices
@@ -105,6 +106,7 @@ class TurnContext:
             summaries=summaries,
             choices=choices,
         )
+        self.files = FilesInPrompt(service, self.person)
         self.use_notes = UseNotes(
             service, saver, self.person, self.shown, settings, past_sessions=claims, extraction=extraction
         )
@@ -128,9 +130,9 @@ class TurnContext:
 
         return asked_back(messages, self.model_input.resolution, worded)
 
-    def to_confirm(self, owner: str, reply: str, replies: Replies) -> AddedQuestion | None:
-        """What to ask at the end of a reply, if anything."""
-        return None if self._questions is None else self._questions.for_reply(owner, reply, lambda: replies)
+    def to_confirm(self, owner: str, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
+        """What to ask at the end of a reply to what a person said, if anything."""
+        return None if self._questions is None else self._questions.for_reply(owner, said, reply, lambda: replies)
 
     def asking_to_confirm(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
         """The newest message of the current run with a question at its end; None where nothing is to be asked.
@@ -144,11 +146,12 @@ class TurnContext:
             return None
         owner = self.person.owner()
 
+        said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
+
         def replies() -> Replies:
-            said = next((each.text for each in reversed(messages) if isinstance(each, HumanMessage)), "")
             return self._languages.language_for(owner, said)
 
-        question = self._questions.for_reply(owner, reply.text, replies)
+        question = self._questions.for_reply(owner, said, reply.text, replies)
         if question is None:
             return None
         try:

@@ -1,10 +1,12 @@
 """Whether a graph is put together so that its memory works, and what to add where it is not."""
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from langchain.agents.middleware import AgentMiddleware, PIIMiddleware, SummarizationMiddleware
 from langchain_core.runnables import Runnable
+from langgraph.channels.delta import DeltaChannel
 from langgraph.graph import END, START
 from langgraph.graph.state import CompiledStateGraph
 from langgraph.prebuilt import ToolNode
@@ -30,6 +32,15 @@ _LATE_RECALL = (
 _NO_CHANNEL = (
     "the state has no channel `recalled`, so what is recalled gets lost: use MemoryState, or add the key to yours"
 )
+_SUMMARIES = (
+    "SummarizationMiddleware takes messages out of the conversation, also those that no fact was found in yet:"
+    " PhoneMemory(summarise=model) puts what falls out of the window in a few sentences and keeps them"
+)
+_REDACTS_LATE = (
+    "PIIMiddleware redacts a message after it was stored and after the orders in it were noticed: redact the text"
+    " before memory.reply where neither may hold it"
+)
+_BESIDE = {SummarizationMiddleware: _SUMMARIES, PIIMiddleware: _REDACTS_LATE}
 
 
 def named_node(node: _Node, name: str) -> _Node:
@@ -59,6 +70,11 @@ class Wiring:
             raise ConfigurationError(f"a {type(graph).__name__} is no compiled graph: call compile(…) on it first")
         if "messages" not in graph.channels:
             raise ConfigurationError("the graph's state has no `messages`: use MemoryState, or add them to yours")
+        if isinstance(graph.channels["messages"], DeltaChannel):
+            raise ConfigurationError(
+                "the graph keeps its messages in a DeltaChannel, whose contents nobody else can read:"
+                " create_deep_agent(…, state_schema=MemoryState), or add_messages as their reducer"
+            )
         if graph.checkpointer is None or graph.checkpointer is False:
             raise ConfigurationError(
                 "the graph has no checkpointer, so it forgets every message: compile(checkpointer=memory.saver)"
@@ -74,7 +90,9 @@ class Wiring:
             return [_NO_RECALL]
         if "recalled" not in graph.channels:
             return [_NO_CHANNEL]
-        return [_LATE_RECALL] if _comes_late(graph, recalls, ours) else []
+        beside = set(map(type, _middleware(graph)))
+        late = [_LATE_RECALL] if _comes_late(graph, recalls, ours) else []
+        return late + [told for which, told in _BESIDE.items() if which in beside]
 
 
 def _ours(graph: Graph) -> dict[str, str]:
@@ -88,6 +106,14 @@ def _ours(graph: Graph) -> dict[str, str]:
             if which is not None:
                 found[name] = which
     return found
+
+
+def _middleware(graph: Graph) -> Iterator[AgentMiddleware[Any, Any, Any]]:
+    for node in graph.nodes.values():
+        for function in _functions(node.bound):
+            whose = getattr(function, "__self__", None)
+            if isinstance(whose, AgentMiddleware):
+                yield whose
 
 
 def _functions(bound: Runnable[Any, Any]) -> Iterable[Any]:

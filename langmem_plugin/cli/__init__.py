@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, keys, migrate, portability, privacy, sessions, talk, worker
+from langmem_plugin.cli import care, index, keys, mcp, migrate, portability, privacy, sessions, talk, token, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.add_typer(keys.app, name="keys")
 app.add_typer(privacy.audit_app, name="audit")
 app.command()(privacy.erase)
 app.command()(privacy.restore)
+app.add_typer(token.app, name="token")
 app.command()(care.expire)
 app.command()(care.sweep)
 app.command("check-config")(care.check_config)
@@ -31,3 +32,4 @@ app.command("export")(portability.export_person)
 app.command("import")(portability.import_person)
 app.command()(index.reindex)
 app.command()(worker.worker)
+app.command()(mcp.mcp)

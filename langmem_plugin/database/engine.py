@@ -201,8 +201,17 @@ class Database:
 
     @contextlib.contextmanager
     def provided(self, check: Callable[[Connection], None]) -> Iterator[None]:
-        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it."""
-        token = _condition.set((self, check))
+        """Each write in the block is conditional: `check` is called in its transaction, and raises to refuse it.
+
+        A block in a block adds its condition to the outer one's.
+        """
+        of, outer = _condition.get()
+
+        def both(connection: Connection) -> None:
+            outer(connection)
+            check(connection)
+
+        token = _condition.set((self, both if of is self else check))
         try:
             yield
         finally:

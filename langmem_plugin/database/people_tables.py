@@ -1,4 +1,4 @@
-"""The tables of people: which identifiers are one person's, what was merged, and what a person has set."""
+"""The tables of people: which identifiers are one person's, what was merged, what a person has set, who has access."""
 
 from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, Table
 
@@ -44,6 +44,18 @@ link_attempt = Table(  # how often an identifier has tried codes lately
     Column("since", Instant, nullable=False),
     sqlite_with_rowid=False,
 )
+
+access_token = Table(  # by which a program reaches what is one person's; what was taken back has no row
+    "langmem_access_token",
+    metadata,
+    Column("token_id", Name, primary_key=True),
+    Column("identifier", Owner, nullable=False),  # of the person, as it was given: links and merges are followed
+    Column("digest", LargeBinary, nullable=False),
+    Column("created_at", Instant, nullable=False),
+    Column("expires_at", Instant, nullable=False),
+    sqlite_with_rowid=False,
+)
+Index("langmem_access_tokens_of", access_token.c.identifier)
 
 person = Table(
     "langmem_person",

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from langmem_plugin.database.encryption.encrypted_columns import CONSENT_TEXT
 from langmem_plugin.database.people_tables import person as table
@@ -89,6 +89,19 @@ def word_in(connection: Connection, person: str) -> Word | None:
     if row is None or row.consent_at is None:
         return None
     return Word(row.consent_at, CONSENT_TEXT.decrypted(connection, (person,), row.consent_text), row.consent_version)
+
+
+def was_asked(connection: Connection, person: str) -> bool:
+    """Whether they were asked, or said by themselves, what may be remembered."""
+    decided = or_(table.c.allow_memory_extraction.is_not(None), table.c.consent_at.is_not(None))
+    return connection.execute(select(table.c.person).where(table.c.person == person, decided)).first() is not None
+
+
+def note_asked(connection: Connection, person: str, asked_at: datetime, version: int) -> None:
+    """They were asked this version of the question, and have said nothing to it yet."""
+    values = {"consent_at": asked_at, "consent_version": version}
+    inserted = upsert(connection, table).values(person=person, **values)
+    connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))
 
 
 def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:

@@ -9,8 +9,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, or_, select, text,
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner, standing_instruction
+from langmem_plugin.database.people_tables import access_token, link_attempt, link_code, merge
 from langmem_plugin.database.people_tables import identifier as table
-from langmem_plugin.database.people_tables import link_attempt, link_code, merge
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.prepared import Prepared
 
@@ -82,12 +82,13 @@ def remove(connection: Connection, identifier: str, person: str) -> bool:
 
 
 def forget(connection: Connection, person: str) -> None:
-    """Every link, merge, code and attempt of the person."""
+    """Every link, merge, code, attempt and token of the person."""
     keys = identifiers_of(connection, person)
     connection.execute(delete(table).where(table.c.person == person))
     connection.execute(delete(merge).where(or_(merge.c.person == person, merge.c.other.in_(keys))))
     connection.execute(delete(link_code).where(link_code.c.person.in_(keys)))
     connection.execute(delete(link_attempt).where(link_attempt.c.identifier.in_(keys)))
+    connection.execute(delete(access_token).where(access_token.c.identifier.in_(keys)))
 
 
 _PERSON = Prepared(select(table.c.person).where(table.c.identifier == bindparam("of_identifier")))

@@ -135,7 +135,7 @@ class Exporter:
             def many(table: Table, *of: ColumnElement[bool]) -> int:
                 return int(connection.execute(select(func.count()).select_from(table).where(*of)).scalar_one())
 
-            threads = _threads_of(connection, person)
+            threads = threads_of(connection, person)
             states = memory_table.c.status
             mine = memory_table.c.owner == person
             others = (
@@ -209,7 +209,7 @@ class Exporter:
         self, connection: Connection, person: str, files: dict[str, MediaReference | None], threads: dict[str, str]
     ) -> Iterator[ExportedSession]:
         """Fills in the files that they have, with a reference where a message has one, and a thread of each file."""
-        found = [each for thread in _threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
+        found = [each for thread in threads_of(connection, person) for each in session_rows.all_of(connection, thread)]
         for session in sorted(found, key=lambda each: (each.created_at, each.session_id)):
             brought = files_in(connection, self._saver.media, session.thread, session.number)
             for digest in brought:
@@ -284,7 +284,7 @@ class Exporter:
             )
 
 
-def _threads_of(connection: Connection, person: str) -> list[str]:
+def threads_of(connection: Connection, person: str) -> list[str]:
     """The conversations of all their identifiers, and those on a server that were noted to be theirs."""
     keys = links.identifiers_of(connection, person)
     noted = select(thread_owner.c.thread).where(thread_owner.c.owner.in_(keys)).order_by(thread_owner.c.thread)

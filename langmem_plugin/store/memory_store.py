@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
+from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
@@ -82,7 +83,8 @@ class MemoryStore(BaseStore):
         return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        return await run_in_executor(self._executor, partial(self.batch, list(ops)))
+        # In the context of the run, whose turn the writes depend on.
+        return await run_in_executor(self._executor, partial(copy_context().run, self.batch, list(ops)))
 
     def _read(self, op: Op) -> Result:
         match op:

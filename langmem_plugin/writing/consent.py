@@ -4,11 +4,13 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Unpack
 
+from sqlalchemy import Connection
+
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import FactType
-from langmem_plugin.identifiers import masked
+from langmem_plugin.identifiers import is_group, masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import consents
 from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions, Word
@@ -16,6 +18,10 @@ from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions, Wo
 log = event_log(__name__)
 
 _LONGEST_WORDS = 1_000  # letters of what a person said to it
+
+
+QUESTION_VERSION = 1
+"""Of what may be remembered as it is asked: raised with every change of what a yes to it means."""
 
 
 class Consents:
@@ -79,6 +85,14 @@ class Consents:
         """What they said last about it: when, in which words, and to which version of the question."""
         with self._database.read() as connection:
             return consents.word_in(connection, self._key_of(who))
+
+    def may_ask(self, connection: Connection, owner: str) -> bool:
+        """Whether they were never asked, and have never said, what may be remembered."""
+        return self._enabled and not is_group(owner) and not consents.was_asked(connection, owner)
+
+    def note_asked(self, connection: Connection, owner: str) -> None:
+        """In the transaction that makes the question theirs to answer: nobody is asked twice."""
+        consents.note_asked(connection, owner, self._now(), QUESTION_VERSION)
 
     def set(
         self,

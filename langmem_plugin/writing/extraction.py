@@ -16,6 +16,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.errors import InvalidInput, LangMemError, StoreUnavailable, UnknownSession
 from langmem_plugin.facts import FactType
+from langmem_plugin.facts.redaction import is_redacted
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
@@ -113,6 +114,7 @@ class Extraction:
                 fact
                 for owner in owners_of(said)
                 for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
+                if not is_redacted(fact.text)
             ]
             taken, is_all = unread.taken, unread.is_all
             with self._database.write(durable=False) as connection:

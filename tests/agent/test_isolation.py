@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 
 _PHONE = itertools.count(1)
 _ACTIONS = ["tell", "list", "list alike", "choose", "revise", "remember", "ask", "reset", "restart"]
+_DOORS = ["store", "named value", "instruct", "link", "export", "erase", "restore"]
 
 
 class Handbook(BaseRetriever):
@@ -40,6 +41,7 @@ class Household:
         self.phones = [f"+97250{next(_PHONE):07}" for _ in range(3)]
         self.secrets = {phone: f"secret{phone[-7:]}" for phone in self.phones}
         self.counts = dict.fromkeys(self.phones, 0)
+        self.linked = {}
         self.given = []  # (phone, text that this phone's turn was given)
         self.graph = self._graph()
 
@@ -90,10 +92,39 @@ class Household:
                 self._note(phone, [self.memory.command(phone, f"/search {word}") for word in ("secret", "diagnosis")])
             case "reset":
                 self.memory.command(phone, "/reset")
+            case _:
+                self._through(action, phone)
         self._note(phone, self.graph.get_state({"configurable": {"thread_id": phone}}).values)
         self._note(
             phone, [self.memory.sessions.messages(each.session_id) for each in self.memory.sessions.sessions(phone)]
         )
+
+    def _through(self, door, phone):
+        """The same people by the doors that are not the conversation; every one of them puts the same keys."""
+        memory, secret, mine = self.memory, self.secrets[phone], ("notes", phone)
+        match door:
+            case "store":
+                memory.store.put(mine, "same key", {"content": f"a note of {secret}"})
+                memory.store.put(("memories", phone), "same key", {"content": f"a fact of {secret}"})
+            case "named value":
+                memory.key_value(phone).save_memory("same_name", secret)
+            case "instruct":
+                memory.instructions.add(phone, f"Call me {secret}")
+            case "link":
+                self.linked[phone] = f"telegram:{phone[-7:]}"
+                memory.people.link(phone, self.linked[phone])
+            case "erase":
+                memory.erase(phone)
+            case "restore" if memory.erasure.can_restore(phone):
+                memory.restore_erased(phone)
+        who = self.linked.get(phone, phone)
+        found = [memory.store.get(mine, "same key"), memory.store.search(("memories", phone), query="secret", limit=50)]
+        values = memory.key_value(who)
+        self._note(phone, [each and each.dict() for each in (found[0], *found[1])])
+        self._note(phone, [values.load_memory(), values.search_memory("secret"), memory.holdings(phone)])
+        self._note(phone, [memory.instructions.list_instructions(phone), memory.confirmations(who)])
+        self._note(phone, memory.export(who).to_json())
+        self._note(phone, [memory.service.search(phone, "secret"), memory.service.history.search(phone, "diagnosis")])
 
     def _say(self, phone, text):
         count = self.counts[phone] = self.counts[phone] + 1
@@ -171,3 +202,27 @@ def test_nothing_of_one_person_shows_in_what_another_is_given(database_url, cloc
         nothing_leaks()
     finally:
         memory.close()
+
+
+@pytest.mark.spec("P-6", "P-3", "P-4", "U-1")
+def test_nor_by_the_store_named_values_exports_links_or_an_erasure(database_url, clock, scripted):
+    @settings(
+        max_examples=4,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )
+    @given(st.lists(st.tuples(st.integers(0, 2), st.sampled_from([*_DOORS, "tell", "list", "remember"])), max_size=8))
+    @example([(person, action) for action in ("store", "tell", "link", "erase", "named value") for person in range(2)])
+    def nothing_leaks(steps):
+        household = Household(memory)
+        for person, action in steps:
+            household.do(household.phones[person], action)
+        assert household.leaks() == []
+        assert any(household.secrets[phone] in text for phone, text in household.given) or "store" not in str(steps)
+
+    model = DeterministicFakeEmbedding(size=8)
+    chosen = Settings(window_turns=1, min_similarity=0.0, extraction="off", sweep_every=None)
+    with PhoneMemory(database_url, settings=chosen, embeddings=model, now=clock) as memory:
+        nothing_leaks()

@@ -233,3 +233,43 @@ def test_the_words_and_the_time_of_a_consent_are_kept(memory):
     memory.command(ERIN, "/privacy sensitive on")
     word = memory.consent.word_of(ERIN)
     assert (word.text, word.version, word.at) == ("sensitive on", 1, memory.service.now())
+
+
+@pytest.fixture
+def asking(database_url, clock, offline_model):
+    chosen = Settings(ask_for_consent=True, notice_instructions=False)
+    with PhoneMemory(database_url, embeddings=offline_model, settings=chosen, now=clock) as opened:
+        yield opened
+
+
+_STATED = {
+    "en": ("I'm allergic to peanuts", "May I remember", "yes", "no thank you, don't remember that"),
+    "he": ("אני אלרגי לבוטנים", "מותר לי לזכור", "כן", "אל תזכור"),
+    "es": ("soy alérgico a los cacahuetes", "¿Puedo recordar", "sí", "no lo recuerdes"),
+}
+
+
+@pytest.mark.spec("P-2")
+@pytest.mark.parametrize("language", _STATED)
+def test_who_states_something_is_asked_once_and_their_yes_is_kept_with_its_words(asking, scripted, language):
+    stated, question, yes, _ = _STATED[language]
+    graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
+    assert question not in asking.reply(graph, ERIN, "which days are you open")
+    assert question in asking.reply(graph, ERIN, stated)
+    assert not asking.consent.of(ERIN).extraction.allowed
+    asking.reply(graph, ERIN, yes)
+    assert asking.consent.of(ERIN).extraction.allowed
+    word = asking.consent.word_of(ERIN)
+    assert (word.text, word.version) == (yes, 1)
+    assert question not in asking.reply(graph, ERIN, stated)
+
+
+@pytest.mark.spec("P-2")
+def test_a_no_or_no_answer_is_not_asked_again(asking):
+    graph = chat_graph(asking, lambda _: {"messages": AIMessage("fine")})
+    for who, answer in ((ERIN, "no"), ("+972507654321", "what a lovely day")):
+        assert "May I remember" in asking.reply(graph, who, "I'm allergic to peanuts")
+        asking.reply(graph, who, answer)
+        assert not asking.consent.of(who).extraction.allowed
+        assert "May I remember" not in asking.reply(graph, who, "I live in Haifa")
+    assert asking.consent.of(ERIN).extraction.allowed is False

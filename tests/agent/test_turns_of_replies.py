@@ -1,5 +1,6 @@
 """What a person is answered when a turn is lost, what is written then, and how often a reply asks the database."""
 
+import asyncio
 import contextlib
 
 import pytest
@@ -119,3 +120,22 @@ def test_a_reply_takes_thirteen_transactions_at_most_six_of_which_write(memory, 
     assert counted["write"] <= 6
     # One asks whose the identifier is, one for a question that a command asked, one for what was shown.
     assert sum(counted.values()) <= 13
+
+
+@pytest.mark.spec("C-23")
+def test_an_overtaken_run_writes_nothing_through_files_nor_the_store_in_asynchronous_code(memory):
+    files, place = memory.files(), ("memories", ERIN)
+    overtake = overtaken(memory, assistant(memory))
+
+    async def agent(state):
+        text = state["messages"][-1].text
+        await asyncio.to_thread(overtake, text)
+        if text == "slow":
+            with pytest.raises(TurnLost):
+                await files.awrite("/AGENTS.md", "- Leo likes peanuts")
+            with pytest.raises(TurnLost):
+                await memory.store.aput(place, "k", {"content": "Leo likes peanuts"})
+        return {"messages": AIMessage("done")}
+
+    assert asyncio.run(memory.areply(chat_graph(memory, agent), ERIN, "slow")) == ENGLISH.turn_lost
+    assert memory.service.list_memories(ERIN) == []

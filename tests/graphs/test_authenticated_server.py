@@ -161,3 +161,22 @@ def test_who_may_name_a_person_is_the_studio_and_a_service_that_the_settings_tru
 @pytest.mark.spec("P-6")
 def test_nobody_is_let_in_without_saying_who_calls(url):
     assert httpx.post(f"{url}/threads", json={}).status_code == 401
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-1", "P-6")
+def test_the_servers_store_shows_each_user_their_own_memories(user):
+    anna, ben = user(ANNA).client.store, user(BEN).client.store
+    assert "penicillin" in str(anna.search_items(["memories", ANNA]))
+    ben.put_item(["memories", BEN], key="lamp", value={"content": "Ben has a lamp"})
+    assert ben.get_item(["memories", BEN], key="lamp")["value"] == {"content": "Ben has a lamp"}
+    for asked in (
+        lambda: ben.search_items(["memories", ANNA]),
+        lambda: ben.search_items(["memories"]),
+        lambda: ben.search_items([]),
+        lambda: ben.get_item(["prefs", ANNA], key="lamp"),
+        lambda: ben.put_item(["memories", ANNA], key="lamp", value={"content": "x"}),
+        ben.list_namespaces,
+    ):
+        with pytest.raises(httpx.HTTPStatusError, match="name your own memories"):
+            asked()

@@ -146,9 +146,21 @@ def test_the_state_says_why_the_turn_went_as_it_did(client):
 
 @pytest.mark.timeout(180)
 @pytest.mark.spec("U-1", "U-6")
-def test_the_store_of_the_server_is_the_memory(client):
-    erin = Thread(client, "family_assistant")
-    client.store.put_item(["memories", erin.phone], "drink", {"text": "I only drink tea"})
-    assert "tea" in erin("what do I drink?")
-    found = client.store.search_items(["memories", erin.phone], query="what does she drink?")["items"]
-    assert [each["value"]["text"] for each in found] == ["I only drink tea"]
+def test_the_servers_store_holds_what_is_remembered_of_people(client):
+    erin, jason = (Thread(client, "family_assistant") for _ in range(2))
+    place = ["memories", erin.phone]
+    client.store.put_item(place, key="basil", value={"content": "Erin likes basil"})
+    client.store.put_item(["memories", jason.phone], key="thyme", value={"content": "Jason likes thyme"})
+    assert client.store.get_item(place, key="basil")["value"] == {"content": "Erin likes basil"}
+    found = client.store.search_items(place, query="which herbs?")["items"]
+    assert [each["value"]["content"] for each in found] == ["Erin likes basil"]
+    for prefix in (["memories"], None):
+        assert place in client.store.list_namespaces(prefix=prefix)["namespaces"]
+    assert {"Erin likes basil", "Jason likes thyme"} <= {
+        each["value"]["content"] for each in client.store.search_items([], limit=100)["items"]
+    }
+    erin("find me a chicken dinner with basil")
+    recalled = client.threads.get_state(erin.id)["values"]["recalled"]
+    assert len(recalled) == 1
+    client.store.delete_item(place, key="basil")
+    assert client.store.search_items(place)["items"] == []

@@ -14,6 +14,7 @@ from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.memory import verdicts
 from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.people.access_tokens import AccessTokens
 from tests.chat_graph import chat_graph
 
 ANNA, ANNAS_TELEGRAM, ANNAS_OTHER = "+972501234567", "telegram:4242777", "telegram:5353888"
@@ -77,6 +78,7 @@ def live(memory, clock, who, telegram, other):
     memory.reply(graph, who, "order it", message_id="m9")
     memory.reply(graph, who, "a and b maybe", message_id="m10")
     memory.command(who, "/forget " + FACTS[who][0].split()[0])
+    AccessTokens(memory.database).new(who)
     memory.people.link_code(telegram)
     memory.people.redeem(telegram, "wrong")
     on_server = on_server_of(who)

@@ -91,6 +91,7 @@ class Commands:
         holdings: Callable[[str], Holdings],
         remembers: bool = True,
         notices: bool = True,
+        asks_consent: bool = False,
         extracts: bool = True,
         erasure: Erasure,
     ) -> None:
@@ -104,6 +105,7 @@ class Commands:
         self._questions = questions
         self._consents = consents
         self._confirmations = confirmations
+        self._asks_consent = asks_consent
         self._forgetting = Forgetting(service, questions)
         self._confirming = Confirming(confirmations, questions, service)
         self._privacy = Privacy(consents, erasure, questions, person_settings, extracts=extracts)
@@ -180,7 +182,9 @@ class Commands:
         try:
             with self._service.database.read() as connection:
                 question = self._questions.look_in(connection, owner)
-                may_ask = self._confirmations.may_ask(connection, owner)
+                may_ask = self._confirmations.may_ask(connection, owner) or (
+                    self._asks_consent and self._consents.may_ask(connection, owner)
+                )
         except StoreUnavailable:
             log.warning("question.not_read", exc_info=True, extra={"owner": masked(owner)})
             return Reading()
@@ -286,6 +290,8 @@ class Commands:
             return self._kept(owner, "privacy", replies, lambda: self._privacy.answered(owner, said_now, replies))
         if question.kind == "confirm":
             work = partial(self._confirming.answered, owner, said_now, question, replies)
+            if question.details.get("consent"):
+                work = partial(self._privacy.consented, owner, said_now, replies)
             reply = self._kept(owner, "confirm", replies, work)
             if answered is None:
                 self._close(owner, question)

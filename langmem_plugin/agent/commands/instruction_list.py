@@ -76,7 +76,7 @@ class InstructionList:
         return "\n".join([replies.instructions, *lines, *([more] if page < pages else [])])
 
     def _added(self, owner: str, text: str, replies: Replies) -> str:
-        order = self._order(text)
+        order = order_told(text)
         at = self._now().astimezone(self._person_settings.time_zone(owner))
         try:
             taken = self._instructions.take(
@@ -90,13 +90,6 @@ class InstructionList:
             return replies.instructions_full
         reply = replies.instruction_switched_off if taken.outcome == "withdrawn" else replies.instruction_added
         return reply.format(text=self._told(owner, taken.instruction, replies))
-
-    def _order(self, text: str) -> Spoken:
-        """Read as a condition of ours, else in plain words; what cannot be read is left in the text, for the model."""
-        wanted, condition = split(text)
-        if condition is not None:
-            return Spoken(wanted, text, condition)
-        return order_of(text) or Spoken(text, text)
 
     def _ranked(self, owner: str, number: str | None, priority: str | None, replies: Replies) -> str:
         one = self._numbered(owner, number)
@@ -146,3 +139,11 @@ class InstructionList:
 
     def _told(self, owner: str, instruction: Instruction, replies: Replies) -> str:
         return instruction_told(instruction, self._person_settings.time_zone(owner), replies)
+
+
+def order_told(text: str) -> Spoken:
+    """Read as a condition of ours, else in plain words; what cannot be read is left in the text, for the model."""
+    wanted, condition = split(text)
+    if condition is not None:
+        return Spoken(wanted, text, condition)
+    return order_of(text) or Spoken(text, text)

@@ -10,7 +10,7 @@ from langmem_plugin.identifiers import is_group
 from langmem_plugin.people.consents import Consent, Permission
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.privacy.erasure import Erasure
-from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.consent import QUESTION_VERSION, Consents
 
 _ON = frozenset(("on", "yes", "allow", "הפעל", "הפעילי", "כן", "מותר", "activar", "activa", "sí", "si", "permitir"))
 _OFF = frozenset(("off", "no", "stop", "forbid", "כבה", "כבי", "לא", "אסור", "desactivar", "desactiva", "prohibir"))
@@ -25,8 +25,6 @@ _PARTS: Mapping[str, Permission] = {
     **dict.fromkeys(_PERSONAL, "personal"),
     **dict.fromkeys(_SENSITIVE, "sensitive"),
 }
-QUESTION_VERSION = 1
-"""Of what /privacy says may be remembered: raised with every change of what a yes to it means."""
 
 
 class Privacy:
@@ -70,6 +68,15 @@ class Privacy:
         except TurnTimeout:
             return replies.erase_later
         return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
+
+    def consented(self, owner: str, text: str, replies: Replies) -> str | None:
+        """To whether they may be remembered, as a reply asked at its end; None if that is no answer to it."""
+        yes = verdict(text)
+        if yes is None:
+            return None
+        switch = self._consents.switch_on if yes else self._consents.switch_off
+        switch(owner, text=text, version=QUESTION_VERSION)
+        return replies.privacy_on if yes else replies.privacy_off
 
     def _asks_to_erase(self, owner: str, replies: Replies) -> str:
         if is_group(owner):

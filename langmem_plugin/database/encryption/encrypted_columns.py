@@ -37,7 +37,7 @@ from langmem_plugin.database.memory_tables import (
     memory_vector,
     standing_instruction,
 )
-from langmem_plugin.database.people_tables import link_code, merge, person
+from langmem_plugin.database.people_tables import access_token, link_code, merge, person
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -165,6 +165,7 @@ PLAIN: Mapping[Column[Any], str] = {
     merge.c.moved: "ids of what moved, and no words of it",
     link_code.c.salt: "chance",
     link_code.c.digest: "of a code that is made by chance and holds for minutes",
+    access_token.c.digest: "of 256 bits of chance",
     secret.c.value: "chance; it keys hashes, which tell nothing more to whoever has the rows they stand for",
     audit.c.owner: "a keyed hash",
     audit.c.content: "a keyed hash",

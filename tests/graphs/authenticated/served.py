@@ -1,11 +1,12 @@
 """What a server with end-user authentication serves in the tests: a graph that replies with all it was shown.
 
-Whoever calls is who the Authorization header says; nothing else is guarded, so any user may address any thread.
+Whoever calls is who the Authorization header says; of all else only the store is guarded, so any user may address any thread.
 """
 
 import hashlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.messages import AIMessage
@@ -14,6 +15,7 @@ from typing_extensions import TypedDict
 
 from langmem_plugin import ConversationSaver, MemoryState, PhoneMemory, Settings
 from langmem_plugin.memory.visibility import share
+from langmem_plugin.store import MemoryStore
 from tests.chat_graph import chat_graph
 from tests.stated import stated
 
@@ -40,9 +42,18 @@ async def authenticate(authorization: str | None) -> Auth.types.MinimalUserDict:
     return {"identity": authorization.removeprefix("Bearer ")}
 
 
+@auth.on.store
+async def own_store_alone(ctx: Auth.types.AuthContext, value: dict[str, Any]) -> None:
+    """Without this, whoever is signed in reads everybody's store."""
+    own = MemoryStore.namespace("memories", ctx.user.identity)
+    if tuple(value["namespace"] or ())[: len(own)] != own:
+        raise Auth.exceptions.HTTPException(status_code=403, detail="name your own memories")
+
+
 memory = PhoneMemory(
     settings=Settings(godfather_phone=ANNA, trusted_callers=frozenset({"backend"})), embeddings=Hashed()
 )
+store = memory.store
 OWN, SHARED = "Anna is allergic to penicillin", "The margin on lamps is 40 percent"
 memory.service.remember(ANNA, OWN)
 share(memory.service, SHARED)

@@ -1,0 +1,80 @@
+"""What a run may write into the memory of the person it serves, and on whose word it rests."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+
+from langchain_core.messages import BaseMessage
+
+from langmem_plugin.agent.identity import run_config, session_of_run
+from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
+from langmem_plugin.agent.served_person import ServedPerson
+from langmem_plugin.conversation.config_keys import is_automated
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.facts.redaction import is_redacted
+from langmem_plugin.foreign_text import one_line
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import MemoryFields
+from langmem_plugin.writing.consent import Consents
+
+_NOT_AGREED = "The person has not agreed to be remembered: remember nothing that they do not ask for themselves."
+_OVER = "The person has corrected this or asked to forget it. Remember it only when they say so themselves."
+_REDACTED = "A part of this was left out because it is private: remember it without that part, or not at all."
+_READ = "__pregel_read"  # LangGraph's own key, by which whatever runs in a node reads the state
+
+
+class RunWriting:
+    """Of the current run, whoever asks; a run that lost its turn writes nothing."""
+
+    def __init__(
+        self, service: MemoryService, saver: ConversationSaver, person: ServedPerson, consents: Consents
+    ) -> None:
+        self._service = service
+        self._saver = saver
+        self._person = person
+        self._consents = consents
+
+    def owner(self) -> str:
+        """The key of the person. Raises InvalidInput outside of a run, NotAuthorized as `owner_of` does."""
+        return self._person.owner()
+
+    def messages(self) -> Sequence[BaseMessage]:
+        """The conversation of the run, for what is called in a node without its state."""
+        read = (run_config().get("configurable") or {}).get(_READ)
+        return [] if read is None else (read("messages", True) or [])
+
+    def unasked(self) -> str | None:
+        """Why nothing at all may be remembered now, in a sentence for the model; None where it may."""
+        # What no person wrote carries no person's word.
+        allowed = self._consents.allowed(self.owner(), explicit=not is_automated(run_config()))
+        return None if allowed else _NOT_AGREED
+
+    def refusal(self, text: str, messages: Sequence[BaseMessage]) -> str | None:
+        """Why this text is not to be remembered, in a sentence for the model; None where it is."""
+        if (unasked := self.unasked()) is not None:
+            return unasked
+        if is_redacted(text):
+            return _REDACTED
+        over = self._service.over(self.owner(), text)
+        if over is None:
+            return None
+        instead = self._service.instead_of(over)
+        if not _is_of_subagent() and is_said_anew(over, instead, messages):
+            return None
+        return _OVER if instead is None else f"{_OVER} What holds now: {one_line(instead.text)}"
+
+    def evidence(self, messages: Sequence[BaseMessage]) -> MemoryFields:
+        """The message and the session that a memory comes from."""
+        said = None if _is_of_subagent() else message_of_run(messages)
+        return {
+            "source_type": "extracted_from_chat",
+            "source_id": None if said is None else said.id,
+            "session_id": session_of_run(),
+        }
+
+    def fenced(self) -> AbstractContextManager[None]:
+        return self._saver.sessions.fenced(run_config())
+
+
+def _is_of_subagent() -> bool:
+    """What stands there as the person's message is then a task in the words of a model."""
+    return (run_config().get("configurable") or {}).get("ls_agent_type") == "subagent"

@@ -1,0 +1,12 @@
+"""A Model Context Protocol server of one person's memory: over stdio, or over HTTP by a token."""
+
+try:
+    import mcp  # noqa: F401
+except ImportError as error:
+    raise ImportError("the MCP server needs more: pip install 'langmem-plugin[mcp]'") from error
+
+from langmem_plugin.mcp_server.http import http_app, refuse_open_door
+from langmem_plugin.mcp_server.server import memory_server
+from langmem_plugin.mcp_server.stdio import serve_stdio
+
+__all__ = ["http_app", "memory_server", "refuse_open_door", "serve_stdio"]
