@@ -15,7 +15,8 @@ from langchain_core.runnables.config import run_in_executor
 from langchain_core.tools import BaseTool
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.config import get_stream_writer
-from langgraph.types import TracePolicy
+from langgraph.graph import END
+from langgraph.types import Command, TracePolicy
 
 from langmem_plugin import process_forks
 from langmem_plugin.agent.channel import Channel, Manner
@@ -99,6 +100,12 @@ class Node(Protocol):
     """A node of a graph: called with the state, returns what it changes of it."""
 
     def __call__(self, state: Any) -> dict[str, Any]: ...
+
+
+class RoutingNode(Protocol):
+    """A node that also says where to go on."""
+
+    def __call__(self, state: Any) -> Command[str]: ...
 
 
 class PhoneMemory:
@@ -235,6 +242,7 @@ class PhoneMemory:
                 if self.settings.remembers
                 else None,
                 answers=self._commands.answers,
+                commands=self._commands.typed_in_run,
                 executor=self._executor,
                 now=now,
             )
@@ -330,6 +338,22 @@ class PhoneMemory:
         memory is down. Raises SessionExpired if there is no message.
         """
         return self._context.recall(messages_of(state), self._written(phone))
+
+    def commands_node(self, then: str) -> RoutingNode:
+        """A node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and /help
+        without the agent, and goes on to the node `then` for everything else: put it first, with no edge out of it.
+
+        For runs outside of `reply`, as in LangGraph Studio; the middleware does it by itself. /reset, /link and erasing
+        are for `reply` alone: inside of a run no session ends.
+        """
+
+        def commands(state: Any) -> Command[str]:
+            answer = self._context.command_answered(messages_of(state))
+            if answer is None:
+                return Command(goto=then)
+            return Command(update={"messages": [answer], "recalled": []}, goto=END)
+
+        return named_node(commands, "commands")
 
     def write_node(self) -> Node:
         """A node that notes which memories the reply used. Put it after the agent."""

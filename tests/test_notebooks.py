@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom."""
+"""The notebooks run from top to bottom, and were kept with what they show."""
 
 from pathlib import Path
 
@@ -6,17 +6,30 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-pytestmark = pytest.mark.slow
-
 NOTEBOOKS = sorted((Path(__file__).parents[1] / "notebooks").glob("*.ipynb"))
 
+EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
+
+@pytest.mark.slow
 @pytest.mark.spec("U-7")
 @pytest.mark.filterwarnings("default")  # the kernel's own libraries are not ours to mend
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@EACH
 def test_a_notebook_runs_and_shows_something(path):
     notebook = nbformat.read(path, as_version=4)
 
     NotebookClient(notebook, timeout=100, kernel_name="python3").execute()
 
     assert any(cell.get("outputs") for cell in notebook.cells)
+
+
+@pytest.mark.spec("U-7")
+@EACH
+def test_a_notebook_was_kept_with_what_it_shows_and_nothing_of_the_machine_it_ran_on(path):
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    outputs = [output for cell in cells for output in cell.outputs]
+
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1))
+    assert outputs
+    assert not [output for output in outputs if output.output_type == "error" or output.get("name") == "stderr"]
+    assert not [output for output in outputs if str(Path.home()) + "/" in str(output) or "/tmp/" in str(output)]

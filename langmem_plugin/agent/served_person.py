@@ -4,18 +4,25 @@ from collections.abc import Sequence
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
-from langmem_plugin.agent.identity import owner_of, run_config, thread_of_run
+from langmem_plugin.agent.identity import owner_of, owner_of_thread, run_config, thread_of_run
 from langmem_plugin.agent.incoming_message import sender_of
 from langmem_plugin.conversation.config_keys import ticket_of
-from langmem_plugin.identifiers import is_group, normalised
+from langmem_plugin.conversation.sessions import searchable_sessions
+from langmem_plugin.database import Database
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.identifiers import is_group, masked, normalised
+from langmem_plugin.logs import event_log
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role, Settings
+
+log = event_log(__name__)
 
 
 class ServedPerson:
     """`phone`, wherever it is taken, is for calls outside of a run; inside of one the run says whom it serves."""
 
-    def __init__(self, settings: Settings, people: People) -> None:
+    def __init__(self, settings: Settings, people: People, database: Database) -> None:
+        self._database = database
         self._region = settings.default_region
         self._trusted_callers = settings.trusted_callers
         self._people = people
@@ -29,8 +36,27 @@ class ServedPerson:
             return self._people.known_as(normalised(phone, self._region))
         config = run_config()
         key = owner_of(config, self._region, self._trusted_callers, person_of=self._people.known_as)
+        if key == thread_of_run() and owner_of_thread(key) is None:
+            self._refuse_if_it_was_somebodys(key)
         # The thread of a turn is the person's key already.
         return key if ticket_of(config) is not None and key == thread_of_run() else self._people.known_as(key)
+
+    def _refuse_if_it_was_somebodys(self, thread: str) -> None:
+        """A run that names nobody has a memory of its thread's alone: where earlier runs of it served a person, whoever
+        left the name out would look for theirs in vain.
+        """
+        try:
+            with self._database.read() as connection:
+                noted = searchable_sessions.owner_noted(connection, thread)
+        except StoreUnavailable:
+            log.warning("owner.not_read", exc_info=True)
+            return
+        if noted != thread:
+            whose = "of several people" if noted is None else f"of {masked(noted)}"
+            raise InvalidInput(
+                f"earlier runs of this conversation were {whose}, and this one names nobody: say again whom it serves,"
+                ' for instance by context={"phone": …}, or begin another thread'
+            )
 
     def role(self, owner: str) -> Role:
         """`godfather` is the account's owner; everybody else is a client."""

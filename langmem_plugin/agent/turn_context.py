@@ -68,6 +68,7 @@ class TurnContext:
         languages: Languages,
         questions: ConfirmationQuestions | None,
         answers: Callable[[str, str], str | None],
+        commands: Callable[[str, str], str | None],
         executor: Executor,
         now: Callable[[], datetime],
     ) -> None:
@@ -78,7 +79,8 @@ class TurnContext:
         self._saver = saver
         self._questions = questions
         self._answers = answers
-        self.person = ServedPerson(settings, people)
+        self._commands = commands
+        self.person = ServedPerson(settings, people, saver.database)
         self.shown = MemoryInPrompt(
             reminders,
             self.person,
@@ -159,21 +161,18 @@ class TurnContext:
             return None
         return with_question(reply, question)
 
-    def confirmed(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
-        """The reply to the person's newest message where that answers what the last reply asked at its end."""
+    def command_answered(self, messages: Sequence[BaseMessage]) -> AIMessage | None:
+        """The reply to the person's newest message where that is a command, or answers what the last reply asked at its
+        end: no model is called for it.
+        """
         config = run_config()
-        if (
-            self._questions is None
-            or is_automated(config)
-            or not messages
-            or not isinstance(messages[-1], HumanMessage)
-        ):
+        if is_automated(config) or not messages or not isinstance(messages[-1], HumanMessage):
             return None
-        owner = self.person.owner()
-        if is_group(owner):
-            return None
+        owner, said = self.person.owner(), messages[-1].text
         with self._saver.sessions.fenced(config):
-            reply = self._answers(owner, messages[-1].text)
+            reply = self._commands(owner, said)
+            if reply is None and self._questions is not None and not is_group(owner):
+                reply = self._answers(owner, said)
         return None if reply is None else AIMessage(reply, id=uuid.uuid4().hex)
 
     async def in_thread(self, function: Callable[..., _Result], *arguments: Any) -> _Result:

@@ -32,11 +32,13 @@ from langmem_plugin.conversation.window import newest_steps, window
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked, normalised
 from langmem_plugin.logs import event_log
+from langmem_plugin.notebook_view import Cells, Mark, Tone, card
 from langmem_plugin.settings import Role, Settings
 
 log = event_log(__name__)
 
 _CHANNEL = "messages"
+_TONES: dict[str, Tone] = {"user": "mark", "assistant": "good"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,19 @@ class MessageRecord:
     tokens: int
     image_path: str | None
 
+    def cells(self) -> Cells:
+        return {
+            "#": self.order_num,
+            "who": Mark(self.role, _TONES.get(self.role, "dim")),
+            "text": self.content,
+            "picture": self.image_path,
+            "at": self.timestamp,
+            "tokens": self.tokens,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A message", self.cells())
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
@@ -71,6 +86,23 @@ class SessionRecord:
     total_tokens: int
     client_name: str | None
     client_phone: str | None
+
+    def cells(self) -> Cells:
+        # Notebooks are kept, and shown to others.
+        return {
+            "conversation": masked(self.whatsapp_chat),
+            "name": self.client_name,
+            "state": Mark("current", "good") if self.ended_at is None else Mark("ended", "dim"),
+            "began": self.created_at,
+            "last active": self.last_active,
+            "ended": self.ended_at,
+            "messages": self.message_counter,
+            "tokens": self.total_tokens,
+            "session": self.session_id,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A session", self.cells())
 
 
 class SessionManager:

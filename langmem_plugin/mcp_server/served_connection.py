@@ -20,7 +20,7 @@ class ServedConnection:
             raise ConfigurationError("the memory is switched off: switch it on (enable_memory_system), or serve none")
         self.memory = memory
         self._identifier = identifier
-        self._served = ServedPerson(memory.settings, memory.people)
+        self._served = ServedPerson(memory.settings, memory.people, memory.database)
 
     def owner(self) -> str:
         """The key of the person. Raises StoreUnavailable."""

@@ -40,6 +40,7 @@ from langmem_plugin.memory.instruction_conflicts import opposed, overruled, with
 from langmem_plugin.memory.models import plain, storable
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.sealed_rows import seal, unseal
+from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
 MOST_INSTRUCTIONS = 200  # of one owner: all of them are in every prompt
 _INSTANTS = ("expires_at", "last_used", "created_at", "updated_at")
@@ -75,6 +76,20 @@ class Instruction(BaseModel):
     last_used: AwareDatetime | None = None
     created_at: AwareDatetime
     updated_at: AwareDatetime
+
+    def cells(self) -> Cells:
+        return {
+            "instruction": self.text,
+            "if": self.condition,
+            "priority": self.priority,
+            "state": Mark("in force", "good") if self.active else Mark("off", "dim"),
+            "until": self.expires_at,
+            "used": self.usage_count or None,
+            "id": Name(self.id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A standing instruction", self.cells())
 
 
 class InstructionChanges(TypedDict, total=False):

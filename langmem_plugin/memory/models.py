@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
+from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
 
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
 Status = Literal["pending", "active", "superseded", "archived", "forgotten"]
@@ -22,6 +23,7 @@ WOULD_REPLACE = "would_replace"
 LIVE: tuple[Status, ...] = ("active", "pending")
 OVER: tuple[Status, ...] = ("superseded", "archived", "forgotten")
 _MOST_WANTED = 500  # SQLite joins at most 1,000 conditions
+_TONES: dict[str, Tone] = {"active": "good", "pending": "warn", "duplicate": "dim"}
 FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
 
 
@@ -81,6 +83,23 @@ class Memory(BaseModel):
             return None
         return (self.valid_to if self.status == "superseded" else None) or self.updated_at
 
+    def cells(self) -> Cells:
+        return {
+            "memory": self.text,
+            "status": Mark(self.status, _TONES.get(self.status, "dim")),
+            "type": self.fact_type,
+            "sure": Share(self.confidence) if self.confidence < 1 else None,
+            "said": f"“{self.quote}”" if self.quote else None,
+            "told": self.told_at,
+            "until": self.over_at or self.expires_at,
+            "tags": self.tags,
+            "used": self.access_count or None,
+            "id": Name(self.id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A memory", self.cells())
+
     def __eq__(self, other: object) -> bool:
         """As memories: what writing one did, as Remembered says, is no part of it."""
         return isinstance(other, Memory) and all(
@@ -101,6 +120,9 @@ class Remembered(Memory):
 
     outcome: Outcome
     concerned: tuple[str, ...] = ()
+
+    def cells(self) -> Cells:
+        return {"outcome": Mark(self.outcome, _TONES.get(self.outcome, "good")), **super().cells()}
 
     @property
     def memory(self) -> Memory:
@@ -183,6 +205,20 @@ class Found:
     similarity: float
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
+
+    def cells(self) -> Cells:
+        by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
+        return {
+            "memory": self.memory.text,
+            "similarity": Share(self.similarity),
+            "score": self.score,
+            "found by": by or self.match_type,
+            "told": self.memory.told_at,
+            "id": Name(self.memory.id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A memory that was found", self.cells())
 
 
 def worded(text: str) -> str:

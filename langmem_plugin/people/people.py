@@ -15,6 +15,7 @@ from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.people import link_codes, links
 from langmem_plugin.people.merging import Check, Merging, merge_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
@@ -31,6 +32,13 @@ class Person:
 
     key: str
     identifiers: tuple[str, ...]
+
+    def cells(self) -> Cells:
+        # Notebooks are kept, and shown to others.
+        return {"person": masked(self.key), "identifiers": [masked(each) for each in self.identifiers]}
+
+    def _repr_html_(self) -> str:
+        return card("A person", self.cells())
 
 
 class People:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, select
 
 from langmem_plugin.database.erasure_tables import erasure as table
 from langmem_plugin.errors import UnknownErasure
+from langmem_plugin.notebook_view import Cells, Mark, Name, card
 
 State = Literal["held", "erased", "done", "restored"]
 
@@ -38,6 +39,23 @@ class ErasureReceipt:
     left: tuple[str, ...] = ()
     remains: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = NOT_COVERED
+
+    def cells(self) -> Cells:
+        return {
+            "state": Mark(self.state, "good" if self.state == "done" else "warn"),
+            "asked": self.asked_at,
+            "can be undone until": self.due_at if self.can_be_undone else None,
+            "done": self.done_at,
+            "looked for": "nothing is left" if self.verified else "not yet",
+            "deleted": [f"{number:,} {name}" for name, number in self.counts.items() if number],
+            "still to be deleted": self.left,
+            "bytes that may remain": self.remains,
+            "not covered": self.not_covered,
+            "id": Name(self.id),
+        }
+
+    def _repr_html_(self) -> str:
+        return card("An erasure", self.cells())
 
     @property
     def can_be_undone(self) -> bool:

@@ -14,6 +14,7 @@ from langmem_plugin.errors import DamagedSession, MemoryNotFound, UnknownSession
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.visibility import scopes_of, seen_by
+from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.settings import Role
 
 _LONGEST_CHAIN = 10  # of facts, each in the place of the one before
@@ -62,6 +63,27 @@ class Why:
     @property
     def told_at(self) -> datetime:
         return self.said.at if self.said is not None else self.memory.told_at
+
+    def cells(self) -> Cells:
+        held, use = self.memory, self.last_use
+        by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
+        before = [f"{each.text} (until {each.over_at or each.updated_at:%Y-%m-%d})" for each in self.instead_of]
+        return {
+            "memory": held.text,
+            "status": Mark(held.status, "good" if held.status == "active" else "dim"),
+            "from": held.source_type.replace("_", " "),
+            "told": self.told_at,
+            "said": f"“{self.quote}”" if self.quote else None,
+            "in session": self.said.session_id if self.said else None,
+            "instead of": before,
+            "replaced by": self.replaced_by.text if self.replaced_by else None,
+            f"last {use.kind}" if use else "last used": use.at if use else None,
+            "relevance": Share(use.relevance) if use and use.relevance is not None else None,
+            "found by": by,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("Why it is remembered", self.cells())
 
     def __str__(self) -> str:
         held = self.memory

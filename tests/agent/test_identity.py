@@ -120,8 +120,10 @@ def test_an_authenticated_phone_is_the_person_of_that_phone_in_any_form(told, id
 )
 def test_who_may_speak_for_people_names_the_person_or_nobody_but_the_thread(told, user):
     config = {"configurable": {"thread_id": SERVER_THREAD} | user}
-    assert told(config, {"phone": "050-123-4567"}).startswith(f"{ANNA}: ")
     assert told(config).startswith(f"{SERVER_THREAD}: ")
+    assert told(config, {"phone": "050-123-4567"}).startswith(f"{ANNA}: ")
+    with pytest.raises(InvalidInput, match="of …567, and this one names nobody"):
+        told(config)
 
 
 @pytest.mark.spec("P-6")

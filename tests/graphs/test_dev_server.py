@@ -110,6 +110,41 @@ def test_a_client_cannot_say_that_it_is_authenticated(client):
 
 
 @pytest.mark.timeout(180)
+@pytest.mark.spec("U-2", "U-6")
+@BOTH
+def test_commands_work_in_a_run(client, assistant):
+    erin, jason = Thread(client, assistant), Thread(client, assistant)
+    assert erin("/remember I only drink tea") == "✅ Remembered: I only drink tea"
+    assert "tea" not in jason("/memories")
+    assert "tea" in erin("what do I drink?")
+    assert erin("/forget tea").startswith("Shall I forget this? I only drink tea")
+    assert erin("yes") == "🗑️ Forgotten: I only drink tea"
+    assert "/reset" not in erin("/help")
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-6", "P-6")
+def test_a_run_that_leaves_the_phone_out_later_is_told_so(client):
+    erin = Thread(client, "family_assistant")
+    erin("what's on our calendar this week?")
+    asked = {"messages": [{"role": "user", "content": "show my grocery list"}]}
+    with pytest.raises(Exception, match=f"of …{erin.phone[-3:]}, and this one names nobody") as refused:
+        client.runs.wait(erin.id, "family_assistant", input=asked)
+    assert erin.phone[1:] not in str(refused.value)
+    assert erin("show my grocery list") == "The grocery list is empty."
+
+
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-6")
+def test_the_state_says_why_the_turn_went_as_it_did(client):
+    erin = Thread(client, "family_assistant")
+    erin("find me a chicken dinner")
+    erin("save number 2")
+    (referred,) = client.threads.get_state(erin.id)["values"]["memory_report"]["referred"]
+    assert (referred["words"], referred["numbers"], referred["sure"]) == ("number 2", [2], True)
+
+
+@pytest.mark.timeout(180)
 @pytest.mark.spec("U-1", "U-6")
 def test_the_servers_store_holds_what_is_remembered_of_people(client):
     erin, jason = (Thread(client, "family_assistant") for _ in range(2))

@@ -1,6 +1,6 @@
 """Which command a text is, and who answers it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -44,6 +44,18 @@ _Told = TypeVar("_Told", str, str | None)
 _Answer = Callable[[str, str, Replies], str]
 _CLOCKS_DIFFER = timedelta(seconds=2)  # a channel's from ours
 _OF_CONVERSATION = frozenset[CommandName]({"reset", "help"})
+# No session ends and nobody is joined or erased while a run of theirs goes on.
+_IN_A_RUN: tuple[CommandName, ...] = (
+    "remember",
+    "memories",
+    "search",
+    "why",
+    "forget",
+    "undo",
+    "instructions",
+    "privacy",
+    "help",
+)
 
 
 @dataclass(frozen=True)
@@ -185,14 +197,28 @@ class Commands:
         return Reading(is_answered=self._asks_why(owner, text), is_asked=is_open, may_ask=may_ask)
 
     def answers(self, owner: str, text: str) -> str | None:
-        """The reply to what the last reply asked at its end; None, and nothing is open any more, for anything else.
+        """The reply to what the last reply asked at its end, or to whether to forget something. None for anything else,
+        and nothing of that is open any more.
 
-        For runs of a graph outside of `reply`: what is typed there belongs to the agent.
+        For runs of a graph outside of `reply`.
         """
         question = self._question(owner, None)
-        if question is None or question.kind != "confirm":
+        if question is None or question.kind not in {"confirm", "forget"}:
             return None
         return self._to_question(owner, text, question, None)
+
+    def typed_in_run(self, owner: str, text: str) -> str | None:
+        """The reply to a slash command that may be carried out inside of a run: none that ends the conversation, joins
+        people or erases one. None for everything else, which belongs to the agent.
+        """
+        command = typed(cleaned(text)) if may_be_typed(text) else None
+        if command is None or command.command not in _IN_A_RUN:
+            return None
+        if command.command == "privacy" and self._privacy.erases(command.rest):
+            return None
+        if command.command == "help":
+            return self._listed(_IN_A_RUN, self._languages.language_for(owner, text))
+        return self.answer(owner, text)
 
     def close_in(self, connection: Connection, owner: str, answered: Sequence[OpenQuestion]) -> None:
         """In the transaction that keeps the replies to them."""
@@ -345,7 +371,10 @@ class Commands:
         return replies.conversation_cleared
 
     def _help(self, _owner: str, _rest: str, replies: Replies) -> str:
-        known = self._answers if self._remembers else _OF_CONVERSATION
+        return self._listed(self._answers, replies)
+
+    def _listed(self, commands: Collection[CommandName], replies: Replies) -> str:
+        known = commands if self._remembers else _OF_CONVERSATION
         return "\n".join(usage for command, usage in replies.usage.items() if command.removeprefix("/") in known)
 
 

@@ -46,12 +46,17 @@ class Privacy:
         self._extracts = extracts
 
     def answer(self, owner: str, rest: str, replies: Replies) -> str:
-        words = [each for each in rest.casefold().strip(" .!").split() if each]
+        words = _words(rest)
         if not words:
             return self._stands(self._consents.of_owner(owner), replies)
-        if words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING:
+        if self.erases(rest):
             return self._asks_to_erase(owner, replies) if words[0] in _ERASE else self._restored(owner, replies)
         return self._switched(owner, rest, words, replies)
+
+    def erases(self, rest: str) -> bool:
+        """Whether it would delete everything, or take that back."""
+        words = _words(rest)
+        return bool(words) and words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING
 
     def answered(self, owner: str, text: str, replies: Replies) -> str:
         """To whether everything is to be deleted."""
@@ -122,3 +127,7 @@ def _told(held: Consent, replies: Replies) -> str:
             )
         }
     )
+
+
+def _words(rest: str) -> list[str]:
+    return rest.casefold().strip(" .!").split()

@@ -75,6 +75,12 @@ def is_claimed(connection: Connection, thread: str, owner: str) -> bool:
     return held is not None and held.owner in (owner, None)
 
 
+def owner_noted(connection: Connection, thread: str) -> str | None:
+    """Whose a thread is by its claims, None after those of two; the thread itself where there is none."""
+    held = connection.execute(select(thread_owner.c.owner).where(thread_owner.c.thread == thread)).first()
+    return thread if held is None else held.owner
+
+
 def claim(connection: Connection, thread: str, owner: str, now: datetime) -> None:
     """Notes whose a thread is. After claims of two it is nobody's, and what was taken for the first is taken back."""
     row = {"thread": thread, "owner": owner, "noted_at": now}

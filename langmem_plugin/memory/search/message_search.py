@@ -26,6 +26,7 @@ from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.message_ranking import ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
+from langmem_plugin.notebook_view import Cells, Mark, Share, card
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
@@ -46,6 +47,18 @@ class FoundMessage:
     match_type: MatchType
     signals: dict[str, float]
     corrected_by: str | None = None
+
+    def cells(self) -> Cells:
+        return {
+            "said": self.message.text,
+            "by": self.message.speaker,
+            "at": self.message.said_at,
+            "similarity": Share(self.similarity),
+            "note": Mark(self.note, "warn") if self.note else None,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("A message that was found", self.cells())
 
     @property
     def note(self) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.references.meant.confidence import SURE
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.text.tokens import stem, words_of
@@ -67,11 +68,7 @@ class Resolution:
     def explain(self) -> str:
         """What was shown, said and meant, and why: a line each."""
         lines = [f"shown: {', '.join(self.shown) or 'nothing'}", f"said: {self.said}"]
-        for each in self.references:
-            names = ", ".join(_named(item) for item in each.items)
-            sure = "sure" if each.sure else f"{each.confidence:.2f}"
-            part = f"the {each.part} of " if each.part else ""
-            lines.append(f'meant: "{each.words}" = {part}{names} ({sure}: {each.reason})')
+        lines += [f"meant: {_explained(each)}" for each in self.references]
         if not self.references:
             lines.append("meant: nothing")
         lines += [f"to ask: {self.question}"] * bool(self.question)
@@ -79,9 +76,21 @@ class Resolution:
             lines.append(f"follows: {self.previous_call.tool}({dict(self.previous_call.arguments)})")
         return "\n".join(lines)
 
-    def _repr_markdown_(self) -> str:
-        """In a notebook: `explain` as a list."""
-        return "\n".join(f"- {line.replace('<', '&lt;')}" for line in self.explain().splitlines())
+    def cells(self) -> Cells:
+        """In a notebook: what `explain` says."""
+        follows = self.previous_call
+        return {
+            "shown": [f"{number}. {name}" for number, name in enumerate(self.shown, 1)] or Mark("nothing", "dim"),
+            "said": self.said,
+            "meant": [_explained(each) for each in self.references] or Mark("nothing", "dim"),
+            "sure": Share(min(each.confidence for each in self.references)) if self.references else None,
+            "fits nothing": Mark(", ".join(self.unresolved), "warn") if self.unresolved else None,
+            "to ask": Mark(self.question, "warn") if self.question else None,
+            "follows": f"{follows.tool}({dict(follows.arguments)})" if follows else None,
+        }
+
+    def _repr_html_(self) -> str:
+        return card("What is meant", self.cells())
 
     def __bool__(self) -> bool:
         """Whether something is known of what is meant, be it only that the person is to be asked."""
@@ -116,6 +125,13 @@ class Resolution:
                 if not any(item is other for other in found):
                     found.append(item)
         return found[0] if len(found) == 1 else None
+
+
+def _explained(reference: Reference) -> str:
+    names = ", ".join(_named(item) for item in reference.items)
+    sure = "sure" if reference.sure else f"{reference.confidence:.2f}"
+    part = f"the {reference.part} of " if reference.part else ""
+    return f'"{reference.words}" = {part}{names} ({sure}: {reference.reason})'
 
 
 def _named(item: Mapping[str, Any]) -> str:
