@@ -9,6 +9,8 @@ from langmem_plugin.errors import (
     DataDirectoryError,
     EmbeddingDimMismatchError,
     EmbeddingUnavailable,
+    ErasedMeanwhile,
+    ErasureIncomplete,
     InvalidInput,
     LangMemError,
     MemoryNotFound,
@@ -22,6 +24,7 @@ from langmem_plugin.errors import (
     TurnLost,
     TurnTimeout,
     TypeNotAllowed,
+    UnknownErasure,
     UnknownSession,
 )
 
@@ -38,11 +41,13 @@ if TYPE_CHECKING:
     from langmem_plugin.memory import Memory, MemoryService
     from langmem_plugin.memory.key_value import KeyValueMemory, inject_memory_context
     from langmem_plugin.plugin import PhoneMemory, memory_recall_node, memory_write_node
+    from langmem_plugin.privacy.receipts import ErasureReceipt
     from langmem_plugin.settings import Settings
 
 _ROOMS = {
     "Citation": "agent.citations",
     "ConversationSaver": "conversation.saver",
+    "ErasureReceipt": "privacy.receipts",
     "KEY_VALUE_RULES": "agent.key_value_tools",
     "KeyValueMemory": "memory.key_value",
     "Memory": "memory",
@@ -70,6 +75,9 @@ __all__ = [
     "DataDirectoryError",
     "EmbeddingDimMismatchError",
     "EmbeddingUnavailable",
+    "ErasedMeanwhile",
+    "ErasureIncomplete",
+    "ErasureReceipt",
     "InvalidInput",
     "KeyValueMemory",
     "LangMemError",
@@ -94,6 +102,7 @@ __all__ = [
     "TurnReport",
     "TurnTimeout",
     "TypeNotAllowed",
+    "UnknownErasure",
     "UnknownSession",
     "inject_memory_context",
     "memory_recall_node",

@@ -40,6 +40,18 @@ class WriteConflict(StoreUnavailable):
     """Another writer changed what this write builds on; nothing was written, try again."""
 
 
+class ErasedMeanwhile(WriteConflict):
+    """The person was erased while this was on its way; nothing of it was written, and what they say now is new."""
+
+
+class ErasureIncomplete(StoreUnavailable):
+    """All rows of the person are gone, and traces may be left in files; run it again, or leave it to the next sweep."""
+
+
+class UnknownErasure(LangMemError, LookupError):
+    """There is no such erasure, or it cannot be undone any more."""
+
+
 class NotSerializable(LangMemError, TypeError):
     """A value in the graph's state cannot be stored; nothing of this step was written."""
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from filelock import FileLock, Timeout
 from sqlalchemy import and_, func, or_, select
 
 from langmem_plugin import process_forks
@@ -26,7 +25,9 @@ from langmem_plugin.conversation.sessions.terms import (
 from langmem_plugin.conversation.turns.stale_tickets import stale_tickets_deleted
 from langmem_plugin.conversation.turns.ticket_watch import RENEW_SECONDS
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import incoming, question, turn
+from langmem_plugin.database.one_process import alone_or_not
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.database.slices import delete_in_slices
@@ -44,7 +45,6 @@ _LONGEST_WAIT_SECONDS = 86_400.0
 _SHORTEST_PAUSE_SECONDS = 0.01
 _CLOSING_SECONDS = 10.0
 _LAST_SWEEP = "last_sweep"
-_LOCK = "langmem sweep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,7 @@ class Swept:
     memories_deleted: int = 0
     uses_deleted: int = 0
     owners_forgotten: int = 0
+    erasures_finished: int = 0
     tickets_removed: int = 0
     claimed_ids_deleted: int = 0
     questions_dropped: int = 0
@@ -67,7 +68,8 @@ class Swept:
 class Housekeeping:
     """Sweeps one database: `start` does so every `every` from then on, `sweep` here and now.
 
-    `archived_for` is how long an ended session is kept (None: for ever).
+    `archived_for` is how long an ended session is kept (None: for ever). `finish_erasures` is one more step, and
+    `settle_audit` comes last: it chains what all of them have noted.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class Housekeeping:
         archived_for: timedelta | None,
         every: timedelta | None,
         clock_check: ClockCheck | None = None,
+        finish_erasures: Callable[[], Iterator[int]] = lambda: iter(()),
+        settle_audit: Callable[[], object] = lambda: None,
     ) -> None:
         self._saver = saver
         self._database: Database = saver.database
@@ -85,6 +89,8 @@ class Housekeeping:
         self._archived_for = archived_for
         self._every = every
         self._clock_check = clock_check or ClockCheck()
+        self._finish_erasures = finish_erasures
+        self._settle_audit = settle_audit
         self._begin()
         process_forks.register(after_in_child=self._begin)
 
@@ -146,8 +152,10 @@ class Housekeeping:
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
             "owners_forgotten": self._retention.owners_forgotten,
+            "erasures_finished": self._finish_erasures,
         }
         counts = {name: self._done(name, step()) for name, step in steps.items()}
+        self._settle_audit()
         log.info("sweep.done", extra=counts)
         return Swept("", **counts)
 
@@ -181,19 +189,8 @@ class Housekeeping:
             yield False
             return
         try:
-            if not self._database.is_sqlite:
-                with self._database.alone_or_not(_LOCK) as locked:
-                    yield locked
-            elif self._database.path is None:
-                yield True
-            else:
-                with contextlib.ExitStack() as held:
-                    try:
-                        held.enter_context(FileLock(f"{self._database.path}-sweep.lock", timeout=0, mode=0o600))
-                    except Timeout:
-                        yield False
-                    else:
-                        yield True
+            with alone_or_not(self._database, "sweep") as alone:
+                yield alone
         finally:
             self._busy.release()
 
@@ -235,6 +232,7 @@ class Housekeeping:
 
 def _work(found: "weakref.ref[Housekeeping]", closing: threading.Event, wait: float) -> None:
     """While it waits it keeps nobody alive, so that who was not closed can go."""
+    acts_from_now_on(SYSTEM)
     while not closing.wait(min(wait, _LONGEST_WAIT_SECONDS)) and (housekeeping := found()) is not None:
         wait = housekeeping._look()  # noqa: SLF001 - its own thread
         del housekeeping

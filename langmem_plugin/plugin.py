@@ -52,6 +52,7 @@ from langmem_plugin.conversation.turns.decisions import Decisions
 from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.errors import ConfigurationError, InvalidInput
@@ -71,6 +72,9 @@ from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.importer import Doubtful, Importer
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.records import ImportedRecords
+from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.erasure import Erasure
+from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
 from langmem_plugin.store import MemoryStore
@@ -164,6 +168,16 @@ class PhoneMemory:
             questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
             self.exporter = Exporter(self.saver, self.service, questions, now)
             self.holdings = self.exporter.holdings
+            self.audit = AuditLog.from_settings(self.settings, self.database, now)
+            self.erasure = Erasure(
+                self.database,
+                self.saver,
+                self.service,
+                self.people,
+                erase_after=self.settings.erase_after,
+                region=self.settings.default_region,
+                now=now,
+            )
             self._commands = Commands(
                 self.service,
                 self._end_session,
@@ -180,6 +194,7 @@ class PhoneMemory:
                 remembers=self.settings.remembers,
                 notices=self.settings.notice_instructions,
                 extracts=self.settings.extracts,
+                erasure=self.erasure,
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver,
@@ -227,6 +242,8 @@ class PhoneMemory:
                 self.service.retention,
                 archived_for=self.settings.archived_for,
                 every=self.settings.sweep_every,
+                finish_erasures=self.erasure.due_done,
+                settle_audit=self.audit.settle,
             )
             opened.callback(self.housekeeping.close)
             if kept:
@@ -425,13 +442,13 @@ class PhoneMemory:
 
         For a person with very much, `export_to` needs less memory.
         """
-        self._refuse_switched_off()
-        return self.exporter.export(self.people.resolve(who))
+        person = self._goes_out(who)
+        return self.exporter.export(person)
 
     def export_to(self, who: str | int, file: TextIO) -> None:
         """Writes the same as JSON into a file that is open for text, in UTF-8."""
-        self._refuse_switched_off()
-        self.exporter.write(self.people.resolve(who), file)
+        person = self._goes_out(who)
+        self.exporter.write(person, file)
 
     def import_person(
         self,
@@ -448,7 +465,9 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        return self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        report = self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        self._note_import(whose, dry_run=dry_run)
+        return report
 
     def import_records(
         self,
@@ -466,11 +485,28 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        return self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+        report = self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+        self._note_import(whose, dry_run=dry_run)
+        return report
+
+    def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
+        """Nothing of a person, or of a group, is found, answered from, listed or exported any more, in any process.
+
+        For `settings.erase_after` it can be undone (`restore_erased`); then a sweep deletes it for good, with `now`
+        this does: rows, archived sessions, pictures, index, keys, and what deleted rows leave in files. Who writes
+        again meanwhile begins anew. A turn of theirs that runs is waited for. What they wrote in groups is the groups'.
+        Raises TurnTimeout, and ErasureIncomplete where traces could not be deleted yet: do it again.
+        """
+        return self.erasure.erase(who, now=now)
+
+    def restore_erased(self, who_or_receipt_id: str | int) -> ErasureReceipt:
+        """Undoes the newest `erase` of a person, or the one with this id. Raises UnknownErasure if it is too late."""
+        return self.erasure.restore(who_or_receipt_id)
 
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
-        return self._commands.answer(self._key(phone), text)
+        with acting(PERSON):
+            return self._commands.answer(self._key(phone), text)
 
     def reply(
         self,
@@ -501,7 +537,8 @@ class PhoneMemory:
 
         Raises InvalidInput for a blank `who`, and ConfigurationError for a graph that cannot remember (see `check`).
         """
-        return perform(self._replying(graph, who, text, image, delivery))
+        with acting(PERSON):
+            return perform(self._replying(graph, who, text, image, delivery))
 
     async def areply(
         self,
@@ -512,7 +549,8 @@ class PhoneMemory:
         **delivery: Unpack[Delivery],
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
-        return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
+        with acting(PERSON):
+            return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
@@ -613,6 +651,19 @@ class PhoneMemory:
         except InvalidInput:
             return nullcontext()
         return self.saver.sessions.fenced(config)
+
+    def _goes_out(self, who: str | int) -> str:
+        """The key of the person, once it is noted that their data is exported."""
+        self._refuse_switched_off()
+        person = self.people.resolve(who)
+        with self.database.write() as connection:
+            record(connection, "data.exported", owner=person)
+        return person
+
+    def _note_import(self, whose: str | None, *, dry_run: bool) -> None:
+        if not dry_run:
+            with self.database.write() as connection:
+                record(connection, "data.imported", owner=whose)
 
     def _refuse_switched_off(self) -> None:
         if not self.settings.enable_memory_system:

@@ -31,6 +31,7 @@ TURN_TIMEOUT = timedelta(minutes=2)
 DATABASE_TIMEOUT, EMBEDDING_TIMEOUT = timedelta(seconds=5), timedelta(seconds=10)
 ANSWER_WITHIN = timedelta(hours=12)
 SWEEP_EVERY = timedelta(hours=1)
+ERASE_AFTER = timedelta(days=30)
 EXTRACT_AFTER = timedelta(minutes=2)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
@@ -95,6 +96,9 @@ class Settings(BaseSettings):
     shown, or at nothing, is asked before the model is called; else the model is told of it.
     What people say of themselves is taken into their memory in the background, once a conversation has been quiet for
     `extract_after`: by `extraction`, which is "rules", the name of a chat model that LangChain knows, or "off".
+    Who asks to be erased is gone at once and for good after `erase_after`; until then it can be undone. What is done is
+    noted, with ids and hashes and without contents, unless `audit` is off: in the database, and as lines of JSON in the
+    file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     `search_past_sessions` makes what ended sessions said searchable. Without `longterm` there are conversations and
     nothing else; without `enable_memory_system` nothing is remembered at all, and replies still work.
     """
@@ -141,6 +145,9 @@ class Settings(BaseSettings):
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
     language: Literal["en", "he", "es"] = "en"
+    erase_after: _Duration = ERASE_AFTER
+    audit: bool = True
+    audit_log: Path | None = None
     godfather_in_groups: bool = False
     ask_when_unclear: bool = True
     picture_hosts: frozenset[str] | None = None

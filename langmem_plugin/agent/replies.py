@@ -123,6 +123,13 @@ class Replies:
     privacy_only_asked: str
     privacy_unknown: str
     privacy_not_here: str
+    erase_all: str
+    """Asks before everything of theirs is deleted."""
+    erased_all: str
+    erase_later: str
+    erase_not_here: str
+    restored_all: str
+    nothing_to_restore: str
     why_what: str
     why_said: str
     why_sources: Mapping[str, str]
@@ -205,7 +212,7 @@ ENGLISH = Replies(
         "/confirm": "/confirm - what I am not sure to have understood, for you to decide",
         "/instructions": "/instructions <text> - I do so from now on; alone, the list; off 2, on 2, delete 2,"
         " priority 2 9 change it",
-        "/privacy": "/privacy - what I may remember by myself, and on or off",
+        "/privacy": "/privacy - what I may remember by myself, on or off; erase deletes everything",
         "/export": "/export - what is stored of you",
         "/timezone": "/timezone <city> - your time zone",
         "/link": "/link - write me from another channel too, as the same person",
@@ -285,11 +292,20 @@ ENGLISH = Replies(
     ),
     switched={"on": "on", "off": "off"},
     privacy_on="✅ From now on I may remember what you tell me.",
-    privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it.",
+    privacy_off="✅ From now on I remember only what you ask me to. /memories shows what I know, /forget forgets it."
+    " To delete everything: /privacy erase",
     privacy_only_asked="Here I take in nothing by myself from what you tell me."
     " What you ask me to remember I remember.",
     privacy_unknown="I did not understand what to switch.",
     privacy_not_here="This can be allowed in a chat with me alone, not in a group.",
+    erase_all="Shall I delete everything of yours: what we said, what I remember, your settings and your links to other"
+    " channels? Answer yes or no. Until {date} you could take it back.",
+    erased_all="🗑️ Everything of yours is deleted. Until {date} you can take it back by /privacy restore; after that it"
+    " is gone for good.",
+    erase_later="I am just working on a message of yours. Write /privacy erase again when I have answered it.",
+    erase_not_here="What was said in a group is the group's: I cannot delete it for one of you.",
+    restored_all="↩️ Everything is there again.",
+    nothing_to_restore="There is nothing that I could take back.",
     why_what="What shall I explain? /why 1 explains the first of /memories, /why TestCorp what I know about that.",
     why_said="You said on {date}: “{quote}”",
     why_sources={

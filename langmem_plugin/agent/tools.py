@@ -14,6 +14,7 @@ from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
@@ -123,7 +124,8 @@ def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:
     def told(*arguments: _Given.args, **named: _Given.kwargs) -> _Result | str:
         try:
             # An empty list would be a result without content, which some providers refuse.
-            return work(*arguments, **named) or _NOTHING
+            with acting(TOOL, within=True):
+                return work(*arguments, **named) or _NOTHING
         except MemoryNotFound:
             return "There is no such memory. Look it up with recall_facts first."
         except InvalidInput as error:

@@ -6,7 +6,7 @@ try:
 except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
-from langmem_plugin.cli import care, index, keys, migrate, portability, sessions, talk, worker
+from langmem_plugin.cli import care, index, keys, migrate, portability, privacy, sessions, talk, worker
 from langmem_plugin.cli.plain_errors import PlainErrors
 
 app = typer.Typer(
@@ -18,6 +18,9 @@ app = typer.Typer(
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(migrate.app, name="migrate")
 app.add_typer(keys.app, name="keys")
+app.add_typer(privacy.audit_app, name="audit")
+app.command()(privacy.erase)
+app.command()(privacy.restore)
 app.command()(care.expire)
 app.command()(care.sweep)
 app.command("check-config")(care.check_config)

@@ -11,6 +11,7 @@ from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.conversation.media.file_conversion import encrypted_files
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption.conversion import encrypted_rows
 from langmem_plugin.database.encryption.master_keys import new_master_key
@@ -56,6 +57,8 @@ def rotate(database: Url = None, config: Config = None) -> None:
         for done in opened.encryption.rotate():
             bar.update(task, completed=done)
         newest = opened.encryption.status().newest
+        with opened.write() as connection:
+            record(connection, "keys.rotated", subject=newest)
     typer.echo(f"all keys of people are wrapped by {newest}: LANGMEM_KEYS needs no other once every service has it")
 
 
@@ -78,10 +81,12 @@ def encrypt(database: Url = None, config: Config = None) -> None:
                 bar.update(task, completed=total + found)
             total += found
         removed = folder.delete_plain() if opened.encryption.everything.encrypts else 0
-        opened.compact(metadata.sorted_tables)
+        remains = opened.scrub([table.name for table in metadata.sorted_tables])
         with opened.write() as connection:
             note_encrypted(connection, settings, opened.encryption)
     typer.echo(f"{total} rows encrypted, {removed} plain files deleted; copies that were made before are as they were")
+    for what in remains:
+        typer.echo(f"plain bytes may remain in: {what}")
 
 
 def _encrypted(database: Database, folder: Media) -> Iterator[int]:

@@ -22,8 +22,10 @@ from langmem_plugin.conversation.sessions.terms import (
     longest,
     noted,
 )
+from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.durations import told
+from langmem_plugin.identifiers import normalised
 from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
@@ -58,6 +60,16 @@ def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[Conver
     settings = chosen(config)
     with ConversationSaver.from_settings(settings, url) as saver:
         yield saver, SessionManager(saver, settings, person_of=partial(links.person_in, saver.database))
+
+
+def note_read(
+    saver: ConversationSaver, action: Action = "operator.read", *, subject: str, owner: str | None = None
+) -> None:
+    """In the audit log, before an operator is shown what people said or what is remembered of them."""
+    region = saver.sessions.region
+    with saver.database.write() as connection:
+        whose = None if owner is None else links.person_of(connection, normalised(owner, region))
+        record(connection, action, owner=whose, subject=subject)
 
 
 @dataclass(frozen=True)

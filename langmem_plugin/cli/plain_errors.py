@@ -1,11 +1,13 @@
 """Every command's errors: one line and exit code 1, never a traceback."""
 
 import errno
+import getpass
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
 
+from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.terminal import visible
 
@@ -15,9 +17,18 @@ class PlainErrors(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
         try:
-            return super().invoke(ctx)
+            with acting(_operator()):
+                return super().invoke(ctx)
         except (LangMemError, ImportError, OSError) as error:  # ImportError: of an extra, which its text names
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # whoever read the output has left
             typer.echo(visible(f"langmem: {' '.join(str(error).split())}"), err=True)
             raise typer.Exit(1) from error
+
+
+def _operator() -> str:
+    """Who runs the command, for the audit log."""
+    try:
+        return f"operator:{getpass.getuser()}"
+    except (OSError, KeyError):  # a container's user may have no name
+        return "operator"

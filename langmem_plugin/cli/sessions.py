@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from langmem_plugin.cli.opening import Config, Url, opened
+from langmem_plugin.cli.opening import Config, Url, note_read, opened
 from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
@@ -28,7 +28,8 @@ def list_sessions(
 ) -> None:
     """Sessions, the last active first."""
     table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
-    with opened(database, config) as (_, manager):
+    with opened(database, config) as (saver, manager):
+        note_read(saver, subject="sessions", owner=phone)
         for found in manager.sessions(phone, limit=limit):
             state = f"ended {_minute(found.ended_at)}" if found.ended_at else "current"
             counts = (str(found.message_counter), str(found.total_tokens))
@@ -41,7 +42,8 @@ def list_sessions(
 @app.command()
 def show(session_id: _Id, database: Url = None, config: Config = None) -> None:
     """A session as a transcript."""
-    with opened(database, config) as (_, manager):
+    with opened(database, config) as (saver, manager):
+        note_read(saver, subject=session_id)
         for message in manager.messages(session_id):
             said_by = f"{_minute(message.timestamp)}  {message.role:9}  "
             # Further lines stand under the first: nobody can write a line that looks like another message.
@@ -57,7 +59,8 @@ def export(
     config: Config = None,
 ) -> None:
     """A session's messages as JSON lines; a new file is for nobody else to read."""
-    with opened(database, config) as (_, manager):
+    with opened(database, config) as (saver, manager):
+        note_read(saver, "data.exported", subject=session_id)
         lines = [json.dumps(asdict(each), default=str, ensure_ascii=False) for each in manager.messages(session_id)]
     text = "".join(f"{visible(line)}\n" for line in lines)
     if file is None:

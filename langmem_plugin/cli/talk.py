@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from langmem_plugin.agent.standalone_resolve import resolve as resolve_utterance
-from langmem_plugin.cli.opening import Config, Url, chosen, opened
+from langmem_plugin.cli.opening import Config, Url, chosen, note_read, opened
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.terminal import visible
@@ -22,6 +22,7 @@ def resolve(
     if (phone is None) == (session is None):
         raise InvalidInput("say where: --phone or --session")
     with opened(database, config) as (saver, manager):
+        note_read(saver, subject=session or "sessions", owner=phone)
         chat = phone if phone is not None else manager.session(session or "").whatsapp_chat
         place = {"thread_id": chat, **({SESSION: session} if session else {})}
         found = saver.get_tuple({"configurable": place})
@@ -50,6 +51,7 @@ def say(
 
     settings = chosen(config).model_copy(update={"sweep_every": None})
     with PhoneMemory(database, settings=settings) as memory:
+        note_read(memory.saver, subject="memories", owner=phone)
         answer = memory.command(phone, command)
         _show("that is no chat command: try /help" if answer is None else answer)
 

@@ -12,7 +12,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Protocol, Self
 
-from sqlalchemy import URL, Connection, Engine, Table, make_url
+from sqlalchemy import URL, Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import Pool
 
@@ -77,7 +77,7 @@ class _Backend(Protocol):
     def new_engine(self, seconds_to_connect: Callable[[], float]) -> Engine: ...
     def begin(self, connection: Connection, transaction: Transaction) -> None: ...
     def check(self) -> None: ...
-    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None: ...
+    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]: ...
     def is_lost(self, connection: Connection) -> bool: ...
     def may_try_another(self, lost: Connection) -> bool: ...
     def named(self, error: BaseException | None) -> Exception | None: ...
@@ -152,15 +152,17 @@ class Database:
             yield connection
             self._backend.check()
 
-    def compact(self, tables: Sequence[Table]) -> None:
-        """Leaves nothing in the files of what was deleted or written over. Nobody else may be at work meanwhile.
+    def scrub(self, tables: Sequence[str]) -> list[str]:
+        """Takes what was deleted from these tables out of the files; in words, of what bytes may remain.
 
-        What a server logs and what is in its backups is not ours to change. Raises StoreUnavailable.
+        Raises ErasureIncomplete where a reader of SQLite is in the way, and StoreUnavailable.
         """
-        asked = self._asked(writes=True, patience=BULK_WORK, waits=BULK_WORK)
+        asked = self._asked(writes=True, patience=BULK_WORK)
         try:
-            with self._place(asked), self._connected(asked) as connection:
-                self._backend.compact(connection, asked, tables)
+            with self._place(asked):
+                self._check_open()
+                with self._connected(asked) as connection:
+                    return self._backend.scrub(connection, tables, self._seconds)
         except self._driver_errors as error:
             raise self._named(error) from error
 

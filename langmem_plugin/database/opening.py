@@ -8,6 +8,7 @@ from pathlib import Path
 from sqlalchemy import Connection, make_url, select, update
 from sqlalchemy.schema import CreateSchema
 
+from langmem_plugin.database import audit_trail
 from langmem_plugin.database.conversation_tables import incoming, session
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.encryption.encryption import NO_ENCRYPTION
@@ -41,6 +42,8 @@ def open_database(settings: Settings, url: str | None = None, *, converting: boo
             opened.callback(encryption.close)
         database = Database(where, schema=schema, timeout=settings.database_timeout, encryption=encryption)
         opened.callback(database.close)
+        if not settings.audit:
+            audit_trail.switch_off(database.engine)
         if settings.keys is None:
             refuse_encrypted(database)
         else:

@@ -2,7 +2,7 @@
 
 from sqlalchemy import JSON, Boolean, Column, Index, Integer, LargeBinary, Table
 
-from langmem_plugin.database.schema import Instant, Name, Owner, metadata
+from langmem_plugin.database.schema import Instant, Name, Owner, Words, metadata
 
 identifier = Table(  # one that is linked to a person whose key is another; every other is its own person's key
     "langmem_identifier",
@@ -59,5 +59,9 @@ person = Table(
     Column("extraction_since", Instant),
     Column("personal_since", Instant),
     Column("sensitive_since", Instant),
+    # The last word on it: when, in which words, and to which version of the question.
+    Column("consent_at", Instant),
+    Column("consent_text", Words),
+    Column("consent_version", Integer),
     sqlite_with_rowid=False,
 )

@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
@@ -22,6 +22,8 @@ _Result = TypeVar("_Result")
 
 _KEPT_CONNECTIONS = 16
 _LOCK_SHARE = 0.9  # of the patience: the server ends a wait for a lock before its client leaves
+_SCRUB_SECONDS = 600.0
+_LARGEST_REWRITTEN = 256 * 2**20  # bytes: some seconds in which nobody reads the table
 _IDLE_SECONDS = 60  # in a transaction: a client that hangs or lost its power keeps its locks no longer
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 _SEARCH_SCHEMA_FIRST = """
@@ -146,15 +148,35 @@ class PostgreSQL:
         raw.execute(statement, prepare=False)
         raw.has_served = True
 
+    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:
+        """Writes small tables anew without what was deleted; of what bytes may remain until they are overwritten.
+
+        A large table would be locked for too long: its rows are gone, and the space is used again as others write.
+        """
+        raw: PatientConnection = driver(connection)
+        raw.patience = max(patience, _SCRUB_SECONDS)
+        remains = ["write-ahead log, planner statistics and backups of the server"]
+        raw.execute(f"SET lock_timeout = '{patience:.3f}s'")
+        try:
+            for table in tables:
+                (size,) = raw.execute("SELECT pg_total_relation_size(to_regclass(%s))", [table]).fetchone() or (None,)
+                if size is None:
+                    continue
+                try:
+                    if size <= _LARGEST_REWRITTEN:
+                        raw.execute(f'VACUUM (FULL, ANALYZE) "{table}"')
+                        continue
+                    raw.execute(f'VACUUM (ANALYZE) "{table}"')
+                except psycopg.errors.LockNotAvailable:
+                    raw.execute(f'VACUUM "{table}"')
+                remains.append(f"free space of {table}")
+        finally:
+            raw.execute(f"SET lock_timeout = '{self._patience * _LOCK_SHARE:.3f}s'")
+            raw.patience = self._patience
+        return remains
+
     def check(self) -> None:
         """The server itself knows where it writes to."""
-
-    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None:
-        """Each table is written anew, and closed to everybody meanwhile."""
-        raw: PatientConnection = driver(connection)
-        for table in tables:
-            raw.first_answer_by, raw.patience = None, transaction.patience
-            raw.execute(f"VACUUM (FULL) {connection.dialect.identifier_preparer.format_table(table)}")
 
     def is_lost(self, connection: Connection) -> bool:
         raw: PatientConnection = driver(connection)

@@ -9,13 +9,20 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, Table, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 from sqlalchemy.pool import QueuePool, StaticPool
 
 from langmem_plugin import process_forks
 from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.transactions import Transaction, WaitedInVain
-from langmem_plugin.errors import ConfigurationError, DataDirectoryError, StorageFull, StoreUnavailable, WriteConflict
+from langmem_plugin.errors import (
+    ConfigurationError,
+    DataDirectoryError,
+    ErasureIncomplete,
+    StorageFull,
+    StoreUnavailable,
+    WriteConflict,
+)
 from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
@@ -73,13 +80,28 @@ class SQLite:
         if self._file:
             self._file.check()
 
-    def compact(self, connection: Connection, transaction: Transaction, tables: Sequence[Table]) -> None:  # noqa: ARG002
-        """The whole file at once, and its write-ahead log with it."""
-        _wait(connection, transaction)
-        driver(connection).execute("VACUUM")
-        is_busy, _, _ = driver(connection).execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    def scrub(self, connection: Connection, tables: Sequence[str], patience: float) -> list[str]:  # noqa: ARG002 - all are in one file
+        """Writes the file anew without what was deleted, and empties the log; nothing remains.
+
+        Raises ErasureIncomplete where a reader keeps the log from being emptied.
+        """
+        if self._file is None:
+            return []
+        _set(connection, "busy_timeout", max(1, round(patience * 1_000)))
+        raw = driver(connection)
+        try:
+            raw.execute("VACUUM")
+            (is_busy, *_) = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY_CODE not in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+                raise
+            is_busy = 1
         if is_busy:
-            raise StoreUnavailable("other processes have the database open: stop them, and try again")
+            raise ErasureIncomplete(
+                "the rows are deleted, and a process that reads keeps them in the database's log: run it again when it"
+                " has ended, or leave it to the next sweep"
+            )
+        return []
 
     def is_lost(self, connection: Connection) -> bool:  # noqa: ARG002 - there is no server to lose
         return False

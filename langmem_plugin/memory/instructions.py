@@ -22,6 +22,7 @@ from sqlalchemy import (
 )
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.encryption import Encryption, Place, encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import standing_instruction as table
@@ -246,6 +247,7 @@ class StandingInstructions:
                 before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
             begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
+            record(connection, "instruction.removed", owner=owner, subject=instruction_id)
         return before
 
     def note_use(self, connection: Connection, owner: str, instruction_ids: Sequence[str]) -> None:
@@ -348,9 +350,11 @@ def _stored(connection: Connection, made: Instruction) -> Instruction:
     if connection.execute(held).scalar_one() >= MOST_INSTRUCTIONS:
         raise TooManyInstructions(f"{MOST_INSTRUCTIONS} instructions are there: remove one before adding another")
     encryption = encryption_of(connection)
-    return insert_new(
+    stored = insert_new(
         connection, table.c.instruction_id, [made], lambda _, each: as_values(each, encryption), _renamed
     )[0]
+    record(connection, "instruction.added", owner=stored.owner, subject=stored.id, content=stored.text)
+    return stored
 
 
 def _rewrite(connection: Connection, after: Instruction) -> None:
@@ -358,6 +362,7 @@ def _rewrite(connection: Connection, after: Instruction) -> None:
     connection.execute(
         update(table).where(table.c.owner == after.owner, table.c.instruction_id == after.id).values(values)
     )
+    record(connection, "instruction.changed", owner=after.owner, subject=after.id, content=after.text)
 
 
 def split(text: str) -> tuple[str, str | None]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StoreUnavailable
 from langmem_plugin.facts import classify
 from langmem_plugin.logs import event_log
@@ -132,7 +133,7 @@ class KeyValueMemory:
 
     def _save(self, key: str, value: str) -> Result:
         service = self._service
-        text = as_text(key, value)
+        text, seen = as_text(key, value), erasures_seen(service.database)
         vector = service.embedder.texts([text])[0]
         with service.database.write() as connection:
             now = service.now()
@@ -146,6 +147,7 @@ class KeyValueMemory:
                 new = NewMemory(text, vector, {"key": key})
                 service.repository.create_memory(connection, self._owner, new, now=now)
                 service.retention.keep_within(connection, self._owner)
+            refuse_erased(connection, self._owner, seen)
         return {
             "success": True,
             "message": "Memory saved successfully",

@@ -13,7 +13,7 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import to_store
 from langmem_plugin.errors import DecryptionRefused, InvalidInput
 from langmem_plugin.facts.attributes import attribute_of
-from langmem_plugin.facts.sensitive import is_sensitive
+from langmem_plugin.facts.sensitive import kinds_of
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import checksums
 from langmem_plugin.memory.damaged_rows import AnyRow
@@ -109,10 +109,11 @@ def should_be_sealed(made: Memory, encryption: Encryption) -> bool:
     """What is private or sensitive, or everything; asked whenever a memory is stored or changed."""
     if encryption.everything.encrypts or not encryption.private.encrypts:
         return encryption.everything.encrypts
-    words = (made.text, made.summary_text, made.quote, made.key, made.category, *made.tags)
+    named = [each.replace("_", " ") for each in (made.key, made.category, *made.tags) if each is not None]
+    words = "\n".join([*named, *filter(None, (made.text, made.summary_text, made.quote))])
     return (
         made.private
-        or any(is_sensitive(each) for each in words if each is not None)
+        or bool(kinds_of(words))  # e-mail and IP addresses too, about which nobody is asked
         or (made.slot is not None and attribute_of(made.slot.partition("/")[2]).sensitive)
     )
 

@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from sqlalchemy import Connection
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
@@ -65,6 +66,7 @@ class MemoryWriter:
         embeddings: Sequence[Sequence[float]] | None = None,
     ) -> list[Remembered]:
         """The same for many, all or none, in order, embedded in batches."""
+        seen = erasures_seen(self._database)
         texts = [worded(text) for text, _ in memories]
         vectors = (
             self._embedder.texts(texts)
@@ -75,7 +77,7 @@ class MemoryWriter:
             NewMemory(text, vector, fields) for text, (_, fields), vector in zip(texts, memories, vectors, strict=True)
         ]
         nearest = self._reconciler.nearest(owner, news)
-        with self._writing(owner) as connection:
+        with self._writing(owner, seen) as connection:
             made = self._reconciler.store(connection, owner, news, nearest)
             self._retention.keep_within(connection, owner)
         return made
@@ -121,8 +123,9 @@ class MemoryWriter:
 
         Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
+        seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
-        with self._writing(owner) as connection:
+        with self._writing(owner, seen) as connection:
             return self._reconciler.replace(connection, owner, memory_id, new)
 
     def update(
@@ -197,9 +200,14 @@ class MemoryWriter:
         return held is not None and held.status == "pending"
 
     @contextlib.contextmanager
-    def _writing(self, owner: str) -> Iterator[Connection]:
-        """A transaction, which the collection of an owner who always has one follows at once."""
+    def _writing(self, owner: str, seen: int | None = None) -> Iterator[Connection]:
+        """A transaction, which the collection of an owner who always has one follows at once.
+
+        With `seen`, of an owner who was not erased since; what is changed where it is needs no such thing.
+        """
         with self._database.write() as connection:
             yield connection
+            if seen is not None:
+                refuse_erased(connection, owner, seen)
         if self._index is not None and owner in self._index.names:
             self._index.follow(owner)

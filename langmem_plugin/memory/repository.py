@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, delete, func, or_, select, true, update
 
+from langmem_plugin.database.audit_trail import Action, Done, record, record_all
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
@@ -31,6 +32,13 @@ _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
 MOST_OF_A_SLOT = 100  # that a new fact is weighed against
 _MOST_FORGOTTEN = 100  # that are looked at to take the last one back
+
+
+_BECAME: Mapping[Status, Action] = {
+    "superseded": "memory.superseded",
+    "archived": "memory.archived",
+    "forgotten": "memory.forgotten",
+}
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ class MemoryRepository:
         vectors = [vector for _, vector in drafts]
         put = [(each.id, vector, is_sealed[each.id]) for each, vector in zip(made, vectors, strict=True)]
         self._vectors.put(connection, owner, put)
+        record_all(connection, [Done("memory.stored", owner, each.id, each.text) for each in made])
         return made
 
     def change(
@@ -122,6 +131,7 @@ class MemoryRepository:
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
             self._vectors.put(connection, owner, [(memory_id, vector, sealed)])
+        record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
         return after
 
     def touch(self, connection: Connection, owner: str, memory_ids: Sequence[str], *, now: datetime) -> dict[str, int]:
@@ -150,14 +160,16 @@ class MemoryRepository:
     ) -> int:
         """Moves those that are live to `status`, and returns how many."""
         number, _ = begin_change(connection, owner)
-        moved = 0
+        moved: list[str] = []
         for part in in_parts(memory_ids):
             moved += connection.execute(
                 update(memory)
                 .where(memory.c.owner == owner, memory.c.memory_id.in_(part), memory.c.status.in_(LIVE), if_still)
                 .values(status=status, change=number, revision=memory.c.revision + 1, updated_at=now)
-            ).rowcount
-        return moved
+                .returning(memory.c.memory_id)
+            ).scalars()
+        record_all(connection, [Done(_BECAME.get(status, "memory.changed"), owner, each) for each in moved])
+        return len(moved)
 
     def remove(
         self,
@@ -169,11 +181,12 @@ class MemoryRepository:
     ) -> int:
         """Deletes the rows for good, with all that belongs to them; readers start again. How many were deleted."""
         begin_removal(connection, owner)
-        deleted = 0
+        deleted: list[str] = []
         for part in in_parts(memory_ids):
             doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
-            deleted += connection.execute(doomed).rowcount
-        return deleted
+            deleted += connection.execute(doomed.returning(memory.c.memory_id)).scalars()
+        record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
+        return len(deleted)
 
     def by_ids(self, connection: Connection, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order of `memory_ids`; what the owner does not have, or is damaged, is left out."""
@@ -470,3 +483,11 @@ def _compared() -> Select[Any]:
     return select(memory_vector.c.memory_id, memory_vector.c.vector, memory_vector.c.checksum, SEALED).join(
         memory, OF_MEMORY
     )
+
+
+def _what_was_done(before: Memory, after: Memory) -> Action:
+    if before.status == after.status:
+        return "memory.changed"
+    if after.status == "active" and before.status not in LIVE:
+        return "memory.restored"
+    return _BECAME.get(after.status, "memory.changed")

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, or_, select, update
 
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.conversation_tables import message, thread_owner
 from langmem_plugin.database.memory_tables import (
     history_message,
@@ -84,6 +85,7 @@ class Retention:
             _nothing_more_extracted(connection, owner)  # before the memories, as whoever stores what was extracted
             for table in (standing_instruction, memory_owner):  # the rest goes with the owner's row
                 connection.execute(delete(table).where(table.c.owner == owner))
+            record(connection, "memory.erased", owner=owner)
         return held
 
     def purge(self) -> int:

@@ -7,6 +7,7 @@ from typing import Unpack
 from sqlalchemy import Connection, delete, func, insert, select
 
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import owner_to_store
@@ -66,6 +67,7 @@ class SessionMemories:
         Raises EmbeddingDimMismatchError for another dimension, ValueError for values that are not finite.
         """
         _check(session_id, owner)
+        seen = erasures_seen(self._database)
         text = worded(text)
         vector = self._embedder.texts([text])[0] if embedding is None else self._unit(embedding)
         entry = dict(fields) | {"session_id": session_id, "summary_text": summary_text}
@@ -73,6 +75,7 @@ class SessionMemories:
             whose = session_id if owner is None else owner
             made = self._reconciler.store_entry(connection, whose, NewMemory(text, vector, entry))
             self._retention.keep_within(connection, made.owner)
+            refuse_erased(connection, made.owner, seen)
         self._follow([made.owner])
         return made
 

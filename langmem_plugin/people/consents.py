@@ -6,6 +6,7 @@ from typing import Any, Literal, TypedDict
 
 from sqlalchemy import Connection, select
 
+from langmem_plugin.database.encryption.encrypted_columns import CONSENT_TEXT
 from langmem_plugin.database.people_tables import person as table
 from langmem_plugin.database.schema import upsert
 
@@ -70,9 +71,32 @@ def consent_in(connection: Connection, person: str, *, lock: bool = False) -> Co
     return Consent(*(Given(*each) for each in zip(row[: len(_ALLOWS)], row[len(_ALLOWS) :], strict=True)))
 
 
-def keep(connection: Connection, person: str, consent: Consent) -> None:
+@dataclass(frozen=True)
+class Word:
+    """When a person said something about it last, in which words, to which version of the question (None: none was
+    asked, they said it by themselves or a program did it for them).
+    """
+
+    at: datetime
+    text: str | None = None
+    version: int | None = None
+
+
+def word_in(connection: Connection, person: str) -> Word | None:
+    """Their last one on what may be remembered."""
+    wanted = select(table.c.consent_at, table.c.consent_text, table.c.consent_version)
+    row = connection.execute(wanted.where(table.c.person == person)).one_or_none()
+    if row is None or row.consent_at is None:
+        return None
+    return Word(row.consent_at, CONSENT_TEXT.decrypted(connection, (person,), row.consent_text), row.consent_version)
+
+
+def keep(connection: Connection, person: str, consent: Consent, word: Word | None = None) -> None:
     """In place of what there was."""
     values: dict[str, Any] = {_ALLOWS[name].name: getattr(consent, name).allowed for name in PERMISSIONS}
+    if word is not None:
+        said = CONSENT_TEXT.encrypted(connection, (person,), word.text)
+        values |= {"consent_at": word.at, "consent_text": said, "consent_version": word.version}
     values |= {_SINCE[name].name: getattr(consent, name).since for name in PERMISSIONS}
     inserted = upsert(connection, table).values(person=person, **values)
     connection.execute(inserted.on_conflict_do_update(index_elements=["person"], set_=values))

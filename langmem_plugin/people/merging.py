@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.sessions import session_move
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.people_tables import merge as table
 from langmem_plugin.database.people_tables import person as settings_of_person
 from langmem_plugin.database.schema import in_parts
@@ -44,27 +45,34 @@ class Merging:
             nullcontext() if self._index is None else self._index.collections.erasing(other)
         )
         with (
-            self._standing_still(person, other),
+            self.standing_still(person, other),
             unindexed,
             links.alone(self._database, patience=BULK_WORK) as connection,
         ):
             if not still(connection):
                 return None
             now = self._now()
-            moved = self._conversations_moved(connection, other, person, now)
-            moved |= self._memories.merge(connection, other, person, now)
-            moved["identifiers"] = links.hand_over(connection, other, person)
-            both = consents.consent_in(connection, person), consents.consent_in(connection, other)
-            moved["settings"] = _settings_moved(connection, other, person)
-            moved["consent"] = consents.join(connection, person, *both, now)
-            handed = update(table).where(table.c.person == other).values(person=person).returning(table.c.merge_id)
-            moved["merges"] = list(connection.execute(handed).scalars())
+            moved = self.move_everything(connection, other, person)
             links.add(connection, person, other, now)
             merge_id = str(uuid.uuid4())
             row = {"person": person, "merge_id": merge_id, "other": other, "merged_at": now, "moved": moved}
             connection.execute(insert(table).values(row))
+            record(connection, "person.merged", owner=person, subject=merge_id)
         log.info("people.merged", extra={"person": masked(person), "other": masked(other)})
         return merge_id
+
+    def move_everything(self, connection: Connection, source: str, target: str) -> Record:
+        """All that is stored under `source` is `target`'s; what moved. Nobody of both has a turn meanwhile."""
+        now = self._now()
+        moved = self._conversations_moved(connection, source, target, now)
+        moved |= self._memories.merge(connection, source, target, now)
+        moved["identifiers"] = links.hand_over(connection, source, target)
+        both = consents.consent_in(connection, target), consents.consent_in(connection, source)
+        moved["settings"] = _settings_moved(connection, source, target)
+        moved["consent"] = consents.join(connection, target, *both, now)
+        handed = update(table).where(table.c.person == source).values(person=target).returning(table.c.merge_id)
+        moved["merges"] = list(connection.execute(handed).scalars())
+        return moved
 
     def undo(self, merge_id: str) -> None:
         """Gives back what moved. Raises InvalidInput if there is no such merge."""
@@ -76,7 +84,7 @@ class Merging:
                 nullcontext() if self._index is None else self._index.removing(found.person, found.moved["memories"])
             )
             with (
-                self._standing_still(found.person, back_to),
+                self.standing_still(found.person, back_to),
                 unindexed,
                 links.alone(self._database, patience=BULK_WORK) as connection,
             ):
@@ -85,6 +93,7 @@ class Merging:
                     continue  # merged with somebody else meanwhile
                 self._taken_back(connection, again.moved, found.person, found.other, back_to)
                 connection.execute(delete(table).where(table.c.merge_id == merge_id))
+                record(connection, "person.parted", owner=found.person, subject=merge_id)
             log.info("people.parted", extra={"person": masked(found.person), "other": masked(found.other)})
             return
 
@@ -119,7 +128,8 @@ class Merging:
         }
 
     @contextmanager
-    def _standing_still(self, *threads: str) -> Iterator[None]:
+    def standing_still(self, *threads: str) -> Iterator[None]:
+        """Nobody of them has a turn, and none of their conversations begins or ends. Raises TurnTimeout."""
         with ExitStack() as held:
             for thread in sorted(set(threads)):  # in one order, whoever merges whom
                 held.enter_context(self._saver.stand_still(thread))

@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.errors import InvalidInput, StoreUnavailable
 from langmem_plugin.identifiers import is_group, masked, normalised
 from langmem_plugin.logs import event_log
@@ -59,7 +60,7 @@ class People:
         self._keeps = keeps
         self._enabled = enabled
         self._now = now
-        self._merging = Merging(database, saver, service, now)
+        self.merging = Merging(database, saver, service, now)
         self._last: LruCache[str, str] = LruCache(_LAST_BYTES)
 
     def resolve(self, who: str | int) -> str:
@@ -128,6 +129,7 @@ class People:
                     raise InvalidInput(f"{masked(key)} is the key of its person: unlink the other identifiers instead")
                 return None
             links.remove(connection, key, person)
+            record(connection, "person.unlinked", owner=person)
             return merge_of(connection, person, key)
 
     def merge(self, person: str | int, other: str | int) -> str:
@@ -145,7 +147,7 @@ class People:
         """They are two people again: everything that moved goes back, a conversation with what was said in it since,
         and what came after stays. Raises InvalidInput if there is no such merge, or no more.
         """
-        self._merging.undo(merge_id)
+        self.merging.undo(merge_id)
 
     def note(self, *identifiers: str | int) -> str | None:
         """For an event of a channel that names one person by all of these; the person's key, None for none.
@@ -200,6 +202,12 @@ class People:
         with links.alone(self._database) as connection:
             links.forget(connection, links.person_of(connection, normalised(who, self._region)))
 
+    def forget_cached(self, *keys: str) -> None:
+        """Drops what this process holds of them."""
+        for key in keys:
+            self._last.drop(key)
+            self._settings.forget_cached(key)
+
     def list(self) -> "_People":
         """Those with more than one identifier."""
         with self._database.read() as connection:
@@ -215,6 +223,7 @@ class People:
             if other != self._keeps and not links.is_known(connection, other):
                 if condition(connection):
                     links.add(connection, one, other, self._now())
+                    record(connection, "person.linked", owner=one)
                 return None
         return self._merged(person, identifier, condition)
 
@@ -227,7 +236,7 @@ class People:
                 return None
             attempt = _Attempt(person, other, pair, condition)
             kept, moving = reversed(pair) if pair[1] == self._keeps else pair
-            merge_id = self._merging.merge(kept, moving, attempt.may_go_on)
+            merge_id = self.merging.merge(kept, moving, attempt.may_go_on)
             if not attempt.came_late:
                 return merge_id
 

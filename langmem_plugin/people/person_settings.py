@@ -88,6 +88,10 @@ class PersonSettings:
         except StoreUnavailable:
             log.warning("person.not_stored", exc_info=True, extra={"person": masked(person)})
 
+    def forget_cached(self, person: str) -> None:
+        """The next time it is read again."""
+        self._cache.drop(person)
+
     def _held(self, person: str) -> _Set:
         now = self._monotonic()
         held = self._cache.get(person)

@@ -5,14 +5,17 @@ from datetime import datetime
 from typing import Unpack
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import FactType
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.people import consents
-from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions
+from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions, Word
 
 log = event_log(__name__)
+
+_LONGEST_WORDS = 1_000  # letters of what a person said to it
 
 
 class Consents:
@@ -72,8 +75,22 @@ class Consents:
         with self._database.read() as connection:
             return consents.consent_in(connection, owner)
 
-    def set(self, who: str | int, **permissions: Unpack[Permissions]) -> Consent:
+    def word_of(self, who: str | int) -> Word | None:
+        """What they said last about it: when, in which words, and to which version of the question."""
+        with self._database.read() as connection:
+            return consents.word_in(connection, self._key_of(who))
+
+    def set(
+        self,
+        who: str | int,
+        *,
+        text: str | None = None,
+        version: int | None = None,
+        **permissions: Unpack[Permissions],
+    ) -> Consent:
         """Allows or forbids what is named and leaves the rest; how it stands then.
+
+        `text` is what the person said to it, and `version` that of the question they answered: both are kept.
 
         `extraction=True`: facts may be found in what they say from now on. `personal` and `sensitive` say whether such
         facts too; None is as if they had never been asked.
@@ -83,17 +100,17 @@ class Consents:
         for name, value in permissions.items():
             if not isinstance(value, bool | None):
                 raise InvalidInput(f"{name}={value!r}: pass True, False, or None for never asked")
-        return self._changed(who, lambda _: permissions)
+        return self._changed(who, lambda _: permissions, text, version)
 
-    def switch_on(self, who: str | int) -> Consent:
+    def switch_on(self, who: str | int, *, text: str | None = None, version: int | None = None) -> Consent:
         """They agree to be remembered: personal facts too, unless they refused those, and never the sensitive ones."""
 
         def wanted(held: Consent) -> Permissions:
             return {"extraction": True, "personal": held.personal.allowed is not False}
 
-        return self._changed(who, wanted)
+        return self._changed(who, wanted, text, version)
 
-    def switch_off(self, who: str | int) -> Consent:
+    def switch_off(self, who: str | int, *, text: str | None = None, version: int | None = None) -> Consent:
         """Nothing is found in what they say from now on; switched on again, they have not agreed to more than that."""
 
         def wanted(held: Consent) -> Permissions:
@@ -104,16 +121,24 @@ class Consents:
                 "sensitive": None if held.sensitive.allowed else held.sensitive.allowed,
             }
 
-        return self._changed(who, wanted)
+        return self._changed(who, wanted, text, version)
 
-    def _changed(self, who: str | int, wanted: Callable[[Consent], Permissions]) -> Consent:
+    def _changed(
+        self, who: str | int, wanted: Callable[[Consent], Permissions], text: str | None, version: int | None
+    ) -> Consent:
         if not self._enabled:
             raise ConfigurationError("the memory is switched off: there is nothing to allow until it is switched on")
         person = self._key_of(who)
         with self._database.write() as connection:
-            held = consents.consent_in(connection, person, lock=True)
-            held = held.changed(wanted(held), self._now())
-            consents.keep(connection, person, held)
+            before = consents.consent_in(connection, person, lock=True)
+            held = before.changed(wanted(before), self._now())
+            words = None if text is None else text[:_LONGEST_WORDS]
+            consents.keep(connection, person, held, Word(self._now(), words, version))
+            for name in PERMISSIONS:
+                was, is_now = getattr(before, name).allowed is True, getattr(held, name).allowed is True
+                if was is not is_now:
+                    what: Action = "consent.given" if is_now else "consent.withdrawn"
+                    record(connection, what, owner=person, subject=name, content=words)
         allowed = [name for name in PERMISSIONS if getattr(held, name).allowed]
         log.info("consent.set", extra={"person": masked(person), "allowed": ", ".join(allowed) or "nothing"})
         return held

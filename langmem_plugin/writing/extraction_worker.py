@@ -8,6 +8,7 @@ import weakref
 from sqlalchemy import Connection
 
 from langmem_plugin import process_forks
+from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
@@ -96,6 +97,7 @@ class ExtractionWorker:
 
 def _work(found: "weakref.ref[ExtractionWorker]", asked: _Asked) -> None:
     """While it waits it keeps nobody alive, so that who was not closed can go. A short process takes nothing."""
+    acts_from_now_on(SYSTEM)
     every = _every(found)
     while every is not None:
         with contextlib.suppress(queue.Empty):

@@ -1,6 +1,7 @@
 """/privacy, typed and in plain words, shows and switches what may be remembered without being told to."""
 
 import pytest
+from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.agent.replies import ENGLISH, replies_in
@@ -177,3 +178,58 @@ def test_without_a_long_term_memory_there_is_nothing_to_allow(database_url, cloc
         assert memory.command(ERIN, "/privacy on") == ENGLISH.memory_disabled
         assert memory.command(ERIN, "You may remember what I tell you") is None
         assert memory.command(ERIN, "/confirm") == memory.command(ERIN, "/why 1") == ENGLISH.memory_disabled
+
+
+_ERASING = {
+    "en": ("/privacy erase", "yes", "/privacy restore"),
+    "he": ("/פרטיות מחק", "כן", "/פרטיות שחזר"),
+    "es": ("/privacidad borrar", "sí", "/privacidad restaurar"),
+}
+
+
+@pytest.mark.spec("P-4")
+@pytest.mark.parametrize("language", _ERASING)
+def test_everything_is_deleted_after_one_yes_and_can_be_taken_back(memory, language):
+    erase, yes, restore = _ERASING[language]
+    texts = replies_in(language)
+    graph = chat_graph(memory, lambda _: {"messages": AIMessage("fine")})
+    memory.service.remember(ERIN, "Erin sails")
+    due = f"{memory.erasure.would_be_due():%Y-%m-%d}"
+
+    assert memory.reply(graph, ERIN, erase, message_id="1") == texts.erase_all.format(date=due)
+    assert memory.service.count(ERIN) == 1
+    assert memory.reply(graph, ERIN, yes, message_id="2") == texts.erased_all.format(date=due)
+    assert memory.reply(graph, ERIN, yes, message_id="2").repeated
+    assert memory.service.count(ERIN) == 0
+    assert memory.reply(graph, ERIN, restore, message_id="3") == texts.restored_all
+    assert memory.service.count(ERIN) == 1
+    assert memory.command(ERIN, restore) == texts.nothing_to_restore
+
+
+@pytest.mark.spec("P-4")
+@pytest.mark.parametrize("said", ["no", "what is the weather?", "yes if you like"])
+def test_without_a_yes_nothing_is_deleted(memory, said):
+    memory.service.remember(ERIN, "Erin sails")
+    memory.command(ERIN, "/privacy erase everything")
+    assert memory.command(ERIN, said) in {None, ENGLISH.nothing_forgotten}
+    memory.command(ERIN, "yes")
+    assert memory.service.count(ERIN) == 1
+
+
+@pytest.mark.spec("P-4")
+def test_nobody_deletes_a_group_for_the_others(memory):
+    assert memory.command(GROUP, "/privacy erase") == ENGLISH.erase_not_here
+
+
+@pytest.mark.spec("P-4")
+def test_who_withdraws_is_told_how_to_delete_everything(memory):
+    assert "/privacy erase" in memory.command(ERIN, "/privacy off")
+    assert "/פרטיות מחק" in memory.command(ERIN, "/פרטיות כבה")
+    assert "/privacidad borrar" in memory.command(ERIN, "/privacidad desactivar")
+
+
+def test_the_words_and_the_time_of_a_consent_are_kept(memory):
+    assert memory.consent.word_of(ERIN) is None
+    memory.command(ERIN, "/privacy sensitive on")
+    word = memory.consent.word_of(ERIN)
+    assert (word.text, word.version, word.at) == ("sensitive on", 1, memory.service.now())

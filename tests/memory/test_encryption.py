@@ -133,7 +133,9 @@ def test_only_what_is_private_or_sensitive_is_encrypted_by_default(private):
 
     assert [sealed(TEA), sealed("I live in Haifa", private=True), sealed(PASSWORD)] == [False, True, True]
     assert sealed("twice a day", slot="me/medication")
-    assert sealed("at nine", key="door_code")
+    assert sealed("4477", key="door_code")
+    assert sealed("write to erin@example.com")
+    assert sealed("the printer is at 10.0.0.17")
     assert sealed("יש לי סוכרת")
     assert sealed("tomo insulina")
 

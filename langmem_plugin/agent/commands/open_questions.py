@@ -19,13 +19,14 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-QuestionKind = Literal["forget", "confirm", "confirm_list"]
+QuestionKind = Literal["forget", "confirm", "confirm_list", "erase"]
 
 # A list's numbers mean something while it is in sight; what stands below a reply, while its session goes on.
 _OPEN_FOR: Mapping[str, timedelta] = {
     "forget": timedelta(minutes=10),
     "confirm": timedelta(days=1),
     "confirm_list": timedelta(minutes=10),
+    "erase": timedelta(minutes=10),
 }
 
 

@@ -1,33 +1,88 @@
-"""/privacy: shows what may be remembered without being told to, and switches it."""
+"""/privacy: shows what may be remembered without being told to, switches it; deletes everything, or takes it back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from langmem_plugin.agent.commands.confirming import verdict
+from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.replies import Replies
+from langmem_plugin.errors import TurnTimeout, UnknownErasure
 from langmem_plugin.identifiers import is_group
 from langmem_plugin.people.consents import Consent, Permission
+from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.writing.consent import Consents
 
 _ON = frozenset(("on", "yes", "allow", "הפעל", "הפעילי", "כן", "מותר", "activar", "activa", "sí", "si", "permitir"))
 _OFF = frozenset(("off", "no", "stop", "forbid", "כבה", "כבי", "לא", "אסור", "desactivar", "desactiva", "prohibir"))
+_ERASE = frozenset(
+    ("erase", "delete", "מחק", "מחקי", "תמחק", "תמחקי", "מחיקה", "borrar", "borra", "eliminar", "elimina")
+)
+_RESTORE = frozenset(("restore", "undo", "שחזר", "שחזרי", "שחזור", "restaurar", "restaura", "recuperar", "deshacer"))
+_EVERYTHING = frozenset(("everything", "all", "הכל", "הכול", "todo"))
 _PERSONAL = ("personal", "private", "אישי", "אישית", "אישיים", "אישיות", "personales")
 _SENSITIVE = ("sensitive", "רגיש", "רגישה", "רגישים", "רגישות", "sensible", "sensibles", "delicado", "delicados")
 _PARTS: Mapping[str, Permission] = {
     **dict.fromkeys(_PERSONAL, "personal"),
     **dict.fromkeys(_SENSITIVE, "sensitive"),
 }
+QUESTION_VERSION = 1
+"""Of what /privacy says may be remembered: raised with every change of what a yes to it means."""
 
 
 class Privacy:
     """Where it does not `extract`, nothing is promised that nobody does."""
 
-    def __init__(self, consents: Consents, *, extracts: bool = True) -> None:
+    def __init__(
+        self,
+        consents: Consents,
+        erasure: Erasure,
+        questions: OpenQuestions,
+        person_settings: PersonSettings,
+        *,
+        extracts: bool = True,
+    ) -> None:
         self._consents = consents
+        self._erasure = erasure
+        self._questions = questions
+        self._person_settings = person_settings
         self._extracts = extracts
 
     def answer(self, owner: str, rest: str, replies: Replies) -> str:
-        words = rest.casefold().strip(" .!").split()
+        words = [each for each in rest.casefold().strip(" .!").split() if each]
         if not words:
             return self._stands(self._consents.of_owner(owner), replies)
+        if words[0] in _ERASE | _RESTORE and not set(words[1:]) - _EVERYTHING:
+            return self._asks_to_erase(owner, replies) if words[0] in _ERASE else self._restored(owner, replies)
+        return self._switched(owner, rest, words, replies)
+
+    def answered(self, owner: str, text: str, replies: Replies) -> str:
+        """To whether everything is to be deleted."""
+        if not verdict(text):
+            return replies.nothing_forgotten
+        zone = self._person_settings.time_zone(owner)
+        try:
+            receipt = self._erasure.erase(owner)
+        except TurnTimeout:
+            return replies.erase_later
+        return replies.erased_all.format(date=f"{receipt.due_at.astimezone(zone):%Y-%m-%d}")
+
+    def _asks_to_erase(self, owner: str, replies: Replies) -> str:
+        if is_group(owner):
+            return replies.erase_not_here
+        self._questions.ask(owner, "erase", {})
+        until = self._erasure.would_be_due().astimezone(self._person_settings.time_zone(owner))
+        return replies.erase_all.format(date=f"{until:%Y-%m-%d}")
+
+    def _restored(self, owner: str, replies: Replies) -> str:
+        try:
+            self._erasure.restore(owner)
+        except UnknownErasure:
+            return replies.nothing_to_restore
+        except TurnTimeout:
+            return replies.erase_later
+        return replies.restored_all
+
+    def _switched(self, owner: str, rest: str, words: Sequence[str], replies: Replies) -> str:
         parts = [_PARTS[each] for each in words if each in _PARTS]
         switches = [each in _ON for each in words if each in _ON or each in _OFF]
         if len(switches) != 1 or len(parts) + 1 != len(words) or len(parts) > 1:
@@ -37,9 +92,10 @@ class Privacy:
         if on and is_group(owner):
             return replies.privacy_not_here
         if parts:
-            held = self._consents.set(owner, **{parts[0]: on})
+            held = self._consents.set(owner, text=rest, version=QUESTION_VERSION, **{parts[0]: on})
             return self._stands(held, replies)
-        held = self._consents.switch_on(owner) if on else self._consents.switch_off(owner)
+        switch = self._consents.switch_on if on else self._consents.switch_off
+        held = switch(owner, text=rest, version=QUESTION_VERSION)
         if on and not self._extracts:
             return self._stands(held, replies)
         return f"{replies.privacy_on if on else replies.privacy_off}\n{self._stands(held, replies)}"

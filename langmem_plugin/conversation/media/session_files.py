@@ -19,6 +19,7 @@ from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.encryption.encrypted_columns import MEDIA
+from langmem_plugin.database.erasure_tables import held_file
 from langmem_plugin.database.prepared import Prepared
 from langmem_plugin.database.schema import insert_unless_there
 from langmem_plugin.errors import DecryptionRefused
@@ -184,7 +185,9 @@ def remove_leftovers(database: Database, folder: Media) -> int:
 
 
 def _referenced(connection: Connection) -> set[str]:
-    return set(connection.execute(select(media.c.sha256).distinct()).scalars())
+    """By a session, or by what is held of somebody who may still come back."""
+    referring = select(media.c.sha256).union(select(held_file.c.sha256))
+    return set(connection.execute(referring).scalars())
 
 
 def _lock(connection: Connection, function: str) -> None:

@@ -10,6 +10,7 @@ from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import remove_leftovers, remove_unreferenced
 from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import Done, record_all
 from langmem_plugin.database.conversation_tables import media, session
 from langmem_plugin.logs import event_log
 
@@ -70,7 +71,9 @@ class SessionDeletion:
         with self.transaction() as (connection, files):
             of_session = (media.c.thread == session.c.thread) & (media.c.session == session.c.number)
             files.update(connection.execute(select(media.c.sha256).join(session, of_session).where(doomed)).scalars())
-            deleted = connection.execute(delete(session).where(doomed)).rowcount
+            gone = connection.execute(delete(session).where(doomed).returning(session.c.thread, session.c.session_id))
+            deleted = [Done("session.deleted", thread, session_id) for thread, session_id in gone]
+            record_all(connection, deleted)
         if deleted:
-            log.info("session.purged", extra={"sessions": deleted})
-        return deleted
+            log.info("session.purged", extra={"sessions": len(deleted)})
+        return len(deleted)

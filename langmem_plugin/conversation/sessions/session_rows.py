@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, bindparam, select, text, tuple_, update
 
 from langmem_plugin.conversation.sessions.silence import Silence, is_silent
+from langmem_plugin.database.audit_trail import Action, record
 from langmem_plugin.database.conversation_tables import checkpoint, message, pending, session
 from langmem_plugin.database.encryption.encrypted_columns import CLIENT_NAME, CLIENT_PHONE
 from langmem_plugin.database.generated_ids import TRIES, all_taken, insert_new
@@ -108,7 +109,7 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
     if latest is not None and latest.ended_at is None and (over is None or over.number != latest.number):
         return latest
     client = client_of(connection, latest) if latest else Client()
-    end(connection, thread, now)
+    end(connection, thread, now, why="session.expired")
     # Real time, whatever clock the caller set: a number is never used again, not even after everything is deleted.
     number = max(time.time_ns() // 1_000, latest.number + 1 if latest else 0)
     [fresh] = insert_new(
@@ -126,6 +127,7 @@ def begin(connection: Connection, thread: str, now: datetime, *, over: Session |
         },
         lambda made: replace(made, number=made.number + 1, session_id=_new_id()),
     )
+    record(connection, "session.created", owner=thread, subject=fresh.session_id)
     _log("session.began", fresh)
     return fresh
 
@@ -141,13 +143,16 @@ def one_at_a_time(connection: Connection, thread: str) -> None:
         connection.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:thread, 0))"), {"thread": thread})
 
 
-def end(connection: Connection, thread: str, now: datetime, *, number: int | None = None) -> bool:
+def end(
+    connection: Connection, thread: str, now: datetime, *, number: int | None = None, why: Action = "session.ended"
+) -> bool:
     """Archives the current session (only if it is still this one, with `number`). False if there is none."""
     only = _END if number is None else _END.where(session.c.number == number)
-    ended = connection.execute(only, {"of_thread": thread, "at": now}).rowcount > 0
-    if ended:
+    ended = connection.execute(only.returning(session.c.session_id), {"of_thread": thread, "at": now}).scalars().all()
+    for session_id in ended:
+        record(connection, why, owner=thread, subject=session_id)
         log.info("session.ended", extra={"phone": masked(thread)})
-    return ended
+    return bool(ended)
 
 
 def restore(connection: Connection, found: Session, now: datetime) -> None:
@@ -158,6 +163,7 @@ def restore(connection: Connection, found: Session, now: datetime) -> None:
         .where(session.c.thread == found.thread, session.c.number == found.number)
         .values(ended_at=None, last_active=now)
     )
+    record(connection, "session.restored", owner=found.thread, subject=found.session_id)
     _log("session.restored", found)
 
 

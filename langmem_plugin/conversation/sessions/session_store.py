@@ -158,7 +158,7 @@ class SessionStore:
             carried = self._carried(connection, over, now)
             fresh = self._begin(connection, over, now, carried) if carried else None
             if fresh is None:
-                session_rows.end(connection, over.thread, now, number=over.number)
+                session_rows.end(connection, over.thread, now, number=over.number, why="session.expired")
         self._runs.remember(control_of(config), over.thread, fresh.session_id if fresh else None)
         return fresh
 
@@ -342,7 +342,7 @@ def _end_if_still_silent(connection: Connection, seen: Session, now: datetime, s
         and found.ended_at is None
         and found.number == seen.number
         and session_rows.has_ended(connection, found, now, silence)
-        and session_rows.end(connection, found.thread, now, number=found.number)
+        and session_rows.end(connection, found.thread, now, number=found.number, why="session.expired")
     )
 
 

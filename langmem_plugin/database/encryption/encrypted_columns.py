@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table
 
+from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
     checkpoint,
     decision,
@@ -27,6 +28,7 @@ from langmem_plugin.database.conversation_tables import (
 )
 from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
+from langmem_plugin.database.erasure_tables import erased_key, erasure, held_row
 from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
@@ -35,7 +37,7 @@ from langmem_plugin.database.memory_tables import (
     memory_vector,
     standing_instruction,
 )
-from langmem_plugin.database.people_tables import link_code, merge
+from langmem_plugin.database.people_tables import link_code, merge, person
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
 
@@ -126,6 +128,7 @@ CLIENT_NAME = EncryptedColumn(session.c.client_name, SessionRefused)
 CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
 EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
 EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
+CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
 
 ENCRYPTED: Sequence[EncryptedColumn] = (
     MESSAGE,
@@ -141,6 +144,7 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     CLIENT_PHONE,
     EXTRACTED_FACTS,
     EXTRACTION_ERROR,
+    CONSENT_TEXT,
 )
 
 _SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/sealed_rows.py)"
@@ -161,6 +165,17 @@ PLAIN: Mapping[Column[Any], str] = {
     merge.c.moved: "ids of what moved, and no words of it",
     link_code.c.salt: "chance",
     link_code.c.digest: "of a code that is made by chance and holds for minutes",
+    secret.c.value: "chance; it keys hashes, which tell nothing more to whoever has the rows they stand for",
+    audit.c.owner: "a keyed hash",
+    audit.c.content: "a keyed hash",
+    audit.c.hash: "of the entry, which holds no words",
+    audit_mark.c.hash: "of an entry",
+    erased_key.c.hash: "a keyed hash",
+    erasure.c.hashes: "keyed hashes",
+    erasure.c.counts: "numbers",
+    erasure.c.who: "identifiers, as the keys of rows are, and only until it cannot be undone",
+    erasure.c.left: "names of files and collections",
+    held_row.c.payload: "rows as they were: what was encrypted in them still is, for the place it goes back to",
 }
 """Columns of words, JSON or bytes that are stored as they are, and why that shows nothing of what was said."""
 

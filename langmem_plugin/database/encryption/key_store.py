@@ -87,6 +87,9 @@ class KeyStore:
             gone = delete(_owner).where(_owner.c.owner_digest == self._digest(owner))
             return bool(connection.execute(gone).rowcount)
 
+    def scrub(self) -> None:
+        self._database.scrub([_owner.name])
+
     def rotate(self) -> Iterator[int]:
         """Wraps by the newest master key what another one wraps; how many were wrapped so far, part by part."""
         newest, done = self._keys.newest, 0

@@ -73,6 +73,32 @@ class OwnerCollections:
         if owner in self.names:
             self._pool.tried(self.names[owner], lambda _: True)
 
+    def drop_named(self, name: str) -> bool:
+        """Deletes a collection whose owner is gone already; False when that fails, or the store cannot."""
+
+        def emptied(store: VectorStore) -> bool:
+            if not hasattr(store, "delete_collection"):
+                return False
+            store.delete_collection()
+            return True
+
+        self._pool.forget(name)
+        dropped = self._pool.tried(name, lambda opened: emptied(opened.store), strict=False)
+        self._pool.forget(name)
+        return dropped is True
+
+    def named(self, owner: str) -> list[str]:
+        """Every collection of the owner that may be there, of whatever model."""
+        progress = self._progress.read(owner)
+        if progress is None:
+            return []
+        names = [
+            _hashed(owner, progress.salt, model, each)
+            for model, newest in self._progress.generations(owner)
+            for each in range(1, newest + 1)
+        ]
+        return [*names, *([self.names[owner]] if owner in self.names else [])]
+
     def _drop_all(self, owner: str, progress: OwnerProgress, model: str, newest: int) -> bool:
         """Every collection of the model that may be there, those that were left behind among them."""
         names = [_hashed(owner, progress.salt, model, each) for each in range(1, newest + 1)]

@@ -68,6 +68,10 @@ class FactSearch:
         """Call this outside of a transaction."""
         return Ask(owner, query, self._nearest(owner, query), weight)
 
+    def forget_cached(self, owner: str) -> None:
+        """Drops what this process holds of the owner; the next search reads it again."""
+        self._corpora.forget(owner)
+
     def found(self, connection: Connection, ask: Ask) -> list[Found]:
         """Best first."""
 

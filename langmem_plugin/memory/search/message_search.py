@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, Connection, and_, delete, func, insert, selec
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.schema import in_parts
@@ -81,6 +82,7 @@ class MessageHistory:
 
     def add(self, owner: str, messages: Sequence[PastMessage]) -> int:
         """Stores what is not there yet, by message id, and returns how many were new; empty texts are left out."""
+        seen = erasures_seen(self._database)
         worded = {each.message_id: each for each in _worded(messages)}
         with self._database.read() as connection:
             known = self._known(connection, owner, list(worded))
@@ -90,6 +92,7 @@ class MessageHistory:
                 known = self._known(connection, owner, list(worded))  # by another process, meanwhile
                 fresh = {key: each for key, each in worded.items() if key not in known}
                 self._store(connection, owner, fresh, vectors, of_session=None)
+                refuse_erased(connection, owner, seen)
             return len(fresh)
 
         new = [each.text for each in worded.values() if each.message_id not in known]
@@ -128,6 +131,10 @@ class MessageHistory:
             return len(fresh)
 
         return self._embedding([each.text for each in worded if each.text not in known], write)
+
+    def forget_cached(self, owner: str) -> None:
+        """Drops what this process holds of the owner; the next search reads it again."""
+        self._messages.forget(owner)
 
     def search(
         self,
@@ -181,7 +188,8 @@ class MessageHistory:
         """What was added by itself, in order: no session of this database has it."""
         mine = select(*STORED).where(table.c.owner == owner, table.c.of_session.is_(None))
         rows = all_rows(connection, mine.order_by(table.c.said_at, table.c.message_id))
-        return [made for made in map(as_message, rows) if made is not None]
+        read = (as_message(row, encryption_of(connection)) for row in rows)
+        return [made for made in read if made is not None]
 
     def count(self, owner: str) -> int:
         with self._database.read() as connection:

@@ -1,0 +1,143 @@
+"""`langmem erase`, `restore` and `audit`: deletes a person, undoes that, and proves what was done."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Column, Table
+from rich.text import Text
+
+from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.database.opening import open_database
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.receipts import ErasureReceipt, receipt_of, row_of
+from langmem_plugin.settings import Settings
+from langmem_plugin.terminal import visible
+
+audit_app = typer.Typer(no_args_is_help=True, help="What was done, by whom and to whom: without contents.")
+_Json = Annotated[bool, typer.Option("--json", help="as JSON")]
+
+
+def erase(  # noqa: PLR0917 - the options of a command
+    phone: Annotated[str | None, typer.Argument(help="whom: a phone, a chat id, a group")] = None,
+    now: Annotated[bool, typer.Option("--now", help="for good, at once: it cannot be undone")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    receipt: Annotated[str | None, typer.Option("--receipt", help="show the receipt with this id instead")] = None,
+    as_json: _Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Delete everything of a person. Without --now it can be undone for some time by `langmem restore`.
+
+    Exit code 1 while traces are left in files, which the next sweep, or the same command again, deletes.
+    """
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
+    settings = chosen(config)
+    if (phone is None) == (receipt is None):
+        raise InvalidInput("say whom to erase, or which receipt to show: PHONE or --receipt ID")
+    if receipt is not None:
+        with open_database(settings, database) as opened, opened.read() as connection:
+            found = receipt_of(row_of(connection, receipt))
+        _show_receipt(found, as_json=as_json)
+        return
+    if not yes:
+        how = "for good, at once" if now else "from every door"
+        typer.confirm(f"Delete everything of {visible(str(phone))} {how}?", abort=True)
+    with PhoneMemory(database, settings=_quiet(settings)) as memory:
+        _show_receipt(memory.erase(str(phone), now=now), as_json=as_json)
+
+
+def restore(
+    phone: Annotated[str, typer.Argument(help="who was erased, or the id of the receipt")],
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Undo an erasure whose time is not over."""
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
+    with PhoneMemory(database, settings=_quiet(chosen(config))) as memory:
+        found = memory.restore_erased(phone)
+    typer.echo(f"everything of erasure {found.id} is there again")
+
+
+@audit_app.command()
+def verify(as_json: _Json = False, database: Url = None, config: Config = None) -> None:
+    """Chain what was noted and look at every entry, in the table and in the files. Exit code 1 if one is not as it was
+    written.
+    """
+    with _log(database, config) as log:
+        proof = log.verify()
+    if as_json:
+        typer.echo(json.dumps({"holds": proof.holds, **asdict(proof)}))
+    elif proof.flaw is not None:
+        typer.echo(str(proof.flaw))
+    else:
+        files = f", and the files say the same ({proof.in_files})" if proof.in_files else ""
+        typer.echo(f"{proof.entries} entries are as they were written{files}")
+        if proof.busy:
+            typer.echo("another process is chaining the newest ones just now")
+    if not proof.holds:
+        raise typer.Exit(1)
+
+
+@audit_app.command("list")
+def list_entries(
+    limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 50,
+    as_json: _Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """What was done, the newest last."""
+    with _log(database, config) as log:
+        found = log.newest(limit)
+    if as_json:
+        for each in found:
+            typer.echo(each.as_line())
+        return
+    table = Table("number", "when (UTC)", "who", Column("what", min_width=17), "of", "whose")
+    for each in found:
+        when = each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+        texts = (str(each.position or "-"), when, each.actor, each.action, each.subject or "", (each.owner or "")[:8])
+        table.add_row(*(Text(visible(text)) for text in texts))
+    Console().print(table)
+
+
+@contextmanager
+def _log(database: str | None, config: Path | None) -> Iterator[AuditLog]:
+    settings = chosen(config)
+    with open_database(settings, database) as opened:
+        yield AuditLog.from_settings(settings, opened, lambda: datetime.now(UTC))
+
+
+def _quiet(settings: Settings) -> Settings:
+    """Nothing runs in the background of a command."""
+    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
+
+
+def _show_receipt(found: ErasureReceipt, *, as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(found.as_dict()))
+    else:
+        rows = sum(many for name, many in found.counts.items() if name != "files")
+        typer.echo(f"erasure {found.id}: {found.state}")
+        typer.echo(f"{rows} rows of {len(found.counts)} kinds, {found.counts.get('files', 0)} files")
+        if found.can_be_undone:
+            typer.echo(f"until {found.due_at:%Y-%m-%d %H:%M} UTC it can be undone: langmem restore {found.id}")
+        if found.verified:
+            typer.echo(f"for good since {found.done_at:%Y-%m-%d %H:%M} UTC; nothing of it is left, as was looked for")
+        for each in found.left:
+            typer.echo(visible(f"left to be deleted: {each}"))
+        for each in found.remains:
+            typer.echo(visible(f"bytes may remain, until they are overwritten, in: {each}"))
+        for each in found.not_covered:
+            typer.echo(f"not covered: {each}")
+    if found.state == "erased":
+        raise typer.Exit(1)

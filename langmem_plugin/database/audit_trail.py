@@ -1,0 +1,153 @@
+"""Notes what is done in the transaction that does it: one row, no lock, no content. It is chained later (privacy/)."""
+
+import contextlib
+import hashlib
+import hmac
+from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import Connection, Engine, bindparam, insert, select
+
+from langmem_plugin.database.audit_table import audit, secret
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.prepared import Prepared
+
+SYSTEM = "system"
+PERSON = "person"
+TOOL = "tool"
+PROGRAM = "program"  # the one that calls the verbs of this package
+
+Action = Literal[
+    "session.created",
+    "session.ended",
+    "session.expired",
+    "session.restored",
+    "session.deleted",
+    "memory.stored",
+    "memory.changed",
+    "memory.superseded",
+    "memory.archived",
+    "memory.forgotten",
+    "memory.restored",
+    "memory.purged",
+    "memory.erased",
+    "instruction.added",
+    "instruction.changed",
+    "instruction.removed",
+    "consent.given",
+    "consent.withdrawn",
+    "operator.read",
+    "data.exported",
+    "data.imported",
+    "person.linked",
+    "person.unlinked",
+    "person.merged",
+    "person.parted",
+    "erasure.asked",
+    "erasure.restored",
+    "erasure.done",
+    "keys.rotated",
+]
+
+_actor: ContextVar[str | None] = ContextVar("langmem_actor", default=None)
+_secrets: "WeakKeyDictionary[Engine, bytes]" = WeakKeyDictionary()
+_switched_off: "WeakKeyDictionary[Engine, bool]" = WeakKeyDictionary()
+
+_DIGEST_BYTES = 16
+
+
+class Done(NamedTuple):
+    """One thing that was done: `owner` and `content` are hashed before they are stored, `subject` is stored."""
+
+    action: Action
+    owner: str | None = None
+    subject: str | None = None
+    content: str | None = None
+
+
+@contextlib.contextmanager
+def acting(actor: str, *, within: bool = False) -> Iterator[None]:
+    """What is done in the block, this one did, unless a door further out has said who; `within` goes before that."""
+    if _actor.get() is not None and not within:
+        yield
+        return
+    token = _actor.set(actor)
+    try:
+        yield
+    finally:
+        _actor.reset(token)
+
+
+def acts_from_now_on(actor: str) -> None:
+    """For a thread of its own, or a process."""
+    _actor.set(actor)
+
+
+def switch_off(engine: Engine) -> None:
+    """Nothing that is done through this engine is noted."""
+    _switched_off[engine] = True
+
+
+def record(
+    connection: Connection,
+    action: Action,
+    *,
+    owner: str | None = None,
+    subject: str | None = None,
+    content: str | None = None,
+    actor: str | None = None,
+) -> None:
+    """In the caller's transaction: it is noted if and only if that is committed."""
+    record_all(connection, [Done(action, owner, subject, content)], actor=actor)
+
+
+def record_all(connection: Connection, done: Iterable[Done], *, actor: str | None = None) -> None:
+    """The same for many at once."""
+    if _switched_off.get(connection.engine):
+        return
+    at, by = datetime.now(UTC), actor or _actor.get() or PROGRAM
+    rows = [
+        {
+            "at": at,
+            "by": by,
+            "what": each.action,
+            "of": each.subject,
+            "whose": None if each.owner is None else keyed_hash(connection, each.owner),
+            "hashed": None if each.content is None else _content_hash(connection, each.owner, each.content),
+        }
+        for each in done
+    ]
+    if rows:
+        _NOTE.run_each(connection, rows)
+
+
+def _content_hash(connection: Connection, owner: str | None, content: str) -> bytes:
+    """Where keys lie apart, under the owner's: who has the database alone could try texts against the secret in it."""
+    encryption = encryption_of(connection)
+    if owner is None or not encryption.private.encrypts:
+        return keyed_hash(connection, content)
+    return encryption.blinded(owner, audit.c.content.name, content)[:_DIGEST_BYTES]
+
+
+def keyed_hash(connection: Connection, text: str) -> bytes:
+    """16 bytes under this database's secret: who has not got that cannot tell whose or what it is."""
+    key = _secrets.get(connection.engine)
+    if key is None:
+        key = bytes(connection.execute(select(secret.c.value).where(secret.c.name == "audit")).scalar_one())
+        _secrets[connection.engine] = key
+    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), hashlib.sha256)[:_DIGEST_BYTES]
+
+
+_NOTE = Prepared(
+    insert(audit).values(
+        at=bindparam("at"),
+        actor=bindparam("by"),
+        action=bindparam("what"),
+        subject=bindparam("of"),
+        owner=bindparam("whose"),
+        content=bindparam("hashed"),
+    )
+)

@@ -1,0 +1,35 @@
+"""Keeps a writer that began before an erasure from writing after it: also in another process, whatever its clock."""
+
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, func, select
+
+from langmem_plugin.database.audit_trail import keyed_hash
+from langmem_plugin.database.engine import Database
+from langmem_plugin.database.erasure_tables import erased_key as table
+from langmem_plugin.database.schema import upsert
+from langmem_plugin.errors import ErasedMeanwhile
+
+
+def erasures_seen(database: Database) -> int:
+    """To be asked before what takes long: the number of the newest erasure there is."""
+    with database.read() as connection:
+        return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
+
+
+def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
+    """Raises ErasedMeanwhile if the owner was erased since, and then nothing of the transaction is written.
+
+    At the end of a transaction that has taken the owner's change number: whoever erases takes one too, so that one of
+    the two has waited for the other.
+    """
+    number = connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, owner))).scalar()
+    if number is not None and number > seen:
+        raise ErasedMeanwhile("they asked to be erased while this was on its way: nothing is stored; tell it anew")
+
+
+def note_erased(connection: Connection, keys: Iterable[str], number: int) -> None:
+    for key in keys:
+        values = {"number": number}
+        inserted = upsert(connection, table).values(hash=keyed_hash(connection, key), **values)
+        connection.execute(inserted.on_conflict_do_update(index_elements=["hash"], set_=values))

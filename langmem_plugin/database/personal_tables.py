@@ -1,0 +1,49 @@
+"""Which columns say whose a row is: read from the tables themselves, so that a new one cannot be left out."""
+
+from collections.abc import Collection
+from functools import cache
+
+from sqlalchemy import Column, ColumnElement, Table, or_
+
+from langmem_plugin.database import (
+    audit_table,
+    conversation_tables,
+    erasure_tables,
+    memory_tables,
+    people_tables,
+    upkeep_tables,
+    writing_tables,
+)
+from langmem_plugin.database.schema import in_parts, metadata
+
+# Imported for what they add to `metadata`.
+_ALL = (conversation_tables, memory_tables, people_tables, writing_tables)
+_NAMES = frozenset({"thread", "owner", "person", "identifier", "other"})
+OF_NOBODY = frozenset(
+    {
+        upkeep_tables.upkeep,
+        audit_table.secret,
+        audit_table.audit,  # keyed hashes of people
+        audit_table.audit_mark,
+        erasure_tables.erasure,
+        erasure_tables.erased_key,
+        erasure_tables.held_row,
+        erasure_tables.held_file,
+    }
+)
+"""Tables without a person's key. Every other one needs a column of _NAMES: tests/privacy/test_personal_tables.py."""
+
+
+@cache
+def personal_tables() -> tuple[tuple[Table, tuple[Column[str], ...]], ...]:
+    """Each with the columns that may hold a person's key; a table comes after those that it refers to."""
+    return tuple(
+        (table, tuple(column for column in table.columns if column.name in _NAMES))
+        for table in metadata.sorted_tables
+        if table not in OF_NOBODY
+    )
+
+
+def rows_of(columns: Collection[Column[str]], keys: Collection[str]) -> ColumnElement[bool]:
+    """The rows of a table in which one of these columns holds one of the keys."""
+    return or_(*(column.in_(part) for column in columns for part in in_parts(list(keys))))

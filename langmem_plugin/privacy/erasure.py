@@ -1,0 +1,302 @@
+"""Erases a person: first out of every door's reach, so that it can be undone, and later for good, with proof.
+
+The rows are taken out of the tables as they are and held apart. So nothing can be found, listed or answered from, by
+whatever query there may ever be, and what comes back is what was there, byte for byte.
+"""
+
+import time
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.database import BULK_WORK, Database
+from langmem_plugin.database.audit_trail import keyed_hash, record
+from langmem_plugin.database.conversation_tables import incoming, turn
+from langmem_plugin.database.encryption.encryption import FRESH_SECONDS
+from langmem_plugin.database.erased_keys import note_erased
+from langmem_plugin.database.erasure_tables import erasure as table
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.people_tables import identifier as identifier_table
+from langmem_plugin.errors import ErasureIncomplete, StoreUnavailable, UnknownErasure
+from langmem_plugin.identifiers import ScopeKey, masked, normalised
+from langmem_plugin.logs import event_log
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.people import People, links
+from langmem_plugin.privacy import held_rows
+from langmem_plugin.privacy.receipts import ErasureReceipt, held_for, receipt_of, row_of
+from langmem_plugin.privacy.traces import Traces
+
+log = event_log(__name__)
+
+_EMPTY: dict[str, list[str]] = {"files": [], "collections": [], "remains": []}
+
+
+class Erasure:
+    """`erase_after` is how long it can be undone. Whatever waits for turns may raise TurnTimeout."""
+
+    def __init__(
+        self,
+        database: Database,
+        saver: ConversationSaver,
+        service: MemoryService,
+        people: People,
+        *,
+        erase_after: timedelta,
+        region: str | None,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._database = database
+        self._service = service
+        self._people = people
+        self._erase_after = erase_after
+        self._region = region
+        self._now = now
+        self._traces = Traces(database, saver.media, service.index)
+
+    def erase(self, who: str | int, *, now: bool = False) -> ErasureReceipt:
+        """Nothing of them is found, answered from or listed any more, in any process; with `now` it is gone for good.
+
+        A turn of theirs that runs is waited for; what is late writes nothing. Without `now` `restore` undoes it until
+        the receipt's `due_at`. Who was erased before and has nothing new keeps the receipt of that.
+        Raises ErasureIncomplete where rows are gone and a reader keeps traces in a file: do it again.
+        """
+        identifier = normalised(who, self._region)
+        with self._database.read() as connection:
+            hashed = keyed_hash(connection, identifier).hex()
+            before = held_for(connection, hashed)
+        taken = self._taken_out(identifier, may_be_empty=not before)
+        erasure_id = taken or before[0].erasure_id
+        if now:
+            unfinished = [row.erasure_id for row in before]
+            self.finish([*unfinished, *([taken] if taken else [])])
+        return self.receipt(erasure_id)
+
+    def restore(self, who_or_id: str | int) -> ErasureReceipt:
+        """Everything is there again, with what they have said and told since. By an identifier, or a receipt's id.
+
+        Raises UnknownErasure where there is nothing that can be undone.
+        """
+        with self._database.read() as connection:
+            held = self._held(connection, who_or_id)
+        who: Sequence[str] = held.who
+        key, identifiers = who[0], [each for each in who if each in self._identifiers_of(held)]
+        while True:
+            with self._database.read() as connection:
+                threads = {*identifiers, *(links.person_of(connection, each) for each in identifiers)}
+            with ExitStack() as stack:
+                stack.enter_context(self._people.merging.standing_still(*threads))
+                stack.enter_context(self._traces.unindexed(identifiers))
+                connection = stack.enter_context(links.alone(self._database, patience=BULK_WORK))
+                again = row_of(connection, held.erasure_id, lock=True)
+                if again.state != "held":
+                    raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
+                if not threads >= {links.person_of(connection, each) for each in identifiers}:
+                    continue  # linked to somebody else meanwhile
+                self._put_back(connection, held.erasure_id, key, identifiers)
+                done = {"state": "restored", "done_at": self._now(), "who": None, "left": _EMPTY}
+                connection.execute(update(table).where(table.c.erasure_id == held.erasure_id).values(done))
+                record(connection, "erasure.restored", owner=key, subject=held.erasure_id)
+            break
+        self._forget_cached(threads)
+        log.info("person.restored", extra={"phone": masked(key)})
+        return self.receipt(held.erasure_id)
+
+    def receipt(self, erasure_id: str) -> ErasureReceipt:
+        """Raises UnknownErasure."""
+        with self._database.read() as connection:
+            return receipt_of(row_of(connection, erasure_id))
+
+    def would_be_due(self) -> datetime:
+        """Until when what is erased now could be restored."""
+        return self._now() + self._erase_after
+
+    def can_restore(self, who: str | int) -> ErasureReceipt | None:
+        """The newest erasure of theirs that can be undone."""
+        with self._database.read() as connection:
+            found = held_for(connection, keyed_hash(connection, normalised(who, self._region)).hex())
+        return receipt_of(found[0]) if found else None
+
+    def due_done(self) -> Iterator[int]:
+        """Erases for good what is past its time, and takes up again what was left; how many are done."""
+        with self._database.read() as connection:
+            due = (table.c.state == "held") & (table.c.due_at <= self._now()) | (table.c.state == "erased")
+            ids = connection.execute(select(table.c.erasure_id).where(due).order_by(table.c.number)).scalars().all()
+        if not ids:
+            return
+        try:
+            self.finish(ids)
+        except (ErasureIncomplete, StoreUnavailable):
+            log.warning("erasure.incomplete", exc_info=True)
+            yield 0
+        else:
+            yield len(ids)
+
+    def finish(self, erasure_ids: Sequence[str]) -> None:
+        """For good: held rows, keys, files, collections and what deleted rows leave in the database's files."""
+        for each in erasure_ids:
+            self._delete_held(each)
+        unfinished = [each for each in erasure_ids if not self._traces_deleted(each)]
+        remains = self._traces.scrub()
+        now = self._now()
+        with self._database.write() as connection:
+            for each in erasure_ids:
+                left = dict(row_of(connection, each, lock=True).left)
+                left["remains"] = [*remains, *left.get("kept_keys", ())]
+                verified = each not in unfinished and not held_rows.is_held(connection, each)
+                values: dict[str, Any] = {"left": left}
+                if verified:
+                    values |= {"state": "done", "done_at": now, "verified": True}
+                    record(connection, "erasure.done", subject=each)
+                connection.execute(update(table).where(table.c.erasure_id == each).values(values))
+        if unfinished:
+            raise ErasureIncomplete(
+                "all rows are deleted, and a vector index or a file could not be: the process that has it open does it"
+                " at its next sweep, or run it again when it has ended"
+            )
+
+    def _taken_out(self, identifier: str, *, may_be_empty: bool) -> str | None:
+        """The id of the erasure; None where there was nothing (new)."""
+        while True:
+            with self._database.read() as connection:
+                person = links.person_of(connection, identifier)
+                known = links.identifiers_of(connection, person)
+                keys = held_rows.keys_of(connection, known)
+            with (
+                self._people.merging.standing_still(*keys),
+                self._traces.unindexed(keys) as left,
+                links.alone(self._database, patience=BULK_WORK) as connection,
+            ):
+                _wait_for_writers(connection, keys)
+                again = links.identifiers_of(connection, links.person_of(connection, identifier))
+                if again != known or held_rows.keys_of(connection, again) != keys:
+                    continue  # linked to somebody else meanwhile
+                erasure_id = str(uuid.uuid4())
+                counts = held_rows.take_out(connection, erasure_id, keys)
+                if not counts and not may_be_empty:
+                    return None
+                receipt = {"erasure_id": erasure_id, "counts": counts, "left": {**_EMPTY, "collections": left}}
+                self._note(connection, keys, known, receipt)
+            self._forget_cached(keys)
+            log.info("person.erased", extra={"phone": masked(person)})
+            return erasure_id
+
+    def _note(
+        self,
+        connection: Connection,
+        keys: Sequence[str],
+        identifiers: Sequence[str],
+        receipt: dict[str, Any],
+    ) -> None:
+        now = self._now()
+        row = {
+            **receipt,
+            "state": "held",
+            "asked_at": now,
+            "due_at": now + self._erase_after,
+            "hashes": [keyed_hash(connection, each).hex() for each in identifiers],
+            "verified": False,
+            "who": [*identifiers, *(each for each in keys if each not in identifiers)],
+        }
+        number = connection.execute(insert(table).values(row).returning(table.c.number)).scalar_one()
+        note_erased(connection, keys, number)
+        record(connection, "erasure.asked", owner=identifiers[0], subject=receipt["erasure_id"])
+
+    def _put_back(self, connection: Connection, erasure_id: str, key: str, identifiers: Sequence[str]) -> None:
+        """What is there by now goes aside, and joins what comes back."""
+        merging = self._people.merging
+        aside = ScopeKey.named(f"aside {uuid.uuid4()}")
+        is_new = False
+        for each in identifiers:
+            if links.person_of(connection, each) == each and links.is_known(connection, each):
+                merging.move_everything(connection, each, aside)
+                is_new = True
+            held_rows.clear(connection, [each], but=(turn, identifier_table, incoming))  # who waits just now goes on
+        held_rows.put_back(connection, erasure_id)
+        person = links.person_of(connection, key)
+        if person != key:  # they were linked to somebody meanwhile, who has all of it now
+            merging.move_everything(connection, key, person)
+        if is_new:
+            merging.move_everything(connection, aside, person)
+            held_rows.clear(connection, [aside])
+            self._database.encryption.shred(aside)
+
+    def _delete_held(self, erasure_id: str) -> None:
+        """The rows that are held, and the keys that can read copies of them; from here on nothing can be undone."""
+        with self._database.read() as connection:
+            row = row_of(connection, erasure_id)
+        if row.state != "held":
+            return
+        unused = self._shredded(row.who or ())
+        with self._database.write(patience=BULK_WORK) as connection:
+            if row_of(connection, erasure_id, lock=True).state != "held":
+                return
+            digests = held_rows.drop(connection, erasure_id)
+            held_rows.delete_older(connection, row.who or (), row.asked_at)
+            kept = [each for each in row.who or () if each not in unused]
+            left = dict(row.left) | {"files": digests}
+            if kept and self._database.encryption.store_id is not None:
+                left["kept_keys"] = ["backups, to whoever has the keys: the person has begun anew under the same one"]
+            values = {"state": "erased", "who": None, "left": left}
+            connection.execute(update(table).where(table.c.erasure_id == erasure_id).values(values))
+
+    def _shredded(self, keys: Sequence[str]) -> list[str]:
+        """Deletes the keys of those who have nothing new; who they are. Nobody of them has a turn meanwhile."""
+        if self._database.encryption.store_id is None:
+            return list(keys)
+        with self._people.merging.standing_still(*keys):
+            with self._database.read() as connection:
+                unused = [each for each in keys if not held_rows.left_of(connection, [each])]
+            shredded = [self._database.encryption.shred(each) for each in unused]
+            if any(shredded):
+                time.sleep(FRESH_SECONDS)  # for so long another process encrypts with a key that is gone
+        return unused
+
+    def _traces_deleted(self, erasure_id: str) -> bool:
+        with self._database.read() as connection:
+            left = dict(row_of(connection, erasure_id).left)
+        left["files"] = self._traces.files_left(left.get("files", ()))
+        left["collections"] = self._traces.collections_left(left.get("collections", ()))
+        with self._database.write() as connection:
+            connection.execute(update(table).where(table.c.erasure_id == erasure_id).values(left=left))
+        return not left["files"] and not left["collections"]
+
+    def _held(self, connection: Connection, who_or_id: str | int) -> Any:
+        if isinstance(who_or_id, str):
+            row = connection.execute(select(table).where(table.c.erasure_id == who_or_id.strip())).first()
+            if row is not None and row.state == "held":
+                return row
+            if row is not None:
+                raise UnknownErasure("this erasure cannot be undone any more, or was undone already")
+        found = held_for(connection, keyed_hash(connection, normalised(who_or_id, self._region)).hex())
+        if not found:
+            raise UnknownErasure("nothing of them is held: they were not erased, or it cannot be undone any more")
+        return found[0]
+
+    @staticmethod
+    def _identifiers_of(row: Any) -> Sequence[str]:
+        """Without the conversations on a server."""
+        return list(row.who or ())[: len(row.hashes)]
+
+    def _forget_cached(self, keys: Sequence[str] | set[str]) -> None:
+        self._people.forget_cached(*keys)
+        for each in keys:
+            self._service.history.forget_cached(each)
+            self._service.facts.forget_cached(each)
+
+
+def _wait_for_writers(connection: Connection, keys: Sequence[str]) -> None:
+    """Who writes for them just now has ended when this returns, and who begins after it waits: see erased_keys.py."""
+    for each in sorted(keys):
+        session_rows.one_at_a_time(connection, each)
+        session_rows.all_of(connection, each, lock=True)
+        begin_change(connection, each)
+    # Of whom nothing was there but that number.
+    nothing = (memory_owner.c.owner.in_(keys), memory_owner.c.change == 1)
+    connection.execute(delete(memory_owner).where(*nothing))

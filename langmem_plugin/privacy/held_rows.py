@@ -1,0 +1,200 @@
+"""Takes all rows of a person out of the tables, byte for byte, and puts them back where they were."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any
+
+import ormsgpack
+from sqlalchemy import (
+    JSON,
+    Column,
+    ColumnElement,
+    Connection,
+    Table,
+    Text,
+    and_,
+    cast,
+    column,
+    delete,
+    insert,
+    not_,
+    or_,
+    select,
+    type_coerce,
+    update,
+)
+from sqlalchemy import table as untyped
+from sqlalchemy.types import NullType
+
+from langmem_plugin.conversation.storage.codec import compress, decompress
+from langmem_plugin.conversation.turns.turns import line
+from langmem_plugin.database.conversation_tables import incoming, media, session, thread_owner, turn
+from langmem_plugin.database.erasure_tables import held_file, held_row
+from langmem_plugin.database.memory_tables import memory_index
+from langmem_plugin.database.people_tables import identifier, link_attempt, link_code, merge
+from langmem_plugin.database.personal_tables import personal_tables, rows_of
+from langmem_plugin.database.prepared import driver
+from langmem_plugin.database.schema import upsert
+
+Row = Sequence[Any]
+
+_AT_ONCE = 200
+_FOR_A_WHILE = frozenset({memory_index, link_code, link_attempt})
+"""Deleted, and not put back: an index is made anew, and a code is over in minutes."""
+_MAY_BE_TAKEN = frozenset({identifier, merge, thread_owner})
+"""What came there meanwhile stays: an identifier that is somebody else's by now."""
+
+
+def keys_of(connection: Connection, identifiers: Sequence[str]) -> list[str]:
+    """The person's identifiers, and the conversations on a server that are theirs."""
+    mine = select(thread_owner.c.thread).where(rows_of([thread_owner.c.owner], identifiers))
+    return list(dict.fromkeys([*identifiers, *connection.execute(mine).scalars()]))
+
+
+def take_out(connection: Connection, erasure_id: str, keys: Collection[str]) -> dict[str, int]:
+    """Holds every row of these keys and deletes it from its table; how many of each table.
+
+    What only just waits for its turn stays: it was said after this was asked.
+    """
+    counts: Counter[str] = Counter()
+    place = 0
+    for table, columns in personal_tables():
+        if table is turn:
+            continue
+        chosen = _chosen(connection, table, columns, keys)
+        if table in _FOR_A_WHILE:
+            counts[table.name] += connection.execute(delete(table).where(chosen)).rowcount
+            continue
+        for rows in _raw_rows(connection, table, chosen):
+            payload = compress("rows", ormsgpack.packb(rows))
+            held = {"erasure_id": erasure_id, "place": place, "of_table": table.name, "payload": payload}
+            connection.execute(insert(held_row), held)
+            counts[table.name] += len(rows)
+            place += 1
+    files = select(media.c.sha256).where(_chosen(connection, media, [media.c.thread], keys)).distinct()
+    digests = connection.execute(files).scalars().all()
+    if digests:
+        connection.execute(insert(held_file), [{"erasure_id": erasure_id, "sha256": each} for each in digests])
+    for table, columns in reversed(personal_tables()):
+        if table is not turn:
+            connection.execute(delete(table).where(_chosen(connection, table, columns, keys)))
+    counts["files"] = len(digests)
+    return {name: many for name, many in counts.items() if many}
+
+
+def put_back(connection: Connection, erasure_id: str) -> None:
+    """As they were; the tables have nothing under their keys."""
+    tables = {table.name: table for table, _ in personal_tables()}
+    held = select(held_row.c.of_table, held_row.c.payload).where(held_row.c.erasure_id == erasure_id)
+    threads: set[tuple[str, int]] = set()
+    for name, payload in connection.execute(held.order_by(held_row.c.place)).all():
+        table = tables[name]
+        rows: list[list[Any]] = ormsgpack.unpackb(decompress(payload)[1])
+        _insert_raw(connection, table, rows)
+        if table is session:
+            threads |= {(row[0], row[1]) for row in rows}
+    for thread, number in threads:  # what a process remembers of it may not be so any more
+        one = and_(session.c.thread == thread, session.c.number == number)
+        connection.execute(update(session).where(one).values(next_row=session.c.next_row + 1))
+    drop(connection, erasure_id)
+
+
+def drop(connection: Connection, erasure_id: str) -> list[str]:
+    """For good; the SHA-256 of the files that the rows referred to."""
+    digests = connection.execute(select(held_file.c.sha256).where(held_file.c.erasure_id == erasure_id)).scalars().all()
+    for table in (held_row, held_file):
+        connection.execute(delete(table).where(table.c.erasure_id == erasure_id))
+    return list(digests)
+
+
+def is_held(connection: Connection, erasure_id: str) -> bool:
+    of = (held_row, held_file)
+    return any(
+        connection.execute(select(each.c.erasure_id).where(each.c.erasure_id == erasure_id).limit(1)).first()
+        for each in of
+    )
+
+
+def clear(connection: Connection, keys: Collection[str], *, but: Collection[Table] = ()) -> None:
+    """Deletes what moving everything leaves behind: settings, codes and marks that the other has too."""
+    for table, columns in reversed(personal_tables()):
+        if table not in but:
+            connection.execute(delete(table).where(rows_of(columns, keys)))
+
+
+def delete_older(connection: Connection, keys: Collection[str], asked_at: datetime) -> None:
+    """What was on its way when the erasure was asked, and what others' merges tell of these identifiers."""
+    if not keys:
+        return
+    mine = and_(rows_of([incoming.c.thread], keys), incoming.c.received_at <= asked_at)
+    connection.execute(delete(incoming).where(mine))
+    for row in connection.execute(select(merge.c.person, merge.c.merge_id, merge.c.moved)).all():
+        without = {
+            name: [each for each in value if each not in keys] if isinstance(value, list) else value
+            for name, value in row.moved.items()
+        }
+        if without != row.moved:
+            one = and_(merge.c.person == row.person, merge.c.merge_id == row.merge_id)
+            connection.execute(update(merge).where(one).values(moved=without))
+
+
+def left_of(connection: Connection, keys: Collection[str]) -> dict[str, int]:
+    """How many rows of these keys each table has."""
+    found: dict[str, int] = {}
+    for table, columns in personal_tables():
+        if table is turn:
+            continue  # of who waits just now
+        many = len(connection.execute(select(columns[0]).where(rows_of(columns, keys))).all())
+        if many:
+            found[table.name] = many
+    return found
+
+
+def _chosen(
+    connection: Connection, table: Table, columns: Sequence[Column[Any]], keys: Collection[str]
+) -> ColumnElement[bool]:
+    chosen = rows_of(columns, keys)
+    if table is not incoming:
+        return chosen
+    waiting = {ticket for key in keys for ticket in line(connection, key)} | {0}
+    is_on_its_way = and_(incoming.c.reply.is_(None), incoming.c.ticket.in_(waiting))
+    return and_(chosen, or_(incoming.c.ticket.is_(None), not_(is_on_its_way)))
+
+
+def _raw_rows(connection: Connection, table: Table, chosen: ColumnElement[bool]) -> Iterator[list[Row]]:
+    """As the database has them, whatever their columns' types make of them: what is encrypted stays so."""
+    on_server = connection.dialect.name == "postgresql"
+    raw = [
+        cast(each, Text) if on_server and isinstance(each.type, JSON) else type_coerce(each, NullType())
+        for each in table.columns
+    ]
+    order = [each.asc() for each in table.primary_key.columns]
+    with _damaged_texts_too(connection):
+        wanted = select(*raw).where(chosen).order_by(*order).execution_options(yield_per=_AT_ONCE)
+        found = connection.execute(wanted)
+        for part in found.partitions(_AT_ONCE):
+            yield [[bytes(each) if isinstance(each, memoryview) else each for each in row] for row in part]
+
+
+def _insert_raw(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    names = [each.name for each in table.columns]
+    bare = untyped(table.name, *(column(name) for name in names))
+    values: list[Mapping[str, Any]] = [dict(zip(names, row, strict=True)) for row in rows]
+    inserted = upsert(connection, bare).on_conflict_do_nothing() if table in _MAY_BE_TAKEN else insert(bare)  # type: ignore[arg-type] # a table without types
+    connection.execute(inserted, values)
+
+
+@contextmanager
+def _damaged_texts_too(connection: Connection) -> Iterator[None]:
+    """What is no UTF-8 any more was damaged before, and stays so."""
+    if connection.dialect.name != "sqlite":
+        yield
+        return
+    raw = driver(connection)
+    raw.text_factory = lambda stored: stored.decode("utf-8", "replace")
+    try:
+        yield
+    finally:
+        raw.text_factory = str
