@@ -1,62 +1,55 @@
-"""`langmem expire`, `sweep`, `doctor` and `check-config`: what an operator runs from time to time."""
+"""`langmem expire`, `sweep` and `doctor`: what an operator runs from time to time."""
 
 from dataclasses import asdict
-from datetime import timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from langmem_plugin.cli.opening import Config, Url, in_force, opened
-from langmem_plugin.config_file import examined
+from langmem_plugin.cli.opening import Config, Url, in_force, opened, quiet
+from langmem_plugin.cli.printing import Json, print_json, say
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
-from langmem_plugin.durations import told
 from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
 from langmem_plugin.terminal import visible
 
 
-def expire(database: Url = None, config: Config = None) -> None:
+def expire(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Archive the sessions that fell silent and purge the archive of what is too old."""
     if (by := in_force(database, config)) is None:
         return
-    _say(*by.remarks)
+    if not as_json:
+        say(*by.remarks)
     with ConversationSaver.from_settings(by.settings, database) as saver:
         ended, purged = SessionManager(saver, by.settings).expire()
-    _say(f"{ended} sessions archived, {purged} purged")
+    if as_json:
+        print_json({"archived": ended, "purged": purged, "remarks": by.remarks})
+    else:
+        say(f"{ended} sessions archived, {purged} purged")
 
 
-def sweep(database: Url = None, config: Config = None) -> None:
+def sweep(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Do at once what a service does in the background: archive what fell silent, delete what is past its time."""
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
     if (by := in_force(database, config)) is None:
         return
-    _say(*by.remarks)
-    settings = by.settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
-    with PhoneMemory(database, settings=settings) as memory:
+    if not as_json:
+        say(*by.remarks)
+    with PhoneMemory(database, settings=quiet(by.settings)) as memory:
         swept = asdict(memory.housekeeping.sweep())
     if held_back := swept.pop("held_back"):
-        _say(held_back)
+        say(held_back)
         raise typer.Exit(1)
+    if as_json:
+        print_json({**swept, "remarks": by.remarks})
+        return
     for kind, count in swept.items():
         what, _, done = kind.rpartition("_")
-        _say(f"{count:7}  {what.replace('_', ' ')} {done}")
-
-
-def check_config(file: Annotated[Path, typer.Argument(help="a JSON file of settings")]) -> None:
-    """Print the settings in force and every problem of the file. Exit code 1 if there is an error in it."""
-    settings, problems = examined(file)
-    for name in type(settings).model_fields:
-        _say(f"{name} = {_shown(name, getattr(settings, name))}")
-    for problem in problems:
-        _say(f"{'error' if problem.is_error else 'note'}: {problem}")
-    if any(problem.is_error for problem in problems):
-        raise typer.Exit(1)
+        say(f"{count:7}  {what.replace('_', ' ')} {done}")
 
 
 def doctor(
@@ -99,23 +92,3 @@ def _rebuilt(saver: ConversationSaver, session_id: str) -> bool:
         return False
     typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
     return True
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        typer.echo(visible(line))
-
-
-def _shown(name: str, value: object) -> str:
-    """A URL may hold a password, and a phone is somebody's."""
-    match name, value:
-        case "database" | "vector_index", str():
-            scheme, found, rest = value.partition("://")
-            return f"{scheme}://…@{rest.rpartition('@')[2]}" if found and "@" in rest else value
-        case "godfather_phone", str():
-            return masked(value)
-        case "archive_days" | "session_timeout" | "interrupt_timeout", None:
-            return "never"
-        case _, timedelta():
-            return told(value)
-    return "none" if value is None else str(value)

@@ -4,11 +4,11 @@ import sqlite3
 from contextlib import suppress
 from pathlib import Path
 
-from sqlalchemy import Connection, NullPool, create_engine, make_url
+from sqlalchemy import NullPool, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from langmem_plugin.database import Database
-from langmem_plugin.database.migrations import is_made, Transaction
+from langmem_plugin.database.migrations import Transaction, is_made
 from langmem_plugin.database.tenants import database_of
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.settings import Settings
@@ -63,7 +63,7 @@ def _is_ours(path: Path) -> bool:
 def _is_on_server(settings: Settings, where: str, schema: str | None) -> bool:
     found: list[bool] = []
 
-    def look(read: Transaction, _write: Transaction, *, schema: str | None) -> None:
+    def look(read: Transaction, write: Transaction, *, schema: str | None) -> None:  # noqa: ARG001 - nothing is made
         with read() as connection:
             found.append(is_made(connection, schema))
 

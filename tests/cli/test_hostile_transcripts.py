@@ -83,7 +83,7 @@ def test_a_chat_whose_key_is_hostile_is_listed(run, database_url):
     with ConversationSaver(database_url) as saver:
         SessionManager(saver).add_message(f"[red]{OVERRIDE}evil", "user", "hi")
 
-    listed = run("sessions", "list")
+    listed = run("sessions", "list", "--reveal")
 
     assert "[red]" in listed
     assert steers(listed) == []

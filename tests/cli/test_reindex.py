@@ -64,7 +64,8 @@ def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, databa
         other.remember(ANNA, "My assistant is David")
         assert other.reembedding.waiting() == 600
     assert "1 texts have no vector" in run("--owner", ANNA)
-    run("--owner", ANNA, "--embed")
+    embedded = CliRunner().invoke(app, ["reembed", "--database", database_url])
+    assert embedded.output.startswith("600 texts embedded")
     with MemoryService(database_url, embeddings=offline_model) as memory:
         assert memory.reembedding.waiting() == 0
 
