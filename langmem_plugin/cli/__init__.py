@@ -10,6 +10,7 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
 from langmem_plugin.cli import (
+    backup,
     care,
     configuration,
     index,
@@ -48,6 +49,7 @@ app.add_typer(instructions.app, name="instructions")
 app.add_typer(people.app, name="people")
 app.add_typer(configuration.app, name="config")
 app.command()(recall.recall)
+app.command()(backup.backup)
 app.add_typer(privacy.audit_app, name="audit")
 app.command()(privacy.erase)
 app.command()(privacy.restore)
