@@ -11,6 +11,7 @@ except ImportError as error:
 
 from langmem_plugin.cli import (
     backup,
+    bench,
     care,
     configuration,
     index,
@@ -24,6 +25,7 @@ from langmem_plugin.cli import (
     recall,
     sessions,
     talk,
+    trying_out,
     worker,
 )
 from langmem_plugin.cli.plain_errors import PlainErrors
@@ -50,6 +52,9 @@ app.add_typer(people.app, name="people")
 app.add_typer(configuration.app, name="config")
 app.command()(recall.recall)
 app.command()(backup.backup)
+app.command()(trying_out.chat)
+app.command()(trying_out.demo)
+app.command()(bench.bench)
 app.add_typer(privacy.audit_app, name="audit")
 app.command()(privacy.erase)
 app.command()(privacy.restore)

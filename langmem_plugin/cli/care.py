@@ -1,7 +1,7 @@
 """`langmem expire`, `sweep` and `doctor`: what an operator runs from time to time."""
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -14,7 +14,6 @@ from langmem_plugin.conversation.storage.conversation_doctor import rebuild as r
 from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
-from langmem_plugin.terminal import visible
 
 
 def expire(as_json: Json = False, database: Url = None, config: Config = None) -> None:
@@ -54,41 +53,60 @@ def sweep(as_json: Json = False, database: Url = None, config: Config = None) ->
 
 def doctor(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="rebuild what is damaged from its messages")] = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Read every session and every memory and report what is damaged. Exit code 1 if something is and stays so."""
     with opened(database, config) as (saver, _):
         memories = examine_memories(saver.database)
-        for row in memories:
-            typer.echo(visible(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written"))
         refused = examine_beside(saver)
-        for each in refused:
-            typer.echo(visible(f"{masked(each.thread)}  {each.why}"))
         damages = examine(saver)
-        for damage in damages:
-            typer.echo(visible(f"{damage.session_id}  {damage.what}: {damage.why}"))
+        if not as_json:
+            for row in memories:
+                say(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written")
+            for each in refused:
+                say(f"{masked(each.thread)}  {each.why}")
+            for damage in damages:
+                say(f"{damage.session_id}  {damage.what}: {damage.why}")
+        broken = dict.fromkeys(damage.session_id for damage in damages)
+        outcomes = {each: _rebuilt(saver, each) for each in broken} if rebuild else {}
+    left = [each for each in broken if each not in outcomes or not outcomes[each].is_rebuilt]
+    if as_json:
+        print_json(
+            {
+                "sound": not (left or memories or refused),
+                "memories": [{"id": row.row_id, "kind": row.kind, "owner": masked(row.owner)} for row in memories],
+                "beside": [{"chat": masked(each.thread), "why": each.why} for each in refused],
+                "sessions": [{"id": each.session_id, "what": each.what, "why": str(each.why)} for each in damages],
+                "rebuilt": [each for each, outcome in outcomes.items() if outcome.is_rebuilt],
+            }
+        )
+    else:
         if not damages:
-            typer.echo("every session can be read")
+            say("every session can be read")
         elif not rebuild:
-            typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
-            raise typer.Exit(1)
-        broken = dict.fromkeys(damage.session_id for damage in damages if rebuild)
-        left = [session_id for session_id in broken if not _rebuilt(saver, session_id)]
+            say("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
+        say(*(outcome.told for outcome in outcomes.values()))
         if memories:
-            typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
-        if left or memories or refused:
-            raise typer.Exit(1)
+            say("restore memories from a backup, or forget them; vectors are made anew when they are next read")
+    if left or memories or refused:
+        raise typer.Exit(1)
 
 
-def _rebuilt(saver: ConversationSaver, session_id: str) -> bool:
+class _Outcome(NamedTuple):
+    """Of rebuilding a session."""
+
+    is_rebuilt: bool
+    told: str
+
+
+def _rebuilt(saver: ConversationSaver, session_id: str) -> _Outcome:
     try:
         kept, lost = rebuild_session(saver, session_id)
     except TypeNotAllowed:
-        typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
-        return False
+        return _Outcome(False, f"{session_id} left as it is: allow the type it holds, or purge it")
     except SessionRefused:
-        typer.echo(f"{session_id} left as it is: bring back the key database that it was written with, or purge it")
-        return False
-    typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
-    return True
+        told = f"{session_id} left as it is: bring back the key database that it was written with, or purge it"
+        return _Outcome(False, told)
+    return _Outcome(True, f"{session_id} rebuilt: {kept} messages kept, {lost} lost")

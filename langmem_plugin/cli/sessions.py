@@ -53,13 +53,19 @@ def list_sessions(
 
 
 @app.command()
-def show(session_id: _Id, as_json: Json = False, database: Url = None, config: Config = None) -> None:
+def show(
+    session_id: _Id, reveal: Reveal = False, as_json: Json = False, database: Url = None, config: Config = None
+) -> None:
     """A session as a transcript."""
     with opened(database, config) as (saver, manager):
         note_read(saver, subject=session_id)
         messages = list(manager.messages(session_id))
     if as_json:
-        print_json({"session_id": session_id, "messages": list(map(asdict, messages))})
+        document = [
+            {**asdict(each), "sender": None if each.sender is None else shown(each.sender, reveal=reveal)}
+            for each in messages
+        ]
+        print_json({"session_id": session_id, "messages": document})
         return
     for message in messages:
         said_by = f"{minute(message.timestamp)}  {message.role:9}  "

@@ -146,3 +146,42 @@ def test_the_version_the_help_and_the_completion_are_there():
     completed = langmem(_LANGMEM_COMPLETE="complete_bash", COMP_WORDS="langmem memo", COMP_CWORD="1")
     assert completed.out.split() == ["memories"]
     assert langmem("no-such-command", code=2).out == ""
+
+
+@pytest.mark.spec("U-5", "C-15")
+def test_sessions_and_their_health_are_told_to_programs(command, memory):
+    memory.sessions.add_message(ERIN, "user", "find me a chicken dinner")
+    [session] = command("sessions", "list", "--json").json["sessions"]
+    assert (session["whatsapp_chat"], session["message_counter"]) == ("…567", 1)
+    shown = command("sessions", "show", session["session_id"], "--json")
+    assert shown.json["messages"][0]["content"] == "find me a chicken dinner"
+    assert ERIN not in shown.out
+    assert command("doctor", "--json").json["sound"] is True
+    with memory.database.write() as connection:
+        connection.exec_driver_sql("UPDATE langmem_checkpoint SET payload = substr(payload, 1, 20)")
+    damaged = command("doctor", "--json", code=1).json
+    assert (damaged["sound"], damaged["sessions"][0]["id"]) == (False, session["session_id"])
+    assert command("doctor", "--rebuild", "--json").json["rebuilt"] == [session["session_id"]]
+    assert "say --yes" in command("sessions", "purge", session["session_id"], code=1).err
+    assert command("sessions", "purge", session["session_id"], "--yes", "--json").json["messages"] == 1
+    assert command("resolve", "number 2", "--phone", ERIN, "--json").json["references"] == []
+    assert "I remember nothing" in command("say", ERIN, "/memories", "--json").json["answer"]
+    assert set(command("sweep", "--json").json) >= {"sessions_archived", "remarks"}
+    assert command("expire", "--json").json["archived"] == 0
+
+
+@pytest.mark.spec("U-5", "U-8")
+def test_each_setting_says_where_it_comes_from(tmp_path):
+    file = tmp_path / "config.json"
+    file.write_text('{"memory": {"longterm": {"top_k_results": 7}}, "langmem": {"window_turns": 3, "nonsense": 1}}')
+    given = {"LANGMEM_WINDOW_TURNS": "9", "LANGMEM_KEYS": "", "LANGMEM_LANGUAG": "he"}
+    del given["LANGMEM_KEYS"]
+    told = langmem("config", "check", str(file), "--json", code=1, **given).json
+    origins = {each["name"]: (each["value"], each["from"]) for each in told["settings"]}
+    assert origins["recall_limit"] == ("7", "file: memory.longterm.top_k_results")
+    assert origins["window_turns"] == ("9", "LANGMEM_WINDOW_TURNS, before langmem.window_turns of the file")
+    assert origins["turn_timeout"] == ("2m", "default of a file")
+    problems = {each["key"]: each["nearest"] for each in told["problems"]}
+    assert problems["LANGMEM_LANGUAG"] == "LANGMEM_LANGUAGE"
+    assert "langmem.nonsense" in problems
+    assert {each["from"] for each in langmem("config", "check", "--json").json["settings"]} == {"default"}
