@@ -17,7 +17,7 @@ from langmem_plugin.terminal import visible
 Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
 Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]
 
-_NARROW = 20  # the columns of a text that is folded
+_NARROW = 8  # characters that a folded column keeps
 
 
 def print_json(document: Mapping[str, Any]) -> None:
@@ -37,12 +37,12 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, fol
         for line in (columns, *cells):
             sys.stdout.write("\t".join(" ".join(cell.split()) for cell in line) + "\n")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
     for name in columns:
         if name in folded:
             table.add_column(name, overflow="fold", min_width=min(_NARROW, console.width // 2))
         else:
-            table.add_column(name, no_wrap=name == "id", overflow="fold")
+            table.add_column(name, no_wrap=True)
     for line in cells:
         table.add_row(*map(Text, line))
     console.print(table)
