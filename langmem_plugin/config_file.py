@@ -102,6 +102,14 @@ def examined(path: str | Path) -> tuple[Settings, list[Problem]]:
     return _settings(found), found.problems
 
 
+def keys_used(path: str | Path) -> dict[str, str]:
+    """The key of the file that each setting has its value from, by the setting's name. Raises as `examined`."""
+    found = _Found()
+    _look_through(_read(path), _KNOWN, "", found)
+    _settings(found)
+    return {name: found.keys[name] for name in found.values}
+
+
 def _read(path: str | Path) -> Mapping[str, Any]:
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8-sig"))

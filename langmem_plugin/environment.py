@@ -59,12 +59,16 @@ def refuse_wrong(error: ValidationError, given: Mapping[str, Any]) -> None:
 
 
 def warn_of_unknown(settings: Collection[str]) -> None:
+    for variable_, like in unknown(settings):
+        log.warning("environment.unknown", extra={"variable": variable_, "nearest": like})
+
+
+def unknown(settings: Collection[str]) -> list[tuple[str, str]]:
+    """The variables with our prefix that nothing reads, and for each the one that was meant, or the empty text."""
     known = {name.upper() for name in settings} | _OF_OTHER_PARTS
-    for name in sorted(each.removeprefix(PREFIX) for each in are_set()):
-        if name not in known:
-            like = nearest(name, known)
-            extra = {"variable": PREFIX + name[:_SHOWN], "nearest": like and PREFIX + like}
-            log.warning("environment.unknown", extra=extra)
+    names = sorted(each.removeprefix(PREFIX) for each in are_set())
+    likely = {name: nearest(name, known) for name in names if name not in known}
+    return [(PREFIX + name[:_SHOWN], like and PREFIX + like) for name, like in likely.items()]
 
 
 def nearest(name: str, known: Collection[str]) -> str:

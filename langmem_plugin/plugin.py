@@ -196,7 +196,7 @@ class PhoneMemory:
                 people=self.people,
                 person_settings=self._person_settings,
                 languages=self._languages,
-                role_of=self._role_of,
+                role_of=self.role_of,
                 choice=choice,
                 questions=questions,
                 consents=self.consent,
@@ -727,7 +727,8 @@ class PhoneMemory:
         phone = self.settings.godfather_phone
         return normalised(phone, self.settings.default_region) if phone else None
 
-    def _role_of(self, owner: str) -> Role:
+    def role_of(self, owner: str) -> Role:
+        """What the person with this key may see and do."""
         return self._context.person.role(owner)
 
     def _end_session(self, owner: str) -> None:

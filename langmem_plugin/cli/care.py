@@ -1,121 +1,112 @@
-"""`langmem expire`, `sweep`, `doctor` and `check-config`: what an operator runs from time to time."""
+"""`langmem expire`, `sweep` and `doctor`: what an operator runs from time to time."""
 
 from dataclasses import asdict
-from datetime import timedelta
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
-from langmem_plugin.cli.opening import Config, Url, in_force, opened
-from langmem_plugin.config_file import examined
+from langmem_plugin.cli.opening import Config, Url, in_force, opened, quiet
+from langmem_plugin.cli.printing import Json, print_json, say
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.storage.conversation_doctor import examine, examine_beside
 from langmem_plugin.conversation.storage.conversation_doctor import rebuild as rebuild_session
-from langmem_plugin.durations import told
 from langmem_plugin.errors import SessionRefused, TypeNotAllowed
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.memory_doctor import examine as examine_memories
-from langmem_plugin.terminal import visible
 
 
-def expire(database: Url = None, config: Config = None) -> None:
+def expire(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Archive the sessions that fell silent and purge the archive of what is too old."""
     if (by := in_force(database, config)) is None:
         return
-    _say(*by.remarks)
+    if not as_json:
+        say(*by.remarks)
     with ConversationSaver.from_settings(by.settings, database) as saver:
         ended, purged = SessionManager(saver, by.settings).expire()
-    _say(f"{ended} sessions archived, {purged} purged")
+    if as_json:
+        print_json({"archived": ended, "purged": purged, "remarks": by.remarks})
+    else:
+        say(f"{ended} sessions archived, {purged} purged")
 
 
-def sweep(database: Url = None, config: Config = None) -> None:
+def sweep(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Do at once what a service does in the background: archive what fell silent, delete what is past its time."""
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
     if (by := in_force(database, config)) is None:
         return
-    _say(*by.remarks)
-    settings = by.settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
-    with PhoneMemory(database, settings=settings) as memory:
+    if not as_json:
+        say(*by.remarks)
+    with PhoneMemory(database, settings=quiet(by.settings)) as memory:
         swept = asdict(memory.housekeeping.sweep())
     if held_back := swept.pop("held_back"):
-        _say(held_back)
+        say(held_back)
         raise typer.Exit(1)
+    if as_json:
+        print_json({**swept, "remarks": by.remarks})
+        return
     for kind, count in swept.items():
         what, _, done = kind.rpartition("_")
-        _say(f"{count:7}  {what.replace('_', ' ')} {done}")
-
-
-def check_config(file: Annotated[Path, typer.Argument(help="a JSON file of settings")]) -> None:
-    """Print the settings in force and every problem of the file. Exit code 1 if there is an error in it."""
-    settings, problems = examined(file)
-    for name in type(settings).model_fields:
-        _say(f"{name} = {_shown(name, getattr(settings, name))}")
-    for problem in problems:
-        _say(f"{'error' if problem.is_error else 'note'}: {problem}")
-    if any(problem.is_error for problem in problems):
-        raise typer.Exit(1)
+        say(f"{count:7}  {what.replace('_', ' ')} {done}")
 
 
 def doctor(
     rebuild: Annotated[bool, typer.Option("--rebuild", help="rebuild what is damaged from its messages")] = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Read every session and every memory and report what is damaged. Exit code 1 if something is and stays so."""
     with opened(database, config) as (saver, _):
         memories = examine_memories(saver.database)
-        for row in memories:
-            typer.echo(visible(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written"))
         refused = examine_beside(saver)
-        for each in refused:
-            typer.echo(visible(f"{masked(each.thread)}  {each.why}"))
         damages = examine(saver)
-        for damage in damages:
-            typer.echo(visible(f"{damage.session_id}  {damage.what}: {damage.why}"))
+        if not as_json:
+            for row in memories:
+                say(f"{row.row_id}  {row.kind} of {masked(row.owner)}: not what was written")
+            for each in refused:
+                say(f"{masked(each.thread)}  {each.why}")
+            for damage in damages:
+                say(f"{damage.session_id}  {damage.what}: {damage.why}")
+        broken = dict.fromkeys(damage.session_id for damage in damages)
+        outcomes = {each: _rebuilt(saver, each) for each in broken} if rebuild else {}
+    left = [each for each in broken if each not in outcomes or not outcomes[each].is_rebuilt]
+    if as_json:
+        print_json(
+            {
+                "sound": not (left or memories or refused),
+                "memories": [{"id": row.row_id, "kind": row.kind, "owner": masked(row.owner)} for row in memories],
+                "beside": [{"chat": masked(each.thread), "why": each.why} for each in refused],
+                "sessions": [{"id": each.session_id, "what": each.what, "why": str(each.why)} for each in damages],
+                "rebuilt": [each for each, outcome in outcomes.items() if outcome.is_rebuilt],
+            }
+        )
+    else:
         if not damages:
-            typer.echo("every session can be read")
+            say("every session can be read")
         elif not rebuild:
-            typer.echo("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
-            raise typer.Exit(1)
-        broken = dict.fromkeys(damage.session_id for damage in damages if rebuild)
-        left = [session_id for session_id in broken if not _rebuilt(saver, session_id)]
+            say("run `langmem doctor --rebuild` to rebuild these sessions from their messages")
+        say(*(outcome.told for outcome in outcomes.values()))
         if memories:
-            typer.echo("restore memories from a backup, or forget them; vectors are made anew when they are next read")
-        if left or memories or refused:
-            raise typer.Exit(1)
+            say("restore memories from a backup, or forget them; vectors are made anew when they are next read")
+    if left or memories or refused:
+        raise typer.Exit(1)
 
 
-def _rebuilt(saver: ConversationSaver, session_id: str) -> bool:
+class _Outcome(NamedTuple):
+    """Of rebuilding a session."""
+
+    is_rebuilt: bool
+    told: str
+
+
+def _rebuilt(saver: ConversationSaver, session_id: str) -> _Outcome:
     try:
         kept, lost = rebuild_session(saver, session_id)
     except TypeNotAllowed:
-        typer.echo(f"{session_id} left as it is: allow the type it holds, or purge it")
-        return False
+        return _Outcome(False, f"{session_id} left as it is: allow the type it holds, or purge it")
     except SessionRefused:
-        typer.echo(f"{session_id} left as it is: bring back the key database that it was written with, or purge it")
-        return False
-    typer.echo(f"{session_id} rebuilt: {kept} messages kept, {lost} lost")
-    return True
-
-
-def _say(*lines: str) -> None:
-    for line in lines:
-        typer.echo(visible(line))
-
-
-def _shown(name: str, value: object) -> str:
-    """A URL may hold a password, and a phone is somebody's."""
-    match name, value:
-        case "database" | "vector_index", str():
-            scheme, found, rest = value.partition("://")
-            return f"{scheme}://…@{rest.rpartition('@')[2]}" if found and "@" in rest else value
-        case "godfather_phone", str():
-            return masked(value)
-        case "archive_days" | "session_timeout" | "interrupt_timeout", None:
-            return "never"
-        case _, timedelta():
-            return told(value)
-    return "none" if value is None else str(value)
+        told = f"{session_id} left as it is: bring back the key database that it was written with, or purge it"
+        return _Outcome(False, told)
+    return _Outcome(True, f"{session_id} rebuilt: {kept} messages kept, {lost} lost")

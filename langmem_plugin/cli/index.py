@@ -1,12 +1,14 @@
-"""`langmem reindex`: what a service does for its vector index in the background, at once and with progress."""
+"""`langmem reindex` and `reembed`: what a service does in the background for its search, at once and with progress."""
 
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.existing import refuse_missing
+from langmem_plugin.cli.opening import Config, Url, chosen, memory_of, quiet
+from langmem_plugin.cli.printing import Json, print_json
+from langmem_plugin.cli.progress import progress
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import masked
 from langmem_plugin.memory import MemoryService
@@ -18,10 +20,6 @@ def reindex(
         str | None,
         typer.Option(help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX"),
     ] = None,
-    embed: Annotated[
-        bool,
-        typer.Option("--embed", help="first embed what has no vector of the present model, and drop the other models'"),
-    ] = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -32,23 +30,35 @@ def reindex(
     named = store or settings.vector_index
     if named is None:
         raise InvalidInput("say which index: --store chroma:FOLDER or --store pgvector")
-    settings = settings.model_copy(
-        update={"vector_index": named, "search_past_sessions": False, "extraction": "off", "sweep_every": None}
-    )
+    settings = quiet(settings.model_copy(update={"vector_index": named}))
+    refuse_missing(settings, database)
     with PhoneMemory(database, settings=settings) as memory, _bar() as bar:
         service = memory.service
-        if embed:
-            task = bar.add_task("embedding", total=service.reembedding.waiting())
-            service.reembedding.run(lambda done: bar.update(task, completed=done))
-        elif lacking := service.reembedding.waiting():
-            bar.console.print(
-                f"{lacking} texts have no vector of {service.embedder.model}: `langmem reindex --embed` embeds them"
+        if lacking := service.reembedding.waiting():
+            typer.echo(
+                f"{lacking} texts have no vector of {service.embedder.model}: `langmem reembed` embeds them", err=True
             )
         owners = service.large_owners() if owner is None else [memory.people.resolve(owner)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
     typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
     if failed:
         typer.echo("a running service keeps its Chroma folder to itself, and up to date: stop it, or see the warnings")
+        raise typer.Exit(1)
+
+
+def reembed(as_json: Json = False, database: Url = None, config: Config = None) -> None:
+    """Embed what has no vector of the present model, as after a change of it, and drop the vectors of other models."""
+    with memory_of(database, config) as memory, _bar() as bar:
+        work = memory.service.reembedding
+        waiting = work.waiting()
+        task = bar.add_task("embedding", total=waiting)
+        work.run(lambda done: bar.update(task, completed=done))
+        left, model = work.waiting(), memory.service.embedder.model
+    if as_json:
+        print_json({"model": model, "embedded": waiting - left, "left": left})
+    else:
+        typer.echo(f"{waiting - left} texts embedded by {model}, {left} left")
+    if left:
         raise typer.Exit(1)
 
 
@@ -67,10 +77,6 @@ def _indexed(service: MemoryService, owner: str, bar: Progress) -> bool:
 
 
 def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
+    return progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     )

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from itertools import chain
 
 import typer
-from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from langmem_plugin.cli.asking import Yes, confirm
+from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.printing import Json, print_json
+from langmem_plugin.cli.progress import progress
 from langmem_plugin.conversation.media.file_conversion import encrypted_files
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.database import Database
@@ -38,11 +41,16 @@ def new() -> None:
 
 
 @app.command()
-def status(database: Url = None, config: Config = None) -> None:
+def status(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Show what is encrypted, and which master key wraps the keys of how many people."""
-    with open_database(_with_keys(config), database, converting=True) as opened:
+    with open_database(_with_keys(config, database), database, converting=True) as opened:
         found = opened.encryption.status()
-        typer.echo(f"encrypted: {state_of(opened)}")
+        state = state_of(opened)
+    if as_json:
+        wrapped = {found.newest: 0, **found.wrapped}
+        print_json({"encrypted": state, "newest_key": found.newest, "people_by_key": wrapped})
+        return
+    typer.echo(f"encrypted: {state}")
     for name, people in sorted({found.newest: 0, **found.wrapped}.items()):
         typer.echo(f"{name}: {people} people{', the newest key' if name == found.newest else ''}")
     if not found.wrapped.keys() <= {found.newest}:
@@ -52,7 +60,7 @@ def status(database: Url = None, config: Config = None) -> None:
 @app.command()
 def rotate(database: Url = None, config: Config = None) -> None:
     """Wrap the keys of all people by the newest master key. Every service must know that key before."""
-    with open_database(_with_keys(config), database) as opened, _bar() as bar:
+    with open_database(_with_keys(config, database), database) as opened, _bar() as bar:
         task = bar.add_task("wrapped anew", total=None)
         for done in opened.encryption.rotate():
             bar.update(task, completed=done)
@@ -63,12 +71,13 @@ def rotate(database: Url = None, config: Config = None) -> None:
 
 
 @app.command()
-def encrypt(database: Url = None, config: Config = None) -> None:
+def encrypt(yes: Yes = False, database: Url = None, config: Config = None) -> None:
     """Encrypt what was stored in plain, as the setting `encrypt` says. Stop the services before.
 
     Whatever ends it, nothing is lost: run it again, and it goes on.
     """
-    settings = _with_keys(config)
+    settings = _with_keys(config, database)
+    confirm("Encrypt what is stored? Without the keys nobody reads it again. Are the services stopped?", yes=yes)
     with open_database(settings, database, converting=True) as opened, _bar() as bar:
         with opened.write() as connection:
             note_converting(connection, settings, opened.encryption)
@@ -93,17 +102,13 @@ def _encrypted(database: Database, folder: Media) -> Iterator[int]:
     return chain(encrypted_rows(database, but=[media]), encrypted_files(database, folder), encrypt_stored(database))
 
 
-def _with_keys(config: Config) -> Settings:
+def _with_keys(config: Config, url: str | None) -> Settings:
     settings = chosen(config)
     if settings.keys is None:
         raise ConfigurationError("there are no keys: `langmem keys new` makes one for LANGMEM_KEYS")
+    refuse_missing(settings, url)
     return settings
 
 
 def _bar() -> Progress:
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=Console(stderr=True),
-    )
+    return progress(TextColumn("{task.description}", markup=False), MofNCompleteColumn(), TimeElapsedColumn())

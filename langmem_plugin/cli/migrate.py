@@ -4,7 +4,6 @@ import csv
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -12,11 +11,13 @@ from typing import Annotated, Literal
 from zoneinfo import ZoneInfo
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, TextColumn, TimeElapsedColumn
+from rich.progress import TextColumn, TimeElapsedColumn
 
-from langmem_plugin.cli.opening import Config, Url, chosen
-from langmem_plugin.cli.portability import Doubtful
+from langmem_plugin.cli.existing import refuse_missing_if_named
+from langmem_plugin.cli.opening import Config, Create, Url, chosen, memory_of
+from langmem_plugin.cli.portability import Doubtful, as_document
+from langmem_plugin.cli.printing import Json, print_json
+from langmem_plugin.cli.progress import progress
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
@@ -69,6 +70,8 @@ def langgraph_saver(
         ),
     ] = False,
     report: _Report = None,
+    create: Create = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -78,6 +81,7 @@ def langgraph_saver(
     their current conversation, older ones are archived.
     """
     settings = _settings(config)
+    refuse_missing_if_named(settings, database, create=create)
     names = _mapping(phone_of)
     _begun(report)
     with (
@@ -88,7 +92,7 @@ def langgraph_saver(
         person_of = partial(links.person_in, saver.database)
         migration = ThreadMigration(saver, phone_of=names, person_of=person_of, as_current=current)
         done = migration.run(StockThreads(connection, saver.serde), progress)
-    _tell(done, report)
+    _tell(done, report, as_json=as_json)
 
 
 @app.command("langgraph-store")
@@ -107,6 +111,8 @@ def langgraph_store_(
     doubtful: _Doubtful = Doubtful.PENDING,
     dry_run: _Dry = False,
     report: _Report = None,
+    create: Create = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -116,7 +122,17 @@ def langgraph_store_(
     owner_of = langgraph_store.owner_from(owner_from) if owner_from is not None else lambda _: phone
     names = _mapping(phone_of)
     records = langgraph_store.records(source, owner_of=owner_of, phone_of=names, text_field=text_field)
-    _import(records, phone=None, doubtful=doubtful, report=report, database=database, config=config, dry_run=dry_run)
+    _import(
+        records,
+        phone=None,
+        doubtful=doubtful,
+        report=report,
+        create=create,
+        as_json=as_json,
+        database=database,
+        config=config,
+        dry_run=dry_run,
+    )
 
 
 @app.command("mem0")
@@ -128,12 +144,24 @@ def mem0_(
     doubtful: _Doubtful = Doubtful.PENDING,
     dry_run: _Dry = False,
     report: _Report = None,
+    create: Create = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """The memories of a mem0 export, each its user_id's."""
     records = mem0.records(file, phone_of=_mapping(phone_of))
-    _import(records, phone=phone, doubtful=doubtful, report=report, database=database, config=config, dry_run=dry_run)
+    _import(
+        records,
+        phone=phone,
+        doubtful=doubtful,
+        report=report,
+        create=create,
+        as_json=as_json,
+        database=database,
+        config=config,
+        dry_run=dry_run,
+    )
 
 
 @app.command("whatsapp")
@@ -151,6 +179,8 @@ def whatsapp_(
     ] = None,
     dry_run: _Dry = False,
     report: _Report = None,
+    create: Create = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -170,6 +200,8 @@ def whatsapp_(
         phone=None,
         doubtful=Doubtful.PENDING,
         report=report,
+        create=create,
+        as_json=as_json,
         database=database,
         config=config,
         dry_run=dry_run,
@@ -183,25 +215,25 @@ def _import(
     phone: str | None,
     doubtful: Doubtful,
     report: Path | None,
+    create: bool,
+    as_json: bool,
     database: str | None,
     config: Path | None,
     dry_run: bool,
     talks_of: str | None = None,
 ) -> None:
     """`talks_of` is whose conversations the records are: of those that are there already, what is new is taken."""
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
-
-    _begun(report)
-    update = {"search_past_sessions": False, "extraction": "off", "sweep_every": None}
+    _settings(config)
     with (
-        PhoneMemory(database, settings=_settings(config).model_copy(update=update)) as memory,
+        memory_of(database, config, create=None if dry_run else create) as memory,
         _counted("records") as progress,
     ):
+        _begun(report)
         if talks_of is not None:
             records = only_new(records, memory.database, memory.people.resolve(talks_of))
         manner: Literal["pending", "leave out"] = "pending" if doubtful is Doubtful.PENDING else "leave out"
         done = memory.import_records(records, phone=phone, doubtful=manner, dry_run=dry_run, progress=progress)
-    _tell(done, report)
+    _tell(done, report, as_json=as_json)
 
 
 def _settings(config: Path | None) -> Settings:
@@ -242,11 +274,16 @@ def _zone(named: str | None, phone: str, settings: Settings) -> ZoneInfo:
 @contextmanager
 def _counted(what: str) -> Iterator[partial[None]]:
     columns = (TextColumn("{task.completed} " + what, markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with progress(*columns) as bar:
         yield partial(bar.advance, bar.add_task(what, total=None))
 
 
-def _tell(done: ImportReport, file: Path | None) -> None:
+def _tell(done: ImportReport, file: Path | None, *, as_json: bool) -> None:
+    if file is not None:
+        file.write_text(json.dumps(as_document(done), ensure_ascii=False, indent=1), encoding="utf-8")
+    if as_json:
+        print_json(as_document(done))
+        return
     for what, counted in (("stored", done.stored), ("there already", done.there_already)):
         told = ", ".join(f"{many} {kind if many == 1 else _several(kind)}" for kind, many in counted.items() if many)
         typer.echo(f"{what}: {told or 'nothing'}")
@@ -257,14 +294,6 @@ def _tell(done: ImportReport, file: Path | None) -> None:
             typer.echo(visible(f"  {each.place}: {each.reason}"))
         if len(remarks) > _MOST_SHOWN:
             typer.echo(f"  and {len(remarks) - _MOST_SHOWN} more: --report FILE has them all")
-    if file is not None:
-        whole = {
-            "stored": dict(done.stored),
-            "there_already": dict(done.there_already),
-            "skipped": list(map(asdict, done.skipped)),
-            "doubted": list(map(asdict, done.doubted)),
-        }
-        file.write_text(json.dumps(whole, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def _begun(report: Path | None) -> None:

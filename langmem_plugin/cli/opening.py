@@ -5,11 +5,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from langmem_plugin import environment
+from langmem_plugin.agent.models import NoEmbeddings
+from langmem_plugin.cli.existing import refuse_missing, refuse_missing_if_named
 from langmem_plugin.config_file import examined
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.session_manager import SessionManager
@@ -30,6 +32,9 @@ from langmem_plugin.people import links
 from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
+
 Url = Annotated[
     str | None,
     typer.Option(
@@ -39,6 +44,8 @@ Url = Annotated[
 Config = Annotated[
     Path | None, typer.Option("--config", help="the service's JSON file of settings; LANGMEM_… variables win over it")
 ]
+
+Create = Annotated[bool, typer.Option("--create", help="make the database that --database names, if it is not there")]
 
 _SETTINGS = {SESSION_TIMEOUT: "session_timeout", INTERRUPT_TIMEOUT: "interrupt_timeout", ARCHIVED_FOR: "archive_days"}
 _LEFT_ALONE = {SESSION_TIMEOUT: "current sessions are", ARCHIVED_FOR: "archived sessions are"}
@@ -58,8 +65,37 @@ def chosen(config: Path | None) -> Settings:
 @contextmanager
 def opened(url: str | None, config: Path | None = None) -> Iterator[tuple[ConversationSaver, SessionManager]]:
     settings = chosen(config)
+    refuse_missing(settings, url)
     with ConversationSaver.from_settings(settings, url) as saver:
         yield saver, SessionManager(saver, settings, person_of=partial(links.person_in, saver.database))
+
+
+@contextmanager
+def memory_of(
+    url: str | None, config: Path | None, *, embeds: bool = True, create: bool | None = None
+) -> Iterator["PhoneMemory"]:
+    """The memory with nothing that works in the background, on a database that is there.
+
+    Not that it `embeds`, nothing is searched by meaning or stored, and no model is loaded. `create` is for a command
+    that may begin a database: whether also one that --database names.
+    """
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - what it imports takes half a second
+
+    settings = quiet(chosen(config))
+    if settings.enable_memory_system:  # else no database is made
+        if create is None:
+            refuse_missing(settings, url)
+        else:
+            refuse_missing_if_named(settings, url, create=create)
+    if not embeds:
+        settings = settings.model_copy(update={"vector_index": None})
+    with PhoneMemory(url, settings=settings, embeddings=None if embeds else NoEmbeddings()) as memory:
+        yield memory
+
+
+def quiet(settings: Settings) -> Settings:
+    """Nothing runs in the background of a command."""
+    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
 
 
 def note_read(
@@ -90,6 +126,7 @@ def in_force(url: str | None, config: Path | None) -> InForce | None:
     if not settings.enable_memory_system:
         typer.echo("the memory is switched off: nothing is done")
         return None
+    refuse_missing(settings, url)
     with open_database(settings, url) as database, database.read() as connection:
         services = noted(connection)
     asked = _told(settings, named=config is not None)

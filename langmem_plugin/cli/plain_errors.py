@@ -2,6 +2,8 @@
 
 import errno
 import getpass
+import io
+import sys
 from typing import Any
 
 import typer
@@ -16,6 +18,9 @@ class PlainErrors(TyperGroup):
     """A group of commands; the outermost one is enough."""
 
     def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace")  # a terminal may lack the letters
         try:
             with acting(_operator()):
                 return super().invoke(ctx)

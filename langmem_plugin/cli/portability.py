@@ -3,27 +3,24 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from langmem_plugin.cli.opening import Config, Url, chosen
-from langmem_plugin.database.tenants import database_of
+from langmem_plugin.cli.opening import Config, Create, Url, memory_of
+from langmem_plugin.cli.printing import Json, print_json
+from langmem_plugin.cli.progress import progress
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability import document_files
 from langmem_plugin.portability.import_report import ImportReport
 from langmem_plugin.portability.sources import SOURCES
 from langmem_plugin.terminal import visible
-
-if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
-
-_SQLITE = "sqlite:///"
 
 
 class Form(StrEnum):
@@ -57,7 +54,7 @@ def export_person(
     """All that is stored of one person, for them to read or to import elsewhere. Nobody else may read a new file."""
     if form is Form.CSV and to is None:
         raise InvalidInput("tables are several files: name a .zip or a folder by --to")
-    with _memory(database, config, is_there=True) as memory:
+    with memory_of(database, config) as memory:
         person = memory.people.resolve(phone)
         if not memory.holdings(person).is_something:
             raise InvalidInput(f"nothing is stored of {phone}: look at the number, and at --database")
@@ -79,6 +76,8 @@ def import_person(  # noqa: PLR0917 - each is an option
     doubtful: Annotated[
         Doubtful, typer.Option(help="memories of other products that may be junk: ask the person, or leave them out")
     ] = Doubtful.PENDING,
+    create: Create = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -89,18 +88,21 @@ def import_person(  # noqa: PLR0917 - each is an option
         raise InvalidInput(f"{source} is no format that is known: name auto or one of {', '.join(_FORMATS)}")
     kind = _kind_of(path) if source == "auto" else source
     document = document_files.read(path) if kind == "langmem" else None
-    with _memory(database, config, is_there=dry_run) as memory, _progress() as progress:
+    with memory_of(database, config, create=None if dry_run else create) as memory, _counted() as counter:
         if document is not None:
-            report = memory.import_person(document, phone=phone, dry_run=dry_run, progress=progress)
+            report = memory.import_person(document, phone=phone, dry_run=dry_run, progress=counter)
         else:
             report = memory.import_records(
                 SOURCES[kind].records(path),
                 phone=phone,
                 dry_run=dry_run,
                 doubtful="pending" if doubtful is Doubtful.PENDING else "leave out",
-                progress=progress,
+                progress=counter,
             )
-    _tell(report, dry_run=dry_run)
+    if as_json:
+        print_json({"dry_run": dry_run, **as_document(report)})
+    else:
+        _tell(report, dry_run=dry_run)
 
 
 def _kind_of(path: Path) -> str:
@@ -113,23 +115,9 @@ def _kind_of(path: Path) -> str:
 
 
 @contextmanager
-def _memory(url: str | None, config: Path | None, *, is_there: bool) -> Iterator["PhoneMemory"]:
-    """With nothing that works in the background. With `is_there` no new database is made."""
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
-
-    settings = chosen(config)
-    where, _ = database_of(settings, url)
-    if is_there and where.startswith(_SQLITE) and not Path(where.removeprefix(_SQLITE).partition("?")[0]).exists():
-        raise InvalidInput(f"there is no database {where}: name it by --database")
-    quiet = {"sweep_every": None, "search_past_sessions": False, "extraction": "off"}
-    with PhoneMemory(url, settings=settings.model_copy(update=quiet)) as memory:
-        yield memory
-
-
-@contextmanager
-def _progress() -> Iterator["_Counter"]:
+def _counted() -> Iterator["_Counter"]:
     columns = (SpinnerColumn(), TextColumn("{task.completed:.0f} records"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with progress(*columns, transient=True) as shown:
         yield _Counter(shown)
 
 
@@ -142,6 +130,16 @@ class _Counter:
 
     def __call__(self, many: int) -> None:
         self._shown.advance(self._task, many)
+
+
+def as_document(report: ImportReport) -> dict[str, Any]:
+    """All of it, as JSON has it."""
+    return {
+        "stored": dict(report.stored),
+        "there_already": dict(report.there_already),
+        "skipped": list(map(asdict, report.skipped)),
+        "doubted": list(map(asdict, report.doubted)),
+    }
 
 
 def _tell(report: ImportReport, *, dry_run: bool) -> None:

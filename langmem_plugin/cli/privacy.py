@@ -9,28 +9,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
-from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.asking import Yes, confirm
+from langmem_plugin.cli.existing import refuse_missing
+from langmem_plugin.cli.opening import Config, Url, chosen, memory_of
+from langmem_plugin.cli.printing import Json, print_json, print_table
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.privacy.audit import AuditLog
 from langmem_plugin.privacy.receipts import ErasureReceipt, receipt_of, row_of
-from langmem_plugin.settings import Settings
 from langmem_plugin.terminal import visible
 
 audit_app = typer.Typer(no_args_is_help=True, help="What was done, by whom and to whom: without contents.")
-_Json = Annotated[bool, typer.Option("--json", help="as JSON")]
 
 
 def erase(  # noqa: PLR0917 - the options of a command
     phone: Annotated[str | None, typer.Argument(help="whom: a phone, a chat id, a group")] = None,
     now: Annotated[bool, typer.Option("--now", help="for good, at once: it cannot be undone")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    yes: Yes = False,
     receipt: Annotated[str | None, typer.Option("--receipt", help="show the receipt with this id instead")] = None,
-    as_json: _Json = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -38,20 +36,18 @@ def erase(  # noqa: PLR0917 - the options of a command
 
     Exit code 1 while traces are left in files, which the next sweep, or the same command again, deletes.
     """
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
-
     settings = chosen(config)
     if (phone is None) == (receipt is None):
         raise InvalidInput("say whom to erase, or which receipt to show: PHONE or --receipt ID")
     if receipt is not None:
+        refuse_missing(settings, database)
         with open_database(settings, database) as opened, opened.read() as connection:
             found = receipt_of(row_of(connection, receipt))
         _show_receipt(found, as_json=as_json)
         return
-    if not yes:
-        how = "for good, at once" if now else "from every door"
-        typer.confirm(f"Delete everything of {visible(str(phone))} {how}?", abort=True)
-    with PhoneMemory(database, settings=_quiet(settings)) as memory:
+    refuse_missing(settings, database)
+    confirm(f"Delete everything of {phone} {'for good, at once' if now else 'from every door'}?", yes=yes)
+    with memory_of(database, config) as memory:
         _show_receipt(memory.erase(str(phone), now=now), as_json=as_json)
 
 
@@ -61,22 +57,20 @@ def restore(
     config: Config = None,
 ) -> None:
     """Undo an erasure whose time is not over."""
-    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
-
-    with PhoneMemory(database, settings=_quiet(chosen(config))) as memory:
+    with memory_of(database, config) as memory:
         found = memory.restore_erased(phone)
     typer.echo(f"everything of erasure {found.id} is there again")
 
 
 @audit_app.command()
-def verify(as_json: _Json = False, database: Url = None, config: Config = None) -> None:
+def verify(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Chain what was noted and look at every entry, in the table and in the files. Exit code 1 if one is not as it was
     written.
     """
     with _log(database, config) as log:
         proof = log.verify()
     if as_json:
-        typer.echo(json.dumps({"holds": proof.holds, **asdict(proof)}))
+        print_json({"holds": proof.holds, **asdict(proof)})
     elif proof.flaw is not None:
         typer.echo(str(proof.flaw))
     else:
@@ -91,7 +85,7 @@ def verify(as_json: _Json = False, database: Url = None, config: Config = None) 
 @audit_app.command("list")
 def list_entries(
     limit: Annotated[int, typer.Option(min=1, help="the newest so many")] = 50,
-    as_json: _Json = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -99,32 +93,37 @@ def list_entries(
     with _log(database, config) as log:
         found = log.newest(limit)
     if as_json:
-        for each in found:
-            typer.echo(each.as_line())
+        print_json({"entries": [json.loads(each.as_line()) for each in found]})
         return
-    table = Table("number", "when (UTC)", "who", Column("what", min_width=17), "of", "whose")
-    for each in found:
-        when = each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        texts = (str(each.position or "-"), when, each.actor, each.action, each.subject or "", (each.owner or "")[:8])
-        table.add_row(*(Text(visible(text)) for text in texts))
-    Console().print(table)
+    columns = ("number", "when (UTC)", "who", "what", "of", "whose")
+    print_table(
+        columns,
+        [
+            (
+                each.position or "-",
+                each.at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
+                each.actor,
+                each.action,
+                each.subject,
+                (each.owner or "")[:8],
+            )
+            for each in found
+        ],
+        folded=("who", "what", "of"),
+    )
 
 
 @contextmanager
 def _log(database: str | None, config: Path | None) -> Iterator[AuditLog]:
     settings = chosen(config)
+    refuse_missing(settings, database)
     with open_database(settings, database) as opened:
         yield AuditLog.from_settings(settings, opened, lambda: datetime.now(UTC))
 
 
-def _quiet(settings: Settings) -> Settings:
-    """Nothing runs in the background of a command."""
-    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
-
-
 def _show_receipt(found: ErasureReceipt, *, as_json: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(found.as_dict()))
+        print_json(found.as_dict())
     else:
         rows = sum(many for name, many in found.counts.items() if name != "files")
         typer.echo(f"erasure {found.id}: {found.state}")

@@ -3,16 +3,15 @@
 import json
 import sys
 from dataclasses import asdict
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
+from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, note_read, opened
+from langmem_plugin.cli.printing import Json, Reveal, minute, print_json, print_table, shown
+from langmem_plugin.conversation.session_manager import SessionRecord
 from langmem_plugin.terminal import visible
 
 app = typer.Typer(no_args_is_help=True, help="Conversations, current and archived.")
@@ -22,33 +21,57 @@ _Id = Annotated[str, typer.Argument(help="the session's id, as `langmem sessions
 @app.command("list")
 def list_sessions(
     phone: Annotated[str | None, typer.Argument(help="only this phone's")] = None,
+    *,
     limit: Annotated[int, typer.Option(min=1)] = 50,
+    reveal: Reveal = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Sessions, the last active first."""
-    table = Table(Column("session", min_width=36), "chat", "messages", "tokens", "last active", "state")
     with opened(database, config) as (saver, manager):
         note_read(saver, subject="sessions", owner=phone)
-        for found in manager.sessions(phone, limit=limit):
-            state = f"ended {_minute(found.ended_at)}" if found.ended_at else "current"
-            counts = (str(found.message_counter), str(found.total_tokens))
-            table.add_row(
-                found.session_id, Text(visible(found.whatsapp_chat)), *counts, _minute(found.last_active), state
+        found = manager.sessions(phone, limit=limit)
+    if as_json:
+        print_json({"sessions": [{**asdict(each), "whatsapp_chat": _chat(each, reveal=reveal)} for each in found]})
+        return
+    print_table(
+        ("id", "chat", "messages", "tokens", "last active", "state"),
+        [
+            (
+                each.session_id,
+                _chat(each, reveal=reveal),
+                each.message_counter,
+                each.total_tokens,
+                each.last_active,
+                f"ended {minute(each.ended_at)}" if each.ended_at else "current",
             )
-    Console().print(table)
+            for each in found
+        ],
+        folded=("chat",),
+    )
 
 
 @app.command()
-def show(session_id: _Id, database: Url = None, config: Config = None) -> None:
+def show(
+    session_id: _Id, reveal: Reveal = False, as_json: Json = False, database: Url = None, config: Config = None
+) -> None:
     """A session as a transcript."""
     with opened(database, config) as (saver, manager):
         note_read(saver, subject=session_id)
-        for message in manager.messages(session_id):
-            said_by = f"{_minute(message.timestamp)}  {message.role:9}  "
-            # Further lines stand under the first: nobody can write a line that looks like another message.
-            lines = visible(message.content).splitlines()
-            typer.echo(said_by + f"\n{' ' * len(said_by)}".join(lines))
+        messages = list(manager.messages(session_id))
+    if as_json:
+        document = [
+            {**asdict(each), "sender": None if each.sender is None else shown(each.sender, reveal=reveal)}
+            for each in messages
+        ]
+        print_json({"session_id": session_id, "messages": document})
+        return
+    for message in messages:
+        said_by = f"{minute(message.timestamp)}  {message.role:9}  "
+        # Further lines stand under the first: nobody can write a line that looks like another message.
+        lines = visible(message.content).splitlines()
+        typer.echo(said_by + f"\n{' ' * len(said_by)}".join(lines))
 
 
 @app.command()
@@ -71,28 +94,34 @@ def export(
 
 
 @app.command()
-def restore(session_id: _Id, database: Url = None, config: Config = None) -> None:
+def restore(session_id: _Id, as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Make an archived session its phone's current one again."""
     with opened(database, config) as (_, manager):
         found = manager.restore(session_id)
+    if as_json:
+        print_json({"session_id": found.session_id, "messages": found.message_counter})
+    else:
         typer.echo(f"{found.session_id} is current again, with {found.message_counter} messages")
 
 
 @app.command()
 def purge(
     session_id: _Id,
-    yes: Annotated[bool, typer.Option("--yes", help="do not ask")] = False,
+    yes: Yes = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Delete a session with everything that belongs to it, for good."""
     with opened(database, config) as (_, manager):
         found = manager.session(session_id)
-        if not yes:
-            typer.confirm(f"Delete the {found.message_counter} messages of {session_id} for good?", abort=True)
+        confirm(f"Delete the {found.message_counter} messages of {session_id} for good?", yes=yes)
         manager.purge(session_id)
+    if as_json:
+        print_json({"deleted": session_id, "messages": found.message_counter})
+    else:
         typer.echo(f"{session_id} is deleted")
 
 
-def _minute(instant: datetime | None) -> str:
-    return instant.strftime("%Y-%m-%d %H:%M") if instant else ""
+def _chat(session: SessionRecord, *, reveal: bool) -> str:
+    return shown(session.whatsapp_chat, reveal=reveal)

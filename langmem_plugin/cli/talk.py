@@ -1,20 +1,25 @@
 """`langmem resolve` and `langmem say`: what an utterance means in a session, and the chat commands from a shell."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from langmem_plugin.agent.standalone_resolve import resolve as resolve_utterance
+from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen, note_read, opened
+from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.conversation.config_keys import SESSION
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.references import Resolution
 from langmem_plugin.terminal import visible
 
 
 def resolve(
     utterance: Annotated[str, typer.Argument(help='what was said, such as "save number 2"')],
+    *,
     phone: Annotated[str | None, typer.Option(help="in this phone's newest session")] = None,
     session: Annotated[str | None, typer.Option(help="in the session with this id")] = None,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -28,6 +33,9 @@ def resolve(
         found = saver.get_tuple({"configurable": place})
         messages = found.checkpoint["channel_values"].get("messages", []) if found else []
     meant = resolve_utterance(utterance, messages)
+    if as_json:
+        print_json(_document(meant))
+        return
     for reference in meant.references:
         _show(f"“{reference.words}” ({reference.confidence:.0%} sure): {reference.reason}")
         for item in reference.items:
@@ -43,6 +51,7 @@ def resolve(
 def say(
     phone: Annotated[str, typer.Argument(help="whose memory")],
     command: Annotated[str, typer.Argument(help='a chat command, such as "/memories" or "/remember …"')],
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -50,10 +59,32 @@ def say(
     from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
 
     settings = chosen(config).model_copy(update={"sweep_every": None})
+    if settings.enable_memory_system:
+        refuse_missing(settings, database)
     with PhoneMemory(database, settings=settings) as memory:
         note_read(memory.saver, subject="memories", owner=phone)
         answer = memory.command(phone, command)
+    if as_json:
+        print_json({"answer": answer})
+    else:
         _show("that is no chat command: try /help" if answer is None else answer)
+
+
+def _document(meant: Resolution) -> dict[str, Any]:
+    call = meant.previous_call
+    return {
+        "references": [
+            {
+                "words": each.words,
+                "confidence": each.confidence,
+                "reason": each.reason,
+                "items": [str(item) for item in each.items],
+            }
+            for each in meant.references
+        ],
+        "question": meant.question or None,
+        "previous_call": None if call is None else {"tool": call.tool, "arguments": dict(call.arguments)},
+    }
 
 
 def _show(text: str) -> None:

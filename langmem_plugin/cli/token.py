@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import ConfigurationError
@@ -68,5 +69,6 @@ def _tokens(url: str | None, config: Path | None) -> Iterator[AccessTokens]:
     settings = chosen(config)
     if not settings.enable_memory_system:
         raise ConfigurationError("the memory is switched off: there is nothing that a token could open")
+    refuse_missing(settings, url)
     with open_database(settings, url) as database:
         yield AccessTokens(database, region=settings.default_region)

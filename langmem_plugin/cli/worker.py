@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.errors import InvalidInput
 
@@ -24,6 +25,7 @@ def worker(
     settings = chosen(config)
     if not settings.extracts:
         raise InvalidInput('nothing is extracted by these settings: set extraction to "rules" or to a model\'s name')
+    refuse_missing(settings, database)
     settings = settings.model_copy(update={"sweep_every": None, "search_past_sessions": False})
     stopped = threading.Event()
     before = {each: signal.signal(each, lambda *_: stopped.set()) for each in (signal.SIGTERM, signal.SIGINT)}

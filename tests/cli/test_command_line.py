@@ -122,4 +122,4 @@ def test_a_database_that_cannot_be_used_is_one_line_and_exit_code_1(tmp_path):
     result = CliRunner().invoke(app, ["doctor", "--database", f"sqlite:///{tmp_path}/file/x.db"])
 
     assert result.exit_code == 1
-    assert "Cannot access data directory" in result.stderr
+    assert "there is no database" in result.stderr

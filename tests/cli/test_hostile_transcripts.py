@@ -83,10 +83,11 @@ def test_a_chat_whose_key_is_hostile_is_listed(run, database_url):
     with ConversationSaver(database_url) as saver:
         SessionManager(saver).add_message(f"[red]{OVERRIDE}evil", "user", "hi")
 
-    listed = run("sessions", "list")
+    listed = run("sessions", "list", "--reveal")
 
     assert "[red]" in listed
-    assert steers(listed) == []
+    assert {*steers(listed)} == {"\t"}  # between the cells of a row, which has none itself
+    assert [line.count("\t") for line in listed.splitlines()] == [5, 5]
 
 
 @pytest.mark.spec("U-5", "P-7")

@@ -89,7 +89,7 @@ def test_it_is_shown_which_key_wraps_how_many_and_all_are_wrapped_by_the_newest(
 def test_a_database_in_plain_is_encrypted_in_place(run, key, database_url, clock, media, tmp_path):
     _talked(Settings(media=media), database_url, clock)
     assert all(words.encode() in _in_files(database_url, tmp_path) for words in WORDS.values())
-    run("keys", "encrypt", keys=key, encrypt="everything", media=media)
+    run("keys", "encrypt", "--yes", keys=key, encrypt="everything", media=media)
     found = _in_files(database_url, tmp_path)
     for said in (*WORDS.values(), "recipes", "crash", "channel_versions", "picture of"):
         assert said.encode() not in found
@@ -99,7 +99,7 @@ def test_a_database_in_plain_is_encrypted_in_place(run, key, database_url, clock
         assert examine(saver) == [] == examine_beside(saver)
     with pytest.raises(ConfigurationError, match="LANGMEM_KEYS"):
         ConversationSaver(database_url)
-    assert run("keys", "encrypt").stdout.startswith("0 rows")  # again there is nothing to do
+    assert run("keys", "encrypt", "--yes").stdout.startswith("0 rows")  # again there is nothing to do
 
 
 @pytest.mark.spec("P-1")
@@ -107,16 +107,19 @@ def test_what_was_private_becomes_everything(run, key, database_url, clock):
     private = Settings(keys=key, media="database")
     _talked(private, database_url, clock)
     assert "encrypted: private memories" in run("keys", "status", keys=key, media="database").stdout
-    run("keys", "encrypt", encrypt="everything")
+    run("keys", "encrypt", "--yes", encrypt="everything")
     assert WORDS[MOM].encode() not in raw(database_url)
     assert _unread(private.model_copy(update={"encrypt": "everything"}), database_url, clock) == set()
-    assert 'leave the setting encrypt at "everything"' in run("keys", "encrypt", encrypt="private", exit_code=1).stderr
+    assert (
+        'leave the setting encrypt at "everything"'
+        in run("keys", "encrypt", "--yes", encrypt="private", exit_code=1).stderr
+    )
 
 
 @pytest.mark.spec("P-1")
 def test_where_only_private_memories_are_encrypted_conversations_stay_as_they_are(run, key, database_url, clock):
     _talked(Settings(media="database"), database_url, clock)
-    run("keys", "encrypt", keys=key, media="database")
+    run("keys", "encrypt", "--yes", keys=key, media="database")
     assert _unread(Settings(keys=key, media="database"), database_url, clock) == set()
     assert WORDS[MOM].encode() in raw(database_url)
 
@@ -133,7 +136,7 @@ def test_killed_in_the_middle_it_goes_on_and_nobody_opens_the_database_before(
     for killed_after in (0, 7, 20):
         if os.fork() == 0:
             _kill_after(killed_after, monkeypatch)
-            run("keys", "encrypt", keys=key, encrypt="everything", media=media)
+            run("keys", "encrypt", "--yes", keys=key, encrypt="everything", media=media)
             os._exit(1)
         assert os.WIFSIGNALED(os.wait()[1])
         with pytest.raises(ConfigurationError, match="LANGMEM_KEYS"):
@@ -143,7 +146,7 @@ def test_killed_in_the_middle_it_goes_on_and_nobody_opens_the_database_before(
         with pytest.raises(ConfigurationError, match="leave the setting"):
             ConversationSaver.from_settings(settings.model_copy(update={"encrypt": "private"}), database_url)
     assert "not to the end" in run("keys", "status", keys=key, encrypt="everything", media=media).stdout
-    run("keys", "encrypt")
+    run("keys", "encrypt", "--yes")
     assert all(words.encode() not in _in_files(database_url, tmp_path) for words in WORDS.values())
     assert _unread(settings, database_url, clock) == set()
 

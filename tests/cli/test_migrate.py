@@ -167,7 +167,7 @@ def test_a_killed_process_is_finished_by_the_next(tmp_path):
                 connection.execute(f"INSERT INTO {table} (thread_id, {columns}) {of_first}", (f"+97250{number:07}",))
         connection.commit()
     command = [sys.executable, "-c", "from langmem_plugin.cli import app; app()"]
-    command += ["migrate", "langgraph-saver", source, "--database", target]
+    command += ["migrate", "langgraph-saver", source, "--create", "--database", target]
 
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         while process.poll() is None and not 0 < _sessions(tmp_path / "langmem.db") < 30:

@@ -1,6 +1,7 @@
 """Commands that end and delete: by the service's settings, or not at all; and what is said of a wrong file or name."""
 
 import json
+import shutil
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -161,6 +162,7 @@ def test_where_the_memory_is_switched_off_nothing_is_made(command, tmp_path, con
 @pytest.mark.spec("U-5", "U-8")
 def test_every_command_takes_the_services_file(tmp_path, config):
     file = config(database=f"sqlite:///{tmp_path}/service.db", vector_index=f"chroma:{tmp_path}/index")
+    Database(f"sqlite:///{tmp_path}/service.db").close()
     said = CliRunner().invoke(app, ["say", ERIN, "/remember I like tea", "--config", file])
     assert "I like tea" in said.output
     for command in (
@@ -181,15 +183,17 @@ def test_a_file_is_checked_and_the_settings_in_force_are_printed(config, monkeyp
     file = config(session_timeout="7d", database="postgresql://erin:s3cret@db/x", recal_tokens=5)
     monkeypatch.setenv("LANGMEM_RECALL_LIMIT", "9")
 
-    result = CliRunner().invoke(app, ["check-config", file])
+    result = CliRunner().invoke(app, ["config", "check", file])
 
     lines = result.output.splitlines()
     assert result.exit_code == 1
-    assert {"session_timeout = 7d", "recall_limit = 9", "archive_days = 30"} <= set(lines)
+    assert "session_timeout\t7d\tfile: langmem.session_timeout" in lines
+    assert "recall_limit\t9\tLANGMEM_RECALL_LIMIT" in lines
+    assert "archive_days\t30\tdefault of a file" in lines
     assert lines[-1] == "error: langmem.recal_tokens: nobody knows this key (did you mean langmem.recall_tokens?)"
     assert "s3cret" not in result.output
     assert "1112222" not in result.output
-    assert CliRunner().invoke(app, ["check-config", config(session_timeout="7d")]).exit_code == 0
+    assert CliRunner().invoke(app, ["config", "check", config(session_timeout="7d")]).exit_code == 0
 
 
 @pytest.mark.spec("U-5")
@@ -203,11 +207,12 @@ def test_a_file_is_checked_and_the_settings_in_force_are_printed(config, monkeyp
         (["resolve", "number 2"], "--phone or --session"),
         (["resolve", "number 2", "--session", "nobody's"], "no session"),
         (["reindex"], "--store"),
-        (["check-config", "nowhere.json"], "nowhere.json"),
+        (["config", "check", "nowhere.json"], "nowhere.json"),
         (["sessions", "list", "--config", "nowhere.json"], "nowhere.json"),
     ],
 )
-def test_every_error_is_one_line_and_exit_code_1(command, told, tmp_path, monkeypatch):
+def test_every_error_is_one_line_and_exit_code_1(command, told, tmp_path, monkeypatch, migrated_file):
+    shutil.copy(migrated_file, tmp_path / "langmem.db")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("LANGMEM_DATABASE", f"sqlite:///{tmp_path}/langmem.db")
     _one_line(CliRunner().invoke(app, command), told)

@@ -5,6 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from langmem_plugin.cli import app
+from langmem_plugin.database import Database
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from tests.log_events import events
@@ -37,12 +38,14 @@ def filled(database_url, offline_model):
 
 
 def test_one_owners_index_is_made_with_progress_and_is_used_from_then_on(
-    run, filled, database_url, store, offline_model, caplog
+    run, filled, database_url, store, offline_model, caplog, monkeypatch
 ):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal
     output = run("--owner", "972501234567@c.us")
     assert "600/600" in output
     assert "1 of 1 indexes are up to date" in output
-    assert "1 of 1 indexes are up to date" in run("--owner", ANNA)
+    monkeypatch.delenv("FORCE_COLOR")
+    assert run("--owner", ANNA).startswith("1 of 1 indexes are up to date")
     with MemoryService(database_url, embeddings=offline_model) as memory:
         stores = opened_stores(store, memory.database)
         with MemoryService(memory.database, embeddings=offline_model, open_collection=stores) as indexed:
@@ -64,7 +67,8 @@ def test_texts_of_another_model_are_embedded_only_when_asked(run, filled, databa
         other.remember(ANNA, "My assistant is David")
         assert other.reembedding.waiting() == 600
     assert "1 texts have no vector" in run("--owner", ANNA)
-    run("--owner", ANNA, "--embed")
+    embedded = CliRunner().invoke(app, ["reembed", "--database", database_url])
+    assert embedded.output.startswith("1 texts embedded")
     with MemoryService(database_url, embeddings=offline_model) as memory:
         assert memory.reembedding.waiting() == 0
 
@@ -86,6 +90,7 @@ def test_which_index_has_to_be_said_somewhere(database_url, tmp_path, monkeypatc
 
 
 def test_a_store_that_cannot_be_is_said_in_one_line(tmp_path):
+    Database(f"sqlite:///{tmp_path}/a.db").close()
     result = CliRunner().invoke(app, ["reindex", "--store", "faiss", "--database", f"sqlite:///{tmp_path}/a.db"])
     assert (result.exit_code, result.output) == (
         1,

@@ -59,6 +59,13 @@ def upgrade(read: Transaction, write: Transaction, *, schema: str | None = None)
             _run(connection)
 
 
+def is_made(connection: Connection, schema: str | None = None) -> bool:
+    """Whether tables of ours are there, of whatever version; nothing is changed."""
+    if schema is not None and _is_missing(connection, schema):
+        return False
+    return _has_version_table(connection) or first_release.revision(connection) is not None
+
+
 def _revision(connection: Connection, schema: str | None) -> str | None:
     """None where nothing with our prefix is there yet."""
     if schema is not None and _is_missing(connection, schema):

@@ -1,0 +1,103 @@
+"""`langmem config check`: every setting in force, where its value came from, and what is wrong."""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from pydantic import SecretStr
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
+
+from langmem_plugin import environment
+from langmem_plugin.cli.printing import Json, print_json, print_table, say
+from langmem_plugin.config_file import Problem, examined, keys_used
+from langmem_plugin.durations import told
+from langmem_plugin.identifiers import masked
+from langmem_plugin.settings import Settings
+
+app = typer.Typer(no_args_is_help=True, help="What is set, and by whom.")
+
+
+@app.callback()
+def config() -> None:
+    """One group with one command: a command of another kind may follow."""
+
+
+@app.command()
+def check(
+    file: Annotated[Path | None, typer.Argument(help="a JSON file of settings; default: the environment alone")] = None,
+    as_json: Json = False,
+) -> None:
+    """Print each setting in force and where it came from, and every problem. Exit code 1 if there is an error.
+
+    An environment variable goes before the file, and the file before the default.
+    """
+    settings, problems = (Settings(), []) if file is None else examined(file)
+    keys = {} if file is None else keys_used(file)
+    rows = [
+        (name, _shown(name, getattr(settings, name)), _origin(name, keys, file)) for name in type(settings).model_fields
+    ]
+    problems += _unknown_variables()
+    if as_json:
+        print_json(
+            {
+                "settings": [{"name": name, "value": value, "from": origin} for name, value, origin in rows],
+                "problems": [
+                    {"key": each.key, "reason": each.reason, "nearest": each.nearest or None, "error": each.is_error}
+                    for each in problems
+                ],
+            }
+        )
+    else:
+        print_table(("setting", "value", "from"), rows, folded=("value", "from"))
+        for problem in problems:
+            say(f"{'error' if problem.is_error else 'note'}: {problem}")
+    if any(problem.is_error for problem in problems):
+        raise typer.Exit(1)
+
+
+def _origin(name: str, keys: dict[str, str], file: Path | None) -> str:
+    variable = environment.variable(name)
+    if variable in environment.are_set():
+        return f"{variable}, before {keys[name]} of the file" if name in keys else variable
+    if name in keys:
+        return f"file: {keys[name]}"
+    return "default" if file is None else "default of a file"
+
+
+def _unknown_variables() -> list[Problem]:
+    return [
+        Problem("environment.unknown", name, "no setting has this name", like)
+        for name, like in environment.unknown(Settings.model_fields)
+    ]
+
+
+def _shown(name: str, value: object) -> str:  # noqa: PLR0911 - a line for each kind
+    """A URL may hold a password, a key opens everything, and a phone is somebody's."""
+    match name, value:
+        case _, SecretStr():
+            return "set, and not shown"
+        case "database" | "key_database" | "vector_index", str():
+            return _without_password(value)
+        case "godfather_phone", str():
+            return masked(value)
+        case "trusted_callers", frozenset():
+            return f"{len(value)} of them"
+        case "archive_days" | "session_timeout" | "interrupt_timeout" | "burst" | "sweep_every", None:
+            return "never"
+        case _, timedelta():
+            return told(value)
+        case _, frozenset() | tuple():
+            return ", ".join(sorted(map(str, value))) or "none"
+        case _, dict():
+            return ", ".join(f"{key}={each}" for key, each in value.items())
+    return "none" if value is None else str(value)
+
+
+def _without_password(url: str) -> str:
+    try:
+        return make_url(url).render_as_string(hide_password=True)
+    except (ArgumentError, ValueError):
+        scheme, found, rest = url.partition("://")
+        return f"{scheme}://…@{rest.rpartition('@')[2]}" if found and "@" in rest else url

@@ -1,0 +1,136 @@
+"""`langmem instructions`: the standing instructions of one person."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmem_plugin.cli.asking import Yes, confirm
+from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
+from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
+from langmem_plugin.cli.whose import Whose, owner_of
+from langmem_plugin.memory.instructions import Instruction
+from langmem_plugin.memory.owners_by_id import owners_of_instruction
+
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
+
+app = typer.Typer(no_args_is_help=True, help="What one person wants done from now on.")
+_Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
+_Id = Annotated[str, typer.Argument(help="the instruction's id, as `langmem instructions list` shows it")]
+
+
+@app.command("list")
+def list_instructions(
+    phone: _Phone,
+    *,
+    every: Annotated[bool, typer.Option("--all", help="also what is switched off or over")] = False,
+    reveal: Reveal = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Those in force, the highest priority first."""
+    with memory_of(database, config, embeds=False) as memory:
+        note_read(memory.saver, subject="instructions", owner=phone)
+        found = memory.instructions.list_instructions(memory.people.resolve(phone), active_only=not every)
+    if as_json:
+        print_json({"instructions": [_document(each, reveal=reveal) for each in found]})
+        return
+    print_table(
+        ("id", "text", "if", "priority", "state"),
+        [(each.id, each.text, each.condition, each.priority, _state(each)) for each in found],
+        folded=("text", "if"),
+    )
+
+
+@app.command()
+def add(
+    phone: _Phone,
+    text: Annotated[str, typer.Argument(help='such as "never use emojis", or "if it rains then say so"')],
+    *,
+    condition: Annotated[str | None, typer.Option("--if", help="when it applies; default: always")] = None,
+    priority: Annotated[int, typer.Option(min=1, max=10, help="10 goes before all others")] = 1,
+    reveal: Reveal = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Add one, for all of this person's replies."""
+    with memory_of(database, config, embeds=False) as memory:
+        owner = memory.people.resolve(phone)
+        made = memory.instructions.add(owner, text, condition=condition, priority=priority)
+    _tell(made, "is in force", reveal=reveal, as_json=as_json)
+
+
+@app.command("switch-off")
+def switch_off(
+    instruction_id: _Id,
+    *,
+    phone: Whose = None,
+    reveal: Reveal = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Keep it, and follow it no more."""
+    with memory_of(database, config, embeds=False) as memory:
+        changed = memory.instructions.update(_owner(memory, instruction_id, phone), instruction_id, active=False)
+    _tell(changed, "is switched off", reveal=reveal, as_json=as_json)
+
+
+@app.command("switch-on")
+def switch_on(
+    instruction_id: _Id,
+    *,
+    phone: Whose = None,
+    reveal: Reveal = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Follow again what was switched off."""
+    with memory_of(database, config, embeds=False) as memory:
+        changed = memory.instructions.update(_owner(memory, instruction_id, phone), instruction_id, active=True)
+    _tell(changed, "is in force", reveal=reveal, as_json=as_json)
+
+
+@app.command()
+def remove(
+    instruction_id: _Id,
+    *,
+    phone: Whose = None,
+    yes: Yes = False,
+    reveal: Reveal = False,
+    as_json: Json = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Delete one for good."""
+    with memory_of(database, config, embeds=False) as memory:
+        owner = _owner(memory, instruction_id, phone)
+        confirm(f"Delete instruction {instruction_id} for good?", yes=yes)
+        removed = memory.instructions.remove(owner, instruction_id)
+    _tell(removed, "is deleted", reveal=reveal, as_json=as_json)
+
+
+def _owner(memory: "PhoneMemory", instruction_id: str, phone: str | None) -> str:
+    owner = owner_of(memory, "instruction", instruction_id, phone, owners_of_instruction)
+    note_read(memory.saver, subject=instruction_id, owner=owner)
+    return owner
+
+
+def _state(instruction: Instruction) -> str:
+    if not instruction.active:
+        return "off"
+    return "on" if instruction.expires_at is None else f"until {day(instruction.expires_at)}"
+
+
+def _tell(instruction: Instruction, what: str, *, reveal: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({"instruction": _document(instruction, reveal=reveal)})
+    else:
+        say(f"{instruction.id} {what}: {instruction.text}")
+
+
+def _document(instruction: Instruction, *, reveal: bool) -> dict[str, Any]:
+    return instruction.model_dump() | {"owner": shown(instruction.owner, reveal=reveal)}

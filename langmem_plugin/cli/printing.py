@@ -1,0 +1,78 @@
+"""What a command prints: a table that fits a terminal, whole lines for a pipe, or one JSON document."""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from langmem_plugin.identifiers import masked
+from langmem_plugin.terminal import visible
+
+Json = Annotated[bool, typer.Option("--json", help="print one JSON document, for programs")]
+Reveal = Annotated[bool, typer.Option("--reveal", help="show phones and other identifiers whole")]
+
+_NARROW = 8  # characters that a folded column keeps
+
+
+def print_json(document: Mapping[str, Any]) -> None:
+    """Instants in ISO 8601; what would steer a terminal is escaped, as JSON reads it back."""
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") == "utf8"
+    text = json.dumps(document, default=_plain, ensure_ascii=not is_unicode, indent=1)
+    sys.stdout.write(f"{visible(text)}\n")
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]], *, folded: Sequence[str] = ("text",)) -> None:
+    """On a terminal the `folded` columns give way, and every other is whole. In a pipe a row is one line, its cells
+    parted by tabs, and nothing is cut.
+    """
+    cells = [[_cell(each) for each in row] for row in rows]
+    console = Console()
+    if not console.is_terminal:
+        for line in (columns, *cells):
+            sys.stdout.write("\t".join(" ".join(cell.split()) for cell in line) + "\n")
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), header_style="bold")
+    for name in columns:
+        if name in folded:
+            table.add_column(name, overflow="fold", min_width=min(_NARROW, console.width // 2))
+        else:
+            table.add_column(name, no_wrap=True)
+    for line in cells:
+        table.add_row(*map(Text, line))
+    console.print(table)
+
+
+def say(*lines: str) -> None:
+    for line in lines:
+        typer.echo(visible(line))
+
+
+def shown(key: str, *, reveal: bool) -> str:
+    """A person's key, or enough of it to tell two apart."""
+    return key if reveal else masked(key)
+
+
+def minute(instant: datetime | None) -> str:
+    return instant.strftime("%Y-%m-%d %H:%M") if instant else ""
+
+
+def day(instant: datetime | None) -> str:
+    return instant.strftime("%Y-%m-%d") if instant else ""
+
+
+def _cell(value: object) -> str:
+    return visible("" if value is None else minute(value) if isinstance(value, datetime) else str(value))
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, (tuple, set, frozenset)):
+        return list(value)
+    return str(value)

@@ -1,0 +1,36 @@
+"""Whose a thing is that an operator names: by an id alone, or by an id and a phone."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+from sqlalchemy import Connection
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.identifiers import ScopeKey, masked
+
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
+
+Whose = Annotated[str | None, typer.Option("--phone", help="whose it is, where several people have this id")]
+
+
+def owner_of(
+    memory: "PhoneMemory",
+    kind: Literal["memory", "instruction"],
+    its_id: str,
+    phone: str | None,
+    owners: Callable[[Connection, str], list[str]],
+) -> str:
+    """The key of the person who has it. Raises InvalidInput where nobody has, or it is not clear who is meant."""
+    with memory.database.read() as connection:
+        found = [each for each in owners(connection, its_id) if not isinstance(each, ScopeKey)]
+    if phone is not None:
+        person = memory.people.resolve(phone)
+        found = [each for each in found if each == person]
+    if not found:
+        kinds = "memories" if kind == "memory" else "instructions"
+        raise InvalidInput(f"there is no {kind} {its_id}: `langmem {kinds} list PHONE` shows their ids")
+    if len(found) > 1:
+        raise InvalidInput(f"{' and '.join(map(masked, found))} have this id: say whose it is by --phone")
+    return found[0]
