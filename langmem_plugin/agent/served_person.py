@@ -52,9 +52,9 @@ class ServedPerson:
             log.warning("owner.not_read", exc_info=True)
             return
         if noted != thread:
-            whose = "of several people" if noted is None else f"of {masked(noted)}"
+            whose = "several" if noted is None else masked(noted)
             raise InvalidInput(
-                f"earlier runs of this conversation were {whose}, and this one names nobody: say again whom it serves,"
+                f"earlier runs of this conversation served {whose}, and this one names nobody: say again whom it serves,"
                 ' for instance by context={"phone": …}, or begin another thread'
             )
 
