@@ -54,7 +54,7 @@ class ServedPerson:
         if noted != thread:
             whose = "several" if noted is None else masked(noted)
             raise InvalidInput(
-                f"earlier runs of this conversation served {whose}, and this one names nobody: say again whom it serves,"
+                f"earlier runs of this conversation served {whose}, and this one names nobody: say whom it serves,"
                 ' for instance by context={"phone": …}, or begin another thread'
             )
 

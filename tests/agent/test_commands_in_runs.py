@@ -119,5 +119,5 @@ def test_a_run_that_names_nobody_in_a_conversation_of_somebody_is_told_so(memory
     assert "50123" not in str(refused.value)
     assert text("still me", thread=thread, langmem_phone=ERIN) == "from the model"
     text("now it is me", thread=thread, langmem_phone=JASON)
-    with pytest.raises(InvalidInput, match="of several people"):
+    with pytest.raises(InvalidInput, match="served several"):
         text("and who is this?", thread=thread)

@@ -122,7 +122,7 @@ def test_who_may_speak_for_people_names_the_person_or_nobody_but_the_thread(told
     config = {"configurable": {"thread_id": SERVER_THREAD} | user}
     assert told(config).startswith(f"{SERVER_THREAD}: ")
     assert told(config, {"phone": "050-123-4567"}).startswith(f"{ANNA}: ")
-    with pytest.raises(InvalidInput, match="of …567, and this one names nobody"):
+    with pytest.raises(InvalidInput, match="served …567, and this one names nobody"):
         told(config)
 
 
