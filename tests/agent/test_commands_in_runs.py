@@ -114,7 +114,7 @@ def test_a_run_that_names_nobody_in_a_conversation_of_somebody_is_told_so(memory
     thread = str(uuid.uuid4())
     assert text("good morning", thread=thread) == "from the model"  # of nobody so far
     text("good morning", thread=thread, langmem_phone=ERIN)
-    with pytest.raises(InvalidInput, match=r"of …567, and this one names nobody") as refused:
+    with pytest.raises(InvalidInput, match=r"served …567, and this one names nobody") as refused:
         text("what do you know about me?", thread=thread)
     assert "50123" not in str(refused.value)
     assert text("still me", thread=thread, langmem_phone=ERIN) == "from the model"
