@@ -28,15 +28,14 @@ chat: $(VENV)/installed  ## text the assistant yourself
 dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
-# `make test COVERAGE='--cov --cov-report='` also demands that 92 % of the lines are run.
-COVERAGE :=
 # Each of the two takes over half of what the other has left; what is compiled is kept for the next run.
 TWO := --numprocesses 2 --dist worksteal
 FAST := $(TWO) -m "not slow and not postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed-dev  ## all the tests, on both engines
-	$(BIN)/python -m pytest $(TWO) $(COVERAGE)
+	$(BIN)/python -m pytest $(FAST)
+	$(BIN)/python -m pytest $(TWO) -m "slow or postgresql"
 
 quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: about two minutes
 	$(BIN)/python -m pytest $(FAST)
