@@ -128,7 +128,7 @@ def test_a_run_that_leaves_the_phone_out_later_is_told_so(client):
     erin = Thread(client, "family_assistant")
     erin("what's on our calendar this week?")
     asked = {"messages": [{"role": "user", "content": "show my grocery list"}]}
-    with pytest.raises(Exception, match=f"of …{erin.phone[-3:]}, and this one names nobody") as refused:
+    with pytest.raises(Exception, match=f"served …{erin.phone[-3:]}, and this one names nobody") as refused:
         client.runs.wait(erin.id, "family_assistant", input=asked)
     assert erin.phone[1:] not in str(refused.value)
     assert erin("show my grocery list") == "The grocery list is empty."
