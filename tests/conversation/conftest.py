@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from langmem_plugin import ConversationSaver
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_table import secret
 from langmem_plugin.database.schema import metadata
 
 settings.register_profile(
@@ -52,7 +53,8 @@ def database_url(request, tmp_path):
     shared = request.getfixturevalue("shared_postgresql")
     with shared.write() as connection:
         for table in reversed(metadata.sorted_tables):
-            connection.execute(table.delete())
+            if table is not secret:  # made with the database
+                connection.execute(table.delete())
     return shared.url.render_as_string(hide_password=False)
 
 

@@ -134,6 +134,8 @@ def without_later_revisions(engine):
         connection.execute(text("ALTER TABLE langmem_media DROP COLUMN payload"))
         for column in ("slot", "quote", "said_at", "valid_from", "valid_to", "doubted_at", "asked_at"):
             connection.execute(text(f"ALTER TABLE langmem_memory DROP COLUMN {column}"))
+        for table in ("memory", "standing_instruction", "history_message"):
+            connection.execute(text(f"ALTER TABLE langmem_{table} DROP COLUMN sealed"))
         connection.execute(text("UPDATE langmem_version SET version_num = '0006'"))
 
 
