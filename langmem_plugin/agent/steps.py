@@ -77,7 +77,9 @@ class Place:
         async def run() -> _Result:
             return await awaitable
 
-        return asyncio.get_running_loop().create_task(run(), context=self.context)
+        # Within another coroutine, one that is cancelled before it began would never be awaited.
+        begun = awaitable if inspect.iscoroutine(awaitable) else run()
+        return asyncio.get_running_loop().create_task(begun, context=self.context)
 
     async def _to_its_end(self, future: asyncio.Future[_Result]) -> _Result:
         while not future.done():
