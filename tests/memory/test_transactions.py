@@ -132,6 +132,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "update": lambda: memory.update(ANNA, ids["note 0 about the garden"], text="note 6 about the garden"),
             "forget": lambda: memory.forget(ANNA, ids["note 2 about the garden"]),
             "restore": lambda: memory.restore(ANNA, ids["note 2 about the garden"]),
+            "take_in": lambda: memory.take_in("+972507654321", memory.list_memories(ANNA, limit=1)),
             "take_back": lambda: memory.take_back(ANNA, memory.forget(ANNA, ids["note 2 about the garden"]).id),
             "large_owners": memory.large_owners,
             "create_memory": lambda: memory.create_memory("s1", "an entry", owner=ANNA),
@@ -157,6 +158,8 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "follow": lambda: history.follow(ANNA, "s2", [], lambda _: True),
             "search": lambda: history.search(ANNA, "what about the garden?"),
             "count": lambda: history.count(ANNA),
+            "ids_there": lambda: history.ids_there(ANNA, ["m1"]),
+            "forget_cached": lambda: history.forget_cached(ANNA),
             "remove_sessions": lambda: history.remove_sessions(ANNA, ["s1"]),
         },
         KeyValueMemory: {
@@ -170,6 +173,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
         StandingInstructions: {
             "add": lambda: ids.update(brief=instructions.add(ANNA, "Be brief").id),
             "take": lambda: instructions.take(ANNA, "Be polite"),
+            "take_in": lambda: instructions.take_in("+972507654321", instructions.list_instructions(ANNA)[0]),
             "conflicts": lambda: instructions.conflicts(ANNA),
             "get": lambda: instructions.get(ANNA, ids["brief"]),
             "list_instructions": lambda: instructions.list_instructions(ANNA),
@@ -184,7 +188,14 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "last_told": lambda: reply_memory.last_told(ANNA, "client", []),
         },
     }
-    within = {"note_used", "in_force", "note_use", "applicable"}  # take the caller's transaction, or none
+    within = {
+        "note_used",
+        "in_force",
+        "note_use",
+        "applicable",
+        "of_no_session_here",
+        "all_of",
+    }  # take the caller's transaction, or none
     for kind, its_verbs in verbs.items():
         shown = memory if kind is MemoryService else kind  # which has verbs of its parts
         public = {name for name, _ in inspect.getmembers(shown, inspect.isroutine) if not name.startswith("_")}

@@ -1,6 +1,7 @@
 """Whoever began before an erasure writes nothing after it: a run, a fact on its way, a worker, an indexer."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -122,6 +123,8 @@ def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
     with ThreadPoolExecutor() as pool:
         running = pool.submit(theirs.reply, graph, ANNA, "remember my cat", message_id="1", raise_errors=True)
         assert begun.wait(60)
+        while "langmem_checkpoint" not in rows(memory, [ANNA]):  # it is written beside the node
+            time.sleep(0.01)
         with memory.database.write() as connection:
             connection.execute(delete(turn))
         memory.erase(ANNA, now=now)
