@@ -53,7 +53,7 @@ def test_a_server_of_ones_own_needs_no_key_and_no_provider(monkeypatch):
     ("name", "told"),
     [
         ("openai:gpt-5-mini", "OPENAI_API_KEY"),
-        ("anthropic:claude-sonnet-4-5", "langchain-anthropic"),
+        ("cohere:command-r", "langchain-cohere"),
         ("nonsense", "nonsense"),
     ],
 )

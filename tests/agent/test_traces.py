@@ -17,7 +17,7 @@ from tests.agent.traced_run import ERIN, JASON
 
 pytestmark = [pytest.mark.spec("P-9"), pytest.mark.slow]
 
-OUR_NODES = {"recall", "write", "MemoryMiddleware.before_agent", "MemoryMiddleware.after_agent"}
+OUR_NODES = {"recall", "write", "PhoneMemoryMiddleware.before_agent", "PhoneMemoryMiddleware.after_agent"}
 SECRETS = ("KEPT-SECRET", "SAID-SECRET", "Blue boat")
 
 
