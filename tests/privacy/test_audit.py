@@ -86,7 +86,7 @@ def test_an_entry_holds_no_contents_and_nobody(memory, file):
     memory.reply(graph_of(memory), ANNA, "a secret thing", message_id="1")
     memory.audit.settle()
     lines = file.read_text()
-    for each in (ANNA, ANNA[1:], "4567", FACTS[ANNA][0], "peanuts", "secret thing"):
+    for each in (ANNA, ANNA[1:], FACTS[ANNA][0], "peanuts", "secret thing"):
         assert each not in lines
     entries = [json.loads(line) for line in lines.splitlines()]
     assert {each["owner"] for each in entries} == {entries[0]["owner"]}
