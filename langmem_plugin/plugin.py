@@ -93,6 +93,8 @@ from langmem_plugin.writing.provenance import Provenance, Why
 from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
 
 if TYPE_CHECKING:
+    from fastapi import FastAPI
+
     from langmem_plugin.store.memory_files import MemoryFiles
 
 
@@ -441,6 +443,16 @@ class PhoneMemory:
         context = self._context
         run = RunWriting(self.service, self.saver, context.person, self.consent)
         return MemoryFiles(self.service, run, in_thread=context.in_thread)
+
+    def app(self, *, graph: Graph | None = None) -> "FastAPI":
+        """An ASGI application, to run or to mount into another: the HTTP API, people's pages, the operator's console.
+
+        `graph` answers `POST /api/chat`. Raises ImportError without the extra `web`, ConfigurationError where the
+        memory is switched off.
+        """
+        from langmem_plugin.web.app import web_app  # noqa: PLC0415 - of the extra `web`
+
+        return web_app(self, graph=graph)
 
     def key_value(self, phone: str | int) -> KeyValueMemory:
         """What a person keeps under keys: ordinary memories too, which recall and search find."""

@@ -49,7 +49,10 @@ access_token = Table(  # by which a program reaches what is one person's; what w
     "langmem_access_token",
     metadata,
     Column("token_id", Name, primary_key=True),
-    Column("identifier", Owner, nullable=False),  # of the person, as it was given: links and merges are followed
+    Column("kind", Name, nullable=False, server_default="person"),  # see AccessTokens
+    Column("opened_by", Name),  # the operator's token that let a browser in: who takes it back shuts them out
+    # Of the person, as it was given: links and merges are followed. Empty for an operator, who serves everybody.
+    Column("identifier", Owner, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("created_at", Instant, nullable=False),
     Column("expires_at", Instant, nullable=False),

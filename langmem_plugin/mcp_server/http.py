@@ -61,7 +61,8 @@ def refuse_open_door(memory: PhoneMemory, host: str) -> None:
     """Raises ConfigurationError where `host` is beyond loopback and nobody has a token yet."""
     if is_loopback(host):
         return
-    if not AccessTokens(memory.database, now=memory.service.now).listed():
+    tokens = AccessTokens(memory.database, now=memory.service.now).listed()
+    if not any(each.kind == "person" for each in tokens):
         raise ConfigurationError(
             f"{host} is reached from other machines, and nobody has a token: make one with `langmem token new PHONE` "
             "first, or leave out --host"
@@ -75,7 +76,7 @@ class _Verifier:
         self._tokens = tokens
 
     async def verify_token(self, token: str) -> AccessToken | None:
-        access = await to_thread.run_sync(self._tokens.access_by, token)
+        access = await to_thread.run_sync(self._tokens.access_by, token, "person")
         if access is None:
             log.warning("mcp.token_refused")
             return None

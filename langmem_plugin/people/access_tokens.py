@@ -1,4 +1,4 @@
-"""Tokens by which a program reaches the memory of one person, until they expire or are taken back."""
+"""Tokens that open a door: one person's memory to a program, their own page to them, everybody's to an operator."""
 
 import hashlib
 import hmac
@@ -7,8 +7,9 @@ import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import Connection, Row, delete, insert, or_, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.people_tables import access_token as table
@@ -19,15 +20,27 @@ from langmem_plugin.people import links
 
 log = event_log(__name__)
 
+Kind = Literal[
+    "person",  # a program's, for one person's memory
+    "operator",  # a program's or an operator's, for everybody's
+    "link",  # texted to a person: it lets a browser in once
+    "page",  # the cookie of a browser that a link let in
+    "console",  # the cookie of a browser that an operator's token let in
+]
+
 VALID_FOR, LONGEST = timedelta(days=90), timedelta(days=3650)
+LINK_FOR, PAGE_FOR, CONSOLE_FOR = timedelta(minutes=15), timedelta(minutes=30), timedelta(hours=8)
 _FORM = re.compile(r"langmem_(?P<token_id>[0-9a-f]{12})_(?P<secret>[0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
 class Access:
-    """Whose memory one token opens; `identifier` is as it was given, and its links are followed at each use."""
+    """What one token opens. `identifier` is as it was given, and its links are followed at each use; "" for an
+    operator, who serves everybody.
+    """
 
     token_id: str
+    kind: Kind
     identifier: str
     created_at: datetime
     expires_at: datetime
@@ -51,39 +64,34 @@ class AccessTokens:
         self._now = now
 
     def new(self, who: str | int, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
-        """The token, which is told this once: only a digest of its 256 random bits is stored."""
-        if not timedelta(0) < valid_for <= LONGEST:
-            raise InvalidInput(f"a token is valid for 1 to {LONGEST.days} days: {valid_for.days} is not among them")
-        now = self._now()
-        access = Access(secrets.token_hex(6), normalised(who, self._region), now, now + valid_for)
-        secret = secrets.token_hex(32)
-        with self._database.write() as connection:
-            connection.execute(delete(table).where(table.c.expires_at <= now))
-            connection.execute(
-                insert(table).values(
-                    token_id=access.token_id,
-                    identifier=access.identifier,
-                    digest=_digest(secret),
-                    created_at=access.created_at,
-                    expires_at=access.expires_at,
-                )
-            )
-        log.info("token.made", extra={"token": access.token_id, "phone": masked(access.identifier)})
-        return f"langmem_{access.token_id}_{secret}", access
+        """A program's token for one person, told this once: only a digest of its 256 random bits is stored."""
+        return self._made("person", normalised(who, self._region), _checked(valid_for))
 
-    def access_by(self, token: str) -> Access | None:
-        """What a token opens; None for one that is wrong, has expired or was taken back."""
-        form = _FORM.fullmatch(token)
-        if form is None:
-            return None
+    def new_operator(self, valid_for: timedelta = VALID_FOR) -> tuple[str, Access]:
+        """The same for everybody's memory."""
+        return self._made("operator", "", _checked(valid_for))
+
+    def new_link(self, who: str | int) -> tuple[str, Access]:
+        """What is texted to a person, to let them into their own page: once, within `LINK_FOR`."""
+        return self._made("link", normalised(who, self._region), LINK_FOR)
+
+    def let_in(self, token: str) -> tuple[str, Access] | None:
+        """A browser's cookie for a link, which is used up by it, or for an operator's token; None for any other."""
+        with self._database.write() as connection:
+            access = self._opened_by(connection, token)
+            if access is None or access.kind not in {"link", "operator"}:
+                return None
+            if access.kind == "operator":
+                return self._make(connection, "console", "", CONSOLE_FOR, opened_by=access.token_id)
+            if not connection.execute(delete(table).where(table.c.token_id == access.token_id)).rowcount:
+                return None  # another browser was first
+            return self._make(connection, "page", access.identifier, PAGE_FOR)
+
+    def access_by(self, token: str, *kinds: Kind) -> Access | None:
+        """What a token of one of these kinds opens; None for one that is wrong, has expired or was taken back."""
         with self._database.read() as connection:
-            row = connection.execute(select(table).where(table.c.token_id == form["token_id"])).first()
-        # Compared in the same time whatever is there, and also where there is nothing.
-        held = bytes(32) if row is None else bytes(row.digest)
-        is_right = hmac.compare_digest(_digest(form["secret"]), held)
-        if row is None or not is_right or row.expires_at <= self._now():
-            return None
-        return Access(row.token_id, row.identifier, row.created_at, row.expires_at)
+            access = self._opened_by(connection, token)
+        return access if access is not None and access.kind in kinds else None
 
     def listed(self, who: str | int | None = None) -> list[Access]:
         """Those that are valid, of one person under whatever identifier or of all, the newest first."""
@@ -93,15 +101,53 @@ class AccessTokens:
                 person = links.person_of(connection, normalised(who, self._region))
                 query = query.where(table.c.identifier.in_(links.identifiers_of(connection, person)))
             rows = connection.execute(query).all()
-        return [Access(row.token_id, row.identifier, row.created_at, row.expires_at) for row in rows]
+        return [_access(row) for row in rows]
 
     def revoke(self, token_id: str) -> None:
-        """It opens nothing from now on. Raises InvalidInput where there is no such token."""
+        """It opens nothing from now on, nor does what it opened. Raises InvalidInput where there is no such token."""
+        these = or_(table.c.token_id == token_id, table.c.opened_by == token_id)
         with self._database.write() as connection:
-            gone = connection.execute(delete(table).where(table.c.token_id == token_id)).rowcount
+            gone = connection.execute(delete(table).where(these)).rowcount
         if not gone:
             raise InvalidInput(f"there is no token {token_id!r}: `langmem token list` shows the ids of those that are")
         log.info("token.revoked", extra={"token": token_id})
+
+    def _made(self, kind: Kind, identifier: str, valid_for: timedelta) -> tuple[str, Access]:
+        with self._database.write() as connection:
+            return self._make(connection, kind, identifier, valid_for)
+
+    def _make(
+        self, connection: Connection, kind: Kind, identifier: str, valid_for: timedelta, opened_by: str | None = None
+    ) -> tuple[str, Access]:
+        now = self._now()
+        access = Access(secrets.token_hex(6), kind, identifier, now, now + valid_for)
+        secret = secrets.token_hex(32)
+        connection.execute(delete(table).where(table.c.expires_at <= now))
+        connection.execute(insert(table).values(**vars(access), digest=_digest(secret), opened_by=opened_by))
+        log.info("token.made", extra={"token": access.token_id, "kind": kind, "phone": masked(identifier)})
+        return f"langmem_{access.token_id}_{secret}", access
+
+    def _opened_by(self, connection: Connection, token: str) -> Access | None:
+        form = _FORM.fullmatch(token)
+        if form is None:
+            return None
+        row = connection.execute(select(table).where(table.c.token_id == form["token_id"])).first()
+        # Compared in the same time whatever is there, and also where there is nothing.
+        held = bytes(32) if row is None else bytes(row.digest)
+        is_right = hmac.compare_digest(_digest(form["secret"]), held)
+        if row is None or not is_right or row.expires_at <= self._now():
+            return None
+        return _access(row)
+
+
+def _checked(valid_for: timedelta) -> timedelta:
+    if not timedelta(0) < valid_for <= LONGEST:
+        raise InvalidInput(f"a token is valid for 1 to {LONGEST.days} days: {valid_for.days} is not among them")
+    return valid_for
+
+
+def _access(row: Row[tuple[Any, ...]]) -> Access:
+    return Access(row.token_id, row.kind, row.identifier, row.created_at, row.expires_at)
 
 
 def _digest(secret: str) -> bytes:

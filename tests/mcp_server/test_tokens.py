@@ -96,7 +96,7 @@ def test_only_a_digest_is_stored_and_whose_tokens_there_are_is_found_by_any_of_t
         stored = connection.exec_driver_sql("SELECT * FROM langmem_access_token").all()
     assert token[-64:] not in str(stored)
     assert bytes.fromhex(token[-64:]) not in [bytes(value) for value in stored[0] if isinstance(value, bytes)]
-    assert tokens.access_by(token) == access
+    assert tokens.access_by(token, "person") == access
 
     memory.people.link(ANNA, "telegram:4242")
     _, telegrams = tokens.new("telegram:4242")
@@ -182,7 +182,7 @@ def test_tokens_are_made_listed_and_taken_back_from_the_command_line(database_ur
     made = run("token", "new", ANNA, "--days", "3")
     token = made.stdout.strip()
     with PhoneMemory(database_url) as memory:
-        access = AccessTokens(memory.database).access_by(token)
+        access = AccessTokens(memory.database).access_by(token, "person")
     assert access.identifier == ANNA
     assert access.expires_at - access.created_at == timedelta(days=3)
     assert ANNA not in made.output

@@ -1,0 +1,68 @@
+"""Who asks: a program by the token in its header, a browser by the cookie it was given. No other way in."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from langmem_plugin.errors import NotAuthorized
+from langmem_plugin.people.access_tokens import CONSOLE_FOR, PAGE_FOR, Access, AccessTokens, Kind
+from langmem_plugin.web.served import root_of
+
+# A cookie goes to its own door only, so that a person's browser never carries an operator's to the person's page.
+PAGE, CONSOLE = "/me", "/console"
+_COOKIES: dict[str, tuple[str, Kind, timedelta]] = {
+    PAGE: ("langmem_page", "page", PAGE_FOR),
+    CONSOLE: ("langmem_console", "console", CONSOLE_FOR),
+}
+
+
+@dataclass(frozen=True)
+class Caller:
+    """`identifier` is whose memory the token opens, "" for an operator's, which opens everybody's."""
+
+    token_id: str
+    identifier: str
+
+    @property
+    def is_operator(self) -> bool:
+        return not self.identifier
+
+
+def caller_by_header(request: Request, tokens: AccessTokens) -> Caller:
+    """Of `Authorization: Bearer …`. Raises NotAuthorized."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    access = tokens.access_by(token.strip(), "person", "operator") if kind.lower() == "bearer" else None
+    if access is None:
+        raise NotAuthorized("the request has no valid token: send one as Authorization: Bearer …")
+    return _caller(access)
+
+
+def caller_by_cookie(request: Request, tokens: AccessTokens, door: str) -> Caller | None:
+    """Whose browser it is; None for one that was not let in, or too long ago."""
+    name, kind, _ = _COOKIES[door]
+    access = tokens.access_by(request.cookies.get(name, ""), kind)
+    return None if access is None else _caller(access)
+
+
+def let_in(request: Request, response: Response, token: str, door: str) -> None:
+    """The browser is known from now on; no script sees the cookie, and no other site can send it."""
+    name, _, valid_for = _COOKIES[door]
+    response.set_cookie(
+        name,
+        token,
+        max_age=int(valid_for.total_seconds()),
+        path=root_of(request) + door,
+        httponly=True,
+        samesite="strict",
+        secure=request.url.scheme == "https",
+    )
+
+
+def let_out(request: Request, response: Response, door: str) -> None:
+    response.delete_cookie(_COOKIES[door][0], path=root_of(request) + door)
+
+
+def _caller(access: Access) -> Caller:
+    return Caller(access.token_id, access.identifier)

@@ -1,0 +1,38 @@
+"""The web application of one PhoneMemory: the API, each person's own page and the operator's console, in one."""
+
+from importlib import metadata
+
+from fastapi import FastAPI
+from starlette.staticfiles import StaticFiles
+
+from langmem_plugin.agent.steps import Graph
+from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.browser_safety import BrowserSafety
+from langmem_plugin.web.look import FOLDER
+from langmem_plugin.web.served import Served
+
+
+def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
+    """An ASGI application: /api, /me and /console, to run by itself or to mount into another.
+
+    `graph` answers `POST /api/chat`. Nothing is served without a token (`langmem token`). The memory stays the
+    caller's to close. Raises ConfigurationError where the memory is switched off.
+    """
+    if not memory.settings.enable_memory_system:
+        raise ConfigurationError("the memory is switched off: there is nothing to serve")
+    tokens = AccessTokens(memory.database, region=memory.settings.default_region, now=memory.service.now)
+    served = Served(memory, tokens, graph)
+    app = FastAPI(
+        title="langmem-plugin",
+        version=metadata.version("langmem-plugin"),
+        summary="What assistants that people text remember of them.",
+        openapi_url="/api/openapi.json",
+        docs_url=None,  # its page loads scripts from another site
+        redoc_url=None,
+    )
+    app.state.served = served
+    app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
+    app.add_middleware(BrowserSafety)
+    return app

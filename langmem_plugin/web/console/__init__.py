@@ -1,0 +1,1 @@
+"""The operator's console: everybody's memories, conversations and figures."""

@@ -1,0 +1,5 @@
+"""How both pages look: templates, one style sheet, and the script that exchanges parts of a page."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parent

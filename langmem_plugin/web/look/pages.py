@@ -1,0 +1,54 @@
+"""Templates made into pages: every value is escaped, and texts are in the language of who reads them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse
+
+from langmem_plugin.people.person_settings import LanguageCode
+from langmem_plugin.web.look import FOLDER
+from langmem_plugin.web.look.languages import translations
+from langmem_plugin.web.served import root_of
+
+_RIGHT_TO_LEFT = frozenset({"he"})
+
+
+class Pages:
+    """Templates of `folder` and those that both pages share."""
+
+    def __init__(self, folder: Path) -> None:
+        self._environment = Environment(
+            loader=FileSystemLoader([folder, FOLDER / "templates"]),
+            autoescape=True,
+            undefined=StrictUndefined,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            extensions=["jinja2.ext.i18n"],
+        )
+        self._environment.policies["ext.i18n.trimmed"] = True
+
+    def page(
+        self, request: Request, name: str, *, language: LanguageCode = "en", status: int = 200, **values: Any
+    ) -> HTMLResponse:
+        """One template filled in; `values` are what it names."""
+        template = self._in(language).get_template(name)
+        root = root_of(request)
+        text = template.render(
+            language=language,
+            direction="rtl" if language in _RIGHT_TO_LEFT else "ltr",
+            look=lambda file: f"{root}/look/{file}",
+            root=root,
+            **values,
+        )
+        return HTMLResponse(text, status)
+
+    def names(self) -> Sequence[str]:
+        return self._environment.list_templates()
+
+    def _in(self, language: LanguageCode) -> Environment:
+        environment = self._environment.overlay()
+        environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+        return environment
