@@ -75,11 +75,11 @@ class AccessTokens:
         """What is texted to a person, to let them into their own page: once, within `LINK_FOR`."""
         return self._made("link", normalised(who, self._region), LINK_FOR)
 
-    def let_in(self, token: str) -> tuple[str, Access] | None:
+    def let_in(self, token: str, kind: Literal["link", "operator"]) -> tuple[str, Access] | None:
         """A browser's cookie for a link, which is used up by it, or for an operator's token; None for any other."""
         with self._database.write() as connection:
             access = self._opened_by(connection, token)
-            if access is None or access.kind not in {"link", "operator"}:
+            if access is None or access.kind != kind:
                 return None
             if access.kind == "operator":
                 return self._make(connection, "console", "", CONSOLE_FOR, opened_by=access.token_id)

@@ -1,0 +1,54 @@
+"""The console as an application of its own, mounted at /console: its pages, and what is shown when one fails."""
+
+from fastapi import FastAPI
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
+from langmem_plugin.logs import event_log
+from langmem_plugin.web.access import CONSOLE
+from langmem_plugin.web.console import signing_in
+from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.served import Served, root_of
+
+log = event_log(__name__)
+
+
+def console_app(served: Served) -> FastAPI:
+    """Every page asks for an operator by itself; this only says what a refusal looks like."""
+    shell = Shell(served)
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
+    for room in (signing_in,):
+        app.include_router(room.routes(shell))
+
+    @app.exception_handler(NotAuthorized)
+    def to_the_door(request: Request, _: Exception) -> Response:
+        address = f"{root_of(request)}{CONSOLE}/sign-in"
+        if request.headers.get("hx-request") == "true":  # a part of a page cannot be a sign-in page
+            return Response(status_code=401, headers={"hx-redirect": address})
+        return RedirectResponse(address, 303)
+
+    @app.exception_handler(LangMemError)
+    def refused(request: Request, error: LangMemError) -> Response:
+        status = _status(error)
+        log.warning("console.refused", exc_info=error, extra={"status": status})
+        return shell.page(request, "refused.html", status=status, said=str(error), down=status == _DOWN)
+
+    @app.exception_handler(HTTPException)
+    def not_there(request: Request, error: HTTPException) -> Response:
+        said = "There is no such page." if error.status_code == _MISSING else error.detail
+        return shell.page(request, "refused.html", status=error.status_code, said=said, down=False)
+
+    return app
+
+
+_DOWN, _MISSING, _CHANGED, _WRONG = 503, 404, 409, 422
+
+
+def _status(error: LangMemError) -> int:
+    if isinstance(error, StoreUnavailable):
+        return _DOWN
+    if isinstance(error, StaleMemory):
+        return _CHANGED
+    return _WRONG if isinstance(error, InvalidInput) else _MISSING if isinstance(error, LookupError) else _WRONG

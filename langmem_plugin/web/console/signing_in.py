@@ -1,0 +1,42 @@
+"""The door of the console: an operator's token once, then a cookie."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from langmem_plugin.web.access import CONSOLE, caller_by_cookie, let_in, let_out
+from langmem_plugin.web.attempts import Attempts
+from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.served import root_of
+
+
+def routes(shell: Shell) -> APIRouter:
+    router, attempts = APIRouter(), Attempts()
+
+    @router.get("/sign-in")
+    def show(request: Request) -> Response:
+        return shell.page(request, "sign_in.html", wrong=False, busy=False)
+
+    @router.post("/sign-in")
+    def sign_in(request: Request, token: Annotated[str, Form(max_length=200)] = "") -> Response:
+        if attempts.too_many(request):
+            return shell.page(request, "sign_in.html", status=429, wrong=False, busy=True)
+        entered = shell.tokens.let_in(token.strip(), "operator")
+        if entered is None:
+            attempts.failed(request)
+            return shell.page(request, "sign_in.html", status=403, wrong=True, busy=False)
+        response = RedirectResponse(f"{root_of(request)}{CONSOLE}/", 303)
+        let_in(request, response, entered[0], CONSOLE)
+        return response
+
+    @router.post("/sign-out")
+    def sign_out(request: Request) -> Response:
+        caller = caller_by_cookie(request, shell.tokens, CONSOLE)
+        if caller is not None:
+            shell.tokens.revoke(caller.token_id)
+        response = RedirectResponse(f"{root_of(request)}{CONSOLE}/sign-in", 303)
+        let_out(request, response, CONSOLE)
+        return response
+
+    return router

@@ -1,0 +1,37 @@
+"""A person's key as it stands in an address: sealed, since addresses end up in histories and access logs."""
+
+import base64
+import binascii
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from sqlalchemy import select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.audit_table import secret
+
+_PURPOSE = b"langmem console person"
+
+
+class PersonRefs:
+    """Under this database's own secret: the same for every process, and nothing to anybody without the database."""
+
+    def __init__(self, database: Database) -> None:
+        with database.read() as connection:
+            held = bytes(connection.execute(select(secret.c.value).where(secret.c.name == "audit")).scalar_one())
+        self._cipher = AESSIV(HKDF(SHA256(), 64, salt=None, info=_PURPOSE).derive(held))
+
+    def ref(self, person: str) -> str:
+        """The same for the same person, so that an address can be kept."""
+        sealed = self._cipher.encrypt(person.encode("utf-8", "surrogatepass"), [_PURPOSE])
+        return base64.urlsafe_b64encode(sealed).decode().rstrip("=")
+
+    def person(self, ref: str) -> str | None:
+        """Whose it is; None for what was not made here."""
+        try:
+            sealed = base64.urlsafe_b64decode(ref + "=" * (-len(ref) % 4))
+            return self._cipher.decrypt(sealed, [_PURPOSE]).decode("utf-8", "surrogatepass")
+        except (InvalidTag, binascii.Error, ValueError):
+            return None
