@@ -8,7 +8,7 @@ from starlette.responses import RedirectResponse, Response
 from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.web.access import CONSOLE
-from langmem_plugin.web.console import signing_in
+from langmem_plugin.web.console import people, signing_in
 from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import Served, root_of
 
@@ -19,7 +19,7 @@ def console_app(served: Served) -> FastAPI:
     """Every page asks for an operator by itself; this only says what a refusal looks like."""
     shell = Shell(served)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    for room in (signing_in,):
+    for room in (signing_in, people):
         app.include_router(room.routes(shell))
 
     @app.exception_handler(NotAuthorized)
@@ -32,7 +32,8 @@ def console_app(served: Served) -> FastAPI:
     @app.exception_handler(LangMemError)
     def refused(request: Request, error: LangMemError) -> Response:
         status = _status(error)
-        log.warning("console.refused", exc_info=error, extra={"status": status})
+        if status == _DOWN:
+            log.warning("console.unavailable", exc_info=error)
         return shell.page(request, "refused.html", status=status, said=str(error), down=status == _DOWN)
 
     @app.exception_handler(HTTPException)

@@ -1,0 +1,70 @@
+"""Everybody of whom something is stored, masked, and the frame around the pages of one person."""
+
+from dataclasses import asdict
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from starlette.responses import RedirectResponse, Response
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.people import links
+from langmem_plugin.people.everybody import everybody
+from langmem_plugin.web.access import CONSOLE
+from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.served import root_of
+
+_PAGE = 50
+
+
+def routes(shell: Shell) -> APIRouter:
+    router, memory = APIRouter(), shell.memory
+
+    @router.get("/people")
+    def list_people(request: Request, after: Annotated[str, Query(max_length=2000)] = "") -> Response:
+        shell.operator(request)
+        with memory.database.read() as connection:
+            keys = everybody(connection, after=shell.person(after) if after else "", limit=_PAGE + 1)
+            linked = {each: links.identifiers_of(connection, each)[1:] for each in keys[:_PAGE]}
+        rows = [(each, linked[each], memory.holdings(each)) for each in keys[:_PAGE]]
+        return shell.page(
+            request, "people.html", rows=rows, next=shell.refs.ref(keys[_PAGE - 1]) if len(keys) > _PAGE else None
+        )
+
+    @router.post("/people/find")
+    def find(request: Request, identifier: Annotated[str, Form(max_length=500)] = "") -> Response:
+        """Posted, so that a phone stands in no address."""
+        shell.operator(request)
+        person = memory.people.resolve(identifier) if identifier.strip() else ""
+        if not person or not memory.holdings(person).is_something:
+            raise InvalidInput("nothing is stored of anybody with this identifier")
+        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{shell.refs.ref(person)}", 303)
+
+    @router.get("/people/{ref}")
+    def show(request: Request, ref: str) -> Response:
+        shell.operator(request)
+        person = shell.person(ref)
+        shell.note(person, "person")
+        return _page(request, shell, person, reveal=False)
+
+    @router.post("/people/{ref}/reveal")
+    def reveal(request: Request, ref: str) -> Response:
+        shell.operator(request)
+        person = shell.person(ref)
+        shell.note(person, "phone")
+        return _page(request, shell, person, reveal=True)
+
+    return router
+
+
+def _page(request: Request, shell: Shell, person: str, *, reveal: bool) -> Response:
+    people = shell.memory.people
+    return shell.page(
+        request,
+        "person.html",
+        person=person,
+        reveal=reveal,
+        identifiers=people.identifiers(person),
+        time_zone=people.time_zone(person).key,
+        person_language=people.language(person),
+        stored=asdict(shell.memory.holdings(person)),
+    )
