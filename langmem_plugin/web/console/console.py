@@ -1,6 +1,7 @@
 """The console as an application of its own, mounted at /console: its pages, and what is shown when one fails."""
 
 from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -8,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.web.access import CONSOLE
-from langmem_plugin.web.console import people, signing_in
+from langmem_plugin.web.console import conversations, instructions, people, privacy, signing_in, upkeep
 from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import Served, root_of
 
@@ -19,7 +20,7 @@ def console_app(served: Served) -> FastAPI:
     """Every page asks for an operator by itself; this only says what a refusal looks like."""
     shell = Shell(served)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    for room in (signing_in, people):
+    for room in (signing_in, people, conversations, instructions, privacy, upkeep):
         app.include_router(room.routes(shell))
 
     @app.exception_handler(NotAuthorized)
@@ -35,6 +36,11 @@ def console_app(served: Served) -> FastAPI:
         if status == _DOWN:
             log.warning("console.unavailable", exc_info=error)
         return shell.page(request, "refused.html", status=status, said=str(error), down=status == _DOWN)
+
+    @app.exception_handler(RequestValidationError)
+    def unreadable(request: Request, error: RequestValidationError) -> Response:
+        fields = ", ".join(sorted({str(each["loc"][-1]) for each in error.errors()}))
+        return shell.page(request, "refused.html", status=_WRONG, said=f"Look at: {fields}.", down=False)
 
     @app.exception_handler(HTTPException)
     def not_there(request: Request, error: HTTPException) -> Response:

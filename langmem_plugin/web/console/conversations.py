@@ -1,0 +1,52 @@
+"""A person's conversations as chats: with the tools that were called, and what a "number 2" meant and why."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response
+
+from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.conversations import conversations_of, transcript
+
+_PAGE, _LINES = 30, 200
+
+
+def routes(shell: Shell) -> APIRouter:
+    router, memory = APIRouter(prefix="/people/{ref}/conversations"), shell.memory
+
+    @router.get("")
+    def list_conversations(request: Request, ref: str, page: Annotated[int, Query(ge=0, le=10_000)] = 0) -> Response:
+        shell.operator(request)
+        person = shell.person(ref)
+        shell.note(person, "sessions")
+        found = conversations_of(memory, person, limit=_PAGE + 1, offset=page * _PAGE)
+        return shell.page(
+            request,
+            "conversations.html",
+            person=person,
+            found=found[:_PAGE],
+            page=page,
+            more=len(found) > _PAGE,
+            zone=memory.people.time_zone(person),
+        )
+
+    @router.get("/{session_id}")
+    def show(
+        request: Request, ref: str, session_id: str, first: Annotated[int, Query(ge=0, le=1_000_000)] = 0
+    ) -> Response:
+        shell.operator(request)
+        person = shell.person(ref)
+        lines = transcript(memory, person, session_id, first=first, limit=_LINES)
+        shell.note(person, session_id)
+        return shell.page(
+            request,
+            "conversation.html",
+            person=person,
+            session=memory.sessions.session(session_id),
+            lines=lines,
+            first=first,
+            step=_LINES,
+            zone=memory.people.time_zone(person),
+        )
+
+    return router
