@@ -7,7 +7,7 @@ import typer
 from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Whose, owner_of
+from langmem_plugin.cli.whose import Phone, Whose, owner_of
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.owners_by_id import owners_of_instruction
 
@@ -15,13 +15,12 @@ if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
 app = typer.Typer(no_args_is_help=True, help="What one person wants done from now on.")
-_Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 _Id = Annotated[str, typer.Argument(help="the instruction's id, as `langmem instructions list` shows it")]
 
 
 @app.command("list")
 def list_instructions(
-    phone: _Phone,
+    phone: Phone,
     *,
     every: Annotated[bool, typer.Option("--all", help="also what is switched off or over")] = False,
     reveal: Reveal = False,
@@ -45,7 +44,7 @@ def list_instructions(
 
 @app.command()
 def add(
-    phone: _Phone,
+    phone: Phone,
     text: Annotated[str, typer.Argument(help='such as "never use emojis", or "if it rains then say so"')],
     *,
     condition: Annotated[str | None, typer.Option("--if", help="when it applies; default: always")] = None,
@@ -114,9 +113,7 @@ def remove(
 
 
 def _owner(memory: "PhoneMemory", instruction_id: str, phone: str | None) -> str:
-    owner = owner_of(memory, "instruction", instruction_id, phone, owners_of_instruction)
-    note_read(memory.saver, subject=instruction_id, owner=owner)
-    return owner
+    return owner_of(memory, "instruction", instruction_id, phone, owners_of_instruction)
 
 
 def _state(instruction: Instruction) -> str:
