@@ -18,7 +18,7 @@ from sqlalchemy import Connection, bindparam, delete, null, or_, select, update
 
 from langmem_plugin.conversation.config_keys import ticket_of
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
+from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
@@ -171,7 +171,7 @@ class MessageClaims:
             # Nobody is told what may be another's, and no message is answered twice.
             log.exception("answer.unreadable", extra={"phone": masked(thread)})
             return Answer("", sent=True)
-        return Answer(load(self._serde(), decompress(plain)), row[1])
+        return Answer(from_bytes(self._serde(), plain), row[1])
 
     def refuse(self, thread: str, claim: Claim) -> None:
         """Nobody waits for its answer any more: it is answered together with the next message."""
@@ -200,7 +200,7 @@ class MessageClaims:
 
         `config` is that of the turn that answers. Raises TurnLost if another has begun.
         """
-        reply = compress(*dump(self._serde(), text))
+        reply = to_bytes(self._serde(), text)
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
             for message_id in message_ids:
@@ -246,7 +246,7 @@ class MessageClaims:
             _TAKE.run_each(connection, rows)
 
     def packed(self, message: HumanMessage) -> bytes:
-        return compress(*dump(self._serde(), message))
+        return to_bytes(self._serde(), message)
 
     def unpacked(
         self, connection: Connection, thread: str, rows: Sequence[tuple[str, int, int | None, int, bytes]]
@@ -256,7 +256,7 @@ class MessageClaims:
         for message_id, _, _, attempts, payload in rows:
             try:
                 plain = INCOMING.decrypted(connection, (thread, message_id), payload)
-                found.append(Waiting(message_id, load(self._serde(), decompress(plain)), attempts))
+                found.append(Waiting(message_id, from_bytes(self._serde(), plain), attempts))
             except DamagedSession:
                 log.exception("message.unreadable")
         return found
