@@ -69,6 +69,7 @@ from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
+from langmem_plugin.operation_timing import timing
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
@@ -480,7 +481,10 @@ class PhoneMemory:
 
         With `query`, by what that finds it. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory.
         """
-        return self._provenance.why(self.people.resolve(phone), memory_id, query=query)
+        owner = self.people.resolve(phone)
+        why = self._provenance.why(owner, memory_id, query=query)
+        self.service.note_viewed(owner, [memory_id])
+        return why
 
     def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
         """What is known of a person's memories, in numbers; without one of everybody's, and then without any text.
@@ -649,14 +653,14 @@ class PhoneMemory:
         if self.settings.enable_memory_system:
             self._wiring.check_once(graph)
         region = self.settings.default_region
-        with waiting_once():
+        with waiting_once(), timing(self.database.operations, "reply") as call:
             source = normalised(who, region)
             owner = self.people.known_as(source)
             hosts = self.settings.picture_hosts
             message = incoming_message(
                 owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
             )
-            return (yield from self._channel.reply(graph, message, Manner.of(delivery)))
+            return (yield from self._channel.reply(graph, message, Manner.of(delivery), call))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:
         def serde() -> SerializerProtocol:

@@ -24,9 +24,9 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from langmem_plugin import environment
 from langmem_plugin.durations import duration, none_if_never
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.operation_timing import Operation
 
 Role = Literal["client", "godfather"]
-Timed = Literal["inject", "search", "store", "change", "forget", "extract", "index", "reply", "export", "erase"]
 
 
 SESSION_TIMEOUT, INTERRUPT_TIMEOUT = timedelta(minutes=30), timedelta(hours=24)
@@ -38,7 +38,7 @@ ERASE_AFTER = timedelta(days=30)
 EXTRACT_AFTER = timedelta(minutes=2)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
-_THRESHOLDS: dict[Timed, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
+_THRESHOLDS: dict[Operation, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 _Duration = Annotated[timedelta, BeforeValidator(duration)]
@@ -182,7 +182,7 @@ class Settings(BaseSettings):
     ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
     metrics: bool = True
-    thresholds_ms: dict[Timed, _Milliseconds] = _THRESHOLDS
+    thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
     least_success: float = Field(default=0.95, ge=0, le=1)
     alert_url: Annotated[str | None, AfterValidator(_may_be_posted_to)] = None
 
