@@ -57,10 +57,11 @@ def _zone_that_exists(name: str) -> str:
     return name
 
 
-def _may_be_posted_to(url: str | None) -> str | None:
+def _may_be_posted_to(url: SecretStr | None) -> SecretStr | None:
     if url is None:
         return None
-    parts = urlsplit(url)
+    parts = urlsplit(url.get_secret_value())
+    _ = parts.port  # raises ValueError for none
     if parts.scheme == "https" and parts.hostname:
         return url
     if parts.scheme == "http" and parts.hostname and _is_this_machine(parts.hostname):
@@ -184,7 +185,7 @@ class Settings(BaseSettings):
     metrics: bool = True
     thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
     least_success: float = Field(default=0.95, ge=0, le=1)
-    alert_url: Annotated[str | None, AfterValidator(_may_be_posted_to)] = None
+    alert_url: Annotated[SecretStr | None, AfterValidator(_may_be_posted_to)] = None
 
     def __init__(self, **values: Any) -> None:
         try:

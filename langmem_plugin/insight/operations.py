@@ -73,6 +73,7 @@ class OperationFlusher:
     def _begin(self) -> None:
         self._noted, self._closing = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
+        self._is_down = False
         weakref.finalize(self, _end, self._noted, self._closing).atexit = False
 
     def flush(self) -> None:
@@ -90,11 +91,12 @@ class OperationFlusher:
             raise
 
     def close(self) -> None:
-        """Stores the last figures, unless the database cannot be reached."""
+        """Stores the last figures, unless the database could not be reached just now."""
         _end(self._noted, self._closing)
         if self._thread is not None and self._thread.is_alive():
             self._thread.join(_CLOSING_SECONDS)
-        self._try()
+        if not self._is_down:  # else it would be waited for once more
+            self._try()
 
     def _wake(self) -> None:
         if self._thread is None and not self._closing.is_set():
@@ -108,11 +110,16 @@ class OperationFlusher:
         self._noted.set()
 
     def _try(self) -> bool:
+        """Whether all is stored. That it cannot be is said once."""
         try:
             self.flush()
         except StoreUnavailable:
-            log.warning("operations.not_stored", exc_info=True)
+            if not self._is_down:
+                log.warning("operations.not_stored", exc_info=True)
+            self._is_down = True
+            self._noted.set()  # nobody says again that there is something
             return False
+        self._is_down = False
         return True
 
     def _turn(self) -> None:
