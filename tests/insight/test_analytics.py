@@ -5,6 +5,7 @@ import json
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.models import FACT_TYPES
@@ -169,3 +170,57 @@ def test_encrypted_categories_are_told_to_their_owner_alone(database_url, clock,
         analytics = MemoryAnalytics(service, lambda _: clock().tzinfo)
         assert {each.name: each.count for each in analytics.of(ERIN).categories} == {"griselda": 1}
         assert {each.name: each.count for each in analytics.of(None).categories} == {"encrypted": 1}
+
+
+@pytest.mark.spec("A-2")
+def test_what_a_clock_that_ran_ahead_has_stored_counts_as_of_today(memory, clock):
+    clock.forward(days=3)
+    memory.service.remember(ERIN, "Erin lives in Haifa")
+    clock.forward(days=-3)
+    found = memory.analytics(ERIN, days=2)
+    assert [each.new for each in found.growth] == [0, 1]
+    assert found.growth[-1].cumulative == found.summary.total_memories
+
+
+@pytest.mark.spec("A-2")
+@pytest.mark.parametrize("phone", ["+972501234567", "+9779812345678", "+14155550123", "+61491570006"])
+def test_each_memory_is_on_one_day_of_any_calendar(memory, clock, phone):
+    with memory.database.write() as connection:
+        vector = memory.service.embedder.texts(["x"])[0]
+        drafts = [
+            (
+                memory.service.repository.draft(
+                    phone, "x", {"created_at": clock() - timedelta(minutes=37 * each)}, now=clock()
+                ),
+                vector,
+            )
+            for each in range(200)
+        ]
+        memory.service.repository.insert(connection, phone, drafts)
+    zone = memory._person_settings.time_zone(phone)
+    days = [draft.created_at.astimezone(zone).date() for draft, _ in drafts]
+    growth = memory.analytics(phone, days=10).growth
+    assert {each.date: each.new for each in growth if each.new} == {each: days.count(each) for each in days}
+
+
+@pytest.mark.spec("A-2")
+def test_damaged_rows_are_counted_and_break_nothing(tmp_path, migrated_file, clock, offline_model):
+    import shutil
+
+    from langmem_plugin import PhoneMemory
+    from tests.insight.conftest import QUIET
+
+    file = shutil.copy(migrated_file, tmp_path / "langmem.db")
+    with PhoneMemory(f"sqlite:///{file}", settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        made = memory.service.remember(ERIN, "Erin lives in Haifa", category="place")
+        memory.service.remember(ERIN, "Erin is allergic to peanuts")
+        memory.service.note_access(ERIN, {made.id: 0.9}, "cited")
+        with memory.database.write() as connection:
+            damage = "UPDATE langmem_memory SET category = CAST(x'70ff' AS TEXT), text = 'other', created_at = 'soon' WHERE memory_id = :id"
+            connection.execute(text(damage), {"id": made.id})
+        found = memory.analytics(ERIN)
+        assert found.summary.total_memories == 2
+        assert {each.name for each in found.categories} == {"p?", "uncategorized"}
+        assert [each.text for each in found.most_used] == [None]
+        json.dumps(found.to_dict()).encode()
+        assert memory.recommendations(ERIN) == []

@@ -135,6 +135,26 @@ def test_what_several_processes_noted_adds_up(opened, clock):
     assert _rows(one) == 2  # a row for each minute
 
 
+@pytest.mark.spec("A-3", "A-5")
+def test_of_those_that_store_at_once_nothing_is_lost(opened):
+    memories = [opened(), opened()]
+
+    def work(memory):
+        for taken in range(15):
+            _noted(memory, "search", taken)
+            _noted(memory, "store", taken)
+            memory._insight._flusher._turn()
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in memories for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    for each in memories:
+        each._insight._flusher.flush()
+    assert {name: each.count for name, each in _figures(memories[0]).items()} == {"search": 60, "store": 60}
+
+
 @pytest.mark.spec("A-3")
 def test_figures_are_of_the_hours_asked_for_and_go_after_seven_days(memory, clock):
     _noted(memory, "search", 10)
@@ -190,12 +210,15 @@ def test_nothing_is_counted_where_it_is_switched_off(opened, clock):
 
 
 @pytest.mark.spec("A-3", "A-5")
-def test_a_forked_child_begins_with_nothing(memory):
+def test_a_forked_child_begins_with_nothing_and_counts_its_own(memory):
     _noted(memory, "search", 10)
     if (pid := os.fork()) == 0:
-        os._exit(len(memory.database.operations.take()))
+        held = memory.database.operations.take()
+        _noted(memory, "store", 10)
+        memory._insight.close()
+        os._exit(len(held))
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert [each.count for each in memory.performance()] == [1]
+    assert {name: each.count for name, each in _figures(memory).items()} == {"search": 1, "store": 1}
 
 
 @pytest.mark.spec("A-3")
