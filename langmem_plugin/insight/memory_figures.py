@@ -10,7 +10,6 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
-    Select,
     and_,
     case,
     func,
@@ -107,8 +106,9 @@ def by(
 ) -> Counter[str]:
     """How many memories have each value of a column."""
     those = of(owner) if forgotten else kept(owner)
-    counted: Select[Any] = select(column, func.count()).where(those).group_by(column)
-    return Counter({row[0]: row[1] for row in all_rows(connection, counted)})
+    wanted: list[ColumnElement[Any]] = [column, func.count()]
+    rows = all_rows(connection, select(*wanted).where(those).group_by(column))
+    return Counter({row[0]: row[1] for row in rows})
 
 
 def categories(connection: Connection, owner: str | None) -> Counter[str]:
