@@ -28,7 +28,7 @@ class Receiver:
     """A server on this machine that keeps what is posted to it and answers with each of `statuses` in turn."""
 
     def __init__(self, *statuses):
-        self.statuses, self.posted = list(statuses), []
+        self.statuses, self.posted, self.reached = list(statuses), [], threading.Event()
         receiver = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -40,6 +40,7 @@ class Receiver:
                 if status == 302:
                     self.send_header("Location", "/elsewhere")
                 self.end_headers()
+                receiver.reached.set()
 
             def do_GET(self):
                 raise AssertionError("a redirect was followed")
@@ -131,6 +132,18 @@ def test_an_alert_is_posted_in_numbers_alone(opened, clock):
         "calls": 20,
         "at": clock().isoformat(),
     }
+
+
+@pytest.mark.spec("A-6")
+def test_an_alert_is_raised_by_itself_some_seconds_after_the_calls(opened):
+    with Receiver() as receiver:
+        memory = opened(alert_url=SecretStr(receiver.url))
+        memory._insight._flusher.every = 0.01
+        for _ in range(25):
+            memory.database.operations.note("search", 0.3, failed=False)
+        assert receiver.reached.wait(20)
+        memory.close()
+    assert [posted["event"] for *_, posted in receiver.posted] == ["alert.raised"]
 
 
 @pytest.mark.spec("A-6")
