@@ -10,10 +10,12 @@ from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory.damaged_rows import all_rows
-from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, searched
+from langmem_plugin.memory.memory_rows import STORED, Searched, as_memory, as_values, searched
 from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.owner_changes import begin_change
 from langmem_plugin.memory.stored_vectors import reseal
+
+_NOTHING: Searched = ("", None, "", None, None)
 
 
 def spellings(connection: Connection, owner: str) -> dict[str, str]:
@@ -31,7 +33,7 @@ def spellings(connection: Connection, owner: str) -> dict[str, str]:
         names.pop(digest, None)
         rows = select(memory.c.memory_id, memory.c.sealed).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
         for row in connection.execute(rows):
-            opened = searched(encryption, owner, row.memory_id, ("", None, ""), private=True, sealed=row.sealed)
+            opened = searched(encryption, owner, row.memory_id, _NOTHING, private=True, sealed=row.sealed)
             if opened is not None:
                 names[digest] = opened[1]
     return names

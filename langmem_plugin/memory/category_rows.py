@@ -102,6 +102,15 @@ def names_under(categories: Sequence[Category], name: str) -> frozenset[str]:
     return frozenset({plain(name), *(plain(each.name) for each in categories if each.category_id in below)})
 
 
+def names_above(categories: Sequence[Category], name: str) -> list[str]:
+    """The name and those above it, as they are compared; the name alone where there is no such row."""
+    by_id = {each.category_id: each for each in categories}
+    at, found = named(categories, name), [plain(name)]
+    while at is not None and at.parent_id is not None and (at := by_id.get(at.parent_id)) is not None:
+        found.append(plain(at.name))
+    return found
+
+
 def as_values(owner: str, made: Category, encryption: Encryption) -> dict[str, Any]:
     """The columns of `made`; its words encrypted where everything is."""
     values = asdict(made) | {"owner": owner}
