@@ -82,7 +82,7 @@ class WordIndex:
     def grouped(
         self,
         groups: Iterable[Group],
-        beside: Callable[[Group], Rows] = lambda _: _NOWHERE,
+        beside: Callable[[Group], NDArray[np.bool_] | None] = lambda _: None,
         live: NDArray[np.bool_] | None = None,
     ) -> tuple[Scores, Scores, float]:
         """The same with the terms of a group counted as one word; as the second, what rows have by what stands beside
@@ -98,15 +98,18 @@ class WordIndex:
         for group in dict.fromkeys(groups):
             rows, counts = self._postings_of(group[0]) if len(group) == 1 else self._postings_of_any(group)
             labelled = beside(group)
-            if live is not None and (len(labelled) or len(group) > 1):
-                holding = int(np.count_nonzero(live[np.union1d(rows, labelled)]))
-            else:
+            if live is None or (labelled is None and len(group) == 1):
                 holding = sum(self._live[self._number[term]] for term in group if term in self._number)
-            rarity = _rarity(self._documents, min(holding, self._documents))
+            else:
+                has = np.zeros(len(scores), dtype=np.bool_) if labelled is None else labelled.copy()
+                has[rows] = True
+                holding = int(np.count_nonzero(has & live))
+            rarity = _rarity(self._documents, holding)
             ceiling += rarity * _SHORT
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
-            if len(labelled):
-                of_labels[np.setdiff1d(labelled, rows)] += rarity * _SHORT
+            if labelled is not None:
+                labelled[rows] = False
+                of_labels += np.float32(rarity * _SHORT) * labelled
         return scores, of_labels, ceiling
 
     def known(self, asked: Sequence[Sequence[str]], beside: Container[str] = ()) -> list[str]:
@@ -149,11 +152,12 @@ class WordIndex:
 
     def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
         """Of the terms together, as if they were one."""
-        found = [self._postings_of(term) for term in group]
-        rows = np.concatenate([_NOWHERE, *(rows for rows, _ in found)])
-        counts = np.concatenate([np.zeros(0, dtype=np.float32), *(counts for _, counts in found)])
-        once, place = np.unique(rows, return_inverse=True)
-        return once, np.bincount(place, counts, len(once)).astype(np.float32)
+        together = np.zeros(len(self._terms_of), dtype=np.float32)
+        for term in group:
+            rows, counts = self._postings_of(term)
+            together[rows] += counts
+        held = np.flatnonzero(together)
+        return held, together[held]
 
     def _postings_of(self, term: str) -> tuple[NDArray[np.int64], Scores]:
         number = self._number.get(term)
@@ -165,9 +169,6 @@ class WordIndex:
     def size(self) -> int:
         """Bytes held, roughly."""
         return self._postings * 10 + self._term_bytes + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80
-
-
-_NOWHERE: Rows = np.zeros(0, dtype=np.int64)
 
 
 def _rarity(documents: int, holding: int) -> float:

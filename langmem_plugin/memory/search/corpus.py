@@ -12,7 +12,7 @@ from langmem_plugin.memory.category_rows import Category, names_above, names_und
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 from langmem_plugin.memory.search.bm25 import WordIndex
-from langmem_plugin.memory.search.label_index import NO_ROWS, LabelIndex, Rows
+from langmem_plugin.memory.search.label_index import LabelIndex
 from langmem_plugin.memory.search.tokenizer import terms
 
 _NEVER = np.iinfo(np.int64).max
@@ -134,15 +134,18 @@ class Corpus:
             self._tree = tree
             self._terms_of_category = {}
 
-    def labelled(self, group: Collection[str]) -> Rows:
-        """The rows, dead ones too, that have one of the terms beside their text, in their category or above that."""
-        rows = [self.labels.rows(term) for term in group if term in self.labels]
+    def labelled(self, group: Collection[str]) -> NDArray[np.bool_] | None:
+        """One truth per row, dead ones too: whether it has one of the terms beside its text, in its category or above
+        that. None where no row has.
+        """
+        terms_there = [term for term in group if term in self.labels]
         codes = [code for name, code in self._categories.items() if not self._terms_of(name).isdisjoint(group)]
-        if codes:
-            rows.append(np.flatnonzero(np.isin(self.columns["category"], codes)))
-        if not rows:
-            return NO_ROWS
-        return np.unique(np.concatenate(rows)) if len(rows) > 1 else rows[0]
+        if not terms_there and not codes:
+            return None
+        has: NDArray[np.bool_] = np.isin(self.columns["category"], codes)
+        for term in terms_there:
+            has[self.labels.rows(term)] = True
+        return has
 
     def label_terms(self) -> Iterable[str]:
         """Every term that may be asked of `labelled`."""

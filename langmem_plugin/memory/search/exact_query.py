@@ -84,17 +84,16 @@ def matched_spans(query: str, text: str) -> list[Span]:
     return _apart(found)
 
 
-def begins_like(term: str, beginning: str) -> bool:
-    """Whether a word that begins so may have this stem. (A stem may have lost its ending, and prefixes in Hebrew.)"""
-    beginning = _bare(beginning)
-    for at in range(len(beginning)):
-        rest = beginning[at:]
-        shared = min(len(rest), len(term))
-        if shared and term[: max(shared - 1, 1)] == rest[: max(shared - 1, 1)]:
-            return True
-        if beginning[at] not in HEBREW_PREFIXES:
-            return False
-    return True
+def terms_like(terms: Iterable[str], beginning: str) -> frozenset[str]:
+    """Those of the stems that a word which begins so may have: a stem may have lost or changed its ending, and in
+    Hebrew its prefixes.
+    """
+    bare = _bare(beginning)
+    cut = len(bare) - len(bare.lstrip("".join(HEBREW_PREFIXES)))
+    rests = [bare[at:] for at in range(min(cut, len(bare) - 1) + 1)]
+    longer = tuple(rest[:-1] or rest for rest in rests)
+    shorter = {rest[:many] for rest in rests for many in range(1, len(rest))}
+    return frozenset(term for term in terms if term.startswith(longer) or (term[:-1] or term) in shorter)
 
 
 def _asked_in(phrase: str) -> tuple[_Asked, ...]:

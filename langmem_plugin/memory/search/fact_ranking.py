@@ -1,6 +1,7 @@
 """One query against one owner's corpus: which rows, in which order, and why. No I/O."""
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -15,7 +16,7 @@ from langmem_plugin.memory.models import Filter, MatchType, Mode, storable
 from langmem_plugin.memory.search import score_fusion
 from langmem_plugin.memory.search.bm25 import Group, Scores
 from langmem_plugin.memory.search.corpus import Corpus, microseconds
-from langmem_plugin.memory.search.exact_query import NOTHING_EXACT, ExactQuery, begins_like, exact_query
+from langmem_plugin.memory.search.exact_query import NOTHING_EXACT, ExactQuery, exact_query, terms_like
 from langmem_plugin.memory.search.tokenizer import asked, stems_of
 
 _AS_LIKELY_AS_NOT = 0.5
@@ -110,7 +111,7 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
         coverage = coverage + labels * np.float32(_SURE_BY_LABELS / max(ceiling, 1e-6))
     similarity = score_fusion.similarity(relevance, coverage, rows)
     if query.exact:
-        fits &= _may_hold(corpus, query.exact)
+        fits &= may_hold(corpus, query.exact)
         similarity = np.ones(rows, dtype=np.float32)
     columns = corpus.columns
     score = score_fusion.fused(spread, weighed, rows) + score_fusion.lived(
@@ -143,25 +144,25 @@ class _Labels:
         self._corpus = corpus
 
     def __contains__(self, term: object) -> bool:
-        return isinstance(term, str) and len(self._corpus.labelled((term,))) > 0
+        return isinstance(term, str) and self._corpus.labelled((term,)) is not None
 
 
-def _may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
+def may_hold(corpus: Corpus, exact: ExactQuery) -> NDArray[np.bool_]:
     """The rows that have a word for each of the phrases' words, in whatever order."""
     fits = np.ones(len(corpus.ids), dtype=np.bool_)
     for each in {each for phrase in exact.phrases for each in phrase}:
         terms = _terms_like(corpus, each.word) if each.begins else stems_of(each.word)
         if each.begins or terms:  # else it is a word that texts are not searched by
-            has = np.zeros_like(fits)
-            for rows in (corpus.labelled(terms), *(corpus.words.rows(term) for term in terms)):
-                has[rows] = True
+            labelled = corpus.labelled(terms)
+            has = np.zeros_like(fits) if labelled is None else labelled
+            for term in terms:
+                has[corpus.words.rows(term)] = True
             fits &= has
     return fits
 
 
 def _terms_like(corpus: Corpus, beginning: str) -> frozenset[str]:
-    known: Iterable[str] = (*corpus.words.terms(), *corpus.label_terms())
-    return frozenset(term for term in known if begins_like(term, beginning))
+    return terms_like(itertools.chain(corpus.words.terms(), corpus.label_terms()), beginning)
 
 
 def foremost(corpus: Corpus, where: Filter, now: datetime, limit: int) -> list[str]:

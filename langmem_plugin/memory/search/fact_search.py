@@ -18,11 +18,11 @@ from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
+from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
-_READ_AT_ONCE = 50
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,13 @@ class FactSearch:
 
         def rank(corpus: Corpus) -> dict[str, Hit]:
             cosines = self._cosines(connection, ask, corpus)
-            if ask.query.exact and ask.query.limit > 0:
-                all_of_them = replace(ask.query, limit=corpus.live)
-                return self._holding(connection, ask, ranked(corpus, all_of_them, cosines))
+            if ask.query.exact:
+                return exact_hits(
+                    ask.query.exact,
+                    ask.query.limit,
+                    lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
+                    lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
+                )
             return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
 
         return [
@@ -161,19 +165,15 @@ class FactSearch:
             else:
                 self._damages.report("memory", owner, memory_id)
 
-    def _holding(self, connection: Connection, ask: Ask, hits: Sequence[Hit]) -> dict[str, Hit]:
-        """Of what may hold the phrases, best first, those that do, in their texts or in what stands beside one."""
-        tree = category_rows.listed(connection, ask.owner)
-        held: dict[str, Hit] = {}
-        for start in range(0, len(hits), _READ_AT_ONCE):
-            part = {hit.id: hit for hit in hits[start:][:_READ_AT_ONCE]}
-            for each in self._repository.by_ids(connection, ask.owner, list(part)):
-                above = category_rows.names_above(tree, each.category) if each.category else []
-                if ask.query.exact.holds(filter(None, (each.text, *above, *each.tags, each.key, each.summary_text))):
-                    held[each.id] = part[each.id]
-                if len(held) == ask.query.limit:
-                    return held
-        return held
+    def _all_words(self, connection: Connection, owner: str, memory_ids: list[str]) -> dict[str, list[str]]:
+        """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
+        tree = category_rows.listed(connection, owner)
+        found: dict[str, list[str]] = {}
+        for each in self._repository.by_ids(connection, owner, memory_ids):
+            above = category_rows.names_above(tree, each.category) if each.category else []
+            beside = [*above, *each.tags, each.key, each.summary_text]
+            found[each.id] = [each.text, *filter(None, beside)]
+        return found
 
     def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}

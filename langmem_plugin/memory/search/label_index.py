@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-Rows = NDArray[np.int64]
-NO_ROWS: Rows = np.zeros(0, dtype=np.int64)
 _BYTES_PER_TERM = 160  # of the dictionary and an array
 
 
@@ -27,9 +25,8 @@ class LabelIndex:
             self._rows[term].append(row)
             self._bytes += self._rows[term].itemsize
 
-    def rows(self, term: str) -> Rows:
-        held = self._rows.get(term)
-        return NO_ROWS if held is None else np.array(held, dtype=np.int64)
+    def rows(self, term: str) -> NDArray[np.int64]:
+        return np.array(self._rows.get(term, ()), dtype=np.int64)
 
     def __contains__(self, term: str) -> bool:
         return term in self._rows
