@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 
 from sqlalchemy import Connection, delete, func, select, update
 
-from langmem_plugin.database import Database
+from langmem_plugin.database import BULK_WORK, Database
 from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
@@ -17,7 +17,7 @@ from langmem_plugin.database.memory_tables import memory_category as table
 from langmem_plugin.errors import CategoryNotFound, InvalidInput
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.categorized_memories import recategorize, spellings
-from langmem_plugin.memory.category_rows import Category, named, names_under, within
+from langmem_plugin.memory.category_rows import Category, CategoryTree, named, within
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.models import plain, storable
@@ -97,7 +97,7 @@ class Categories:
         Raises CategoryNotFound for an id that is not theirs, InvalidInput as `create` does and for a parent that is
         the category itself or below it; then nothing is changed.
         """
-        with self._database.write() as connection:
+        with self._database.write(patience=BULK_WORK) as connection:
             begin_change(connection, owner)
             there = self.all_of(connection, owner)
             before = _one(there, category_id)
@@ -119,7 +119,7 @@ class Categories:
 
         A damaged one goes without its memories being touched. Raises CategoryNotFound.
         """
-        with self._database.write() as connection:
+        with self._database.write(patience=BULK_WORK) as connection:
             begin_change(connection, owner)
             there = self.all_of(connection, owner)
             here = (table.c.owner == owner, table.c.category_id == category_id)
@@ -157,7 +157,7 @@ class Categories:
     def under(self, owner: str, name: str) -> frozenset[str]:
         """The name and those of all below it, casefolded and with single spaces."""
         with self._database.read() as connection:
-            return names_under(self.all_of(connection, owner), name)
+            return CategoryTree(self.all_of(connection, owner)).below([name])
 
     def all_of(self, connection: Connection, owner: str) -> list[Category]:
         """The same as `list_categories`, in the caller's transaction."""

@@ -95,20 +95,28 @@ def within(categories: Sequence[Category], category_id: str) -> set[str]:
     return found
 
 
-def names_under(categories: Sequence[Category], name: str) -> frozenset[str]:
-    """The name and those of all below it, as they are compared (`plain`); the name alone where there is no such row."""
-    top = named(categories, name)
-    below = set[str]() if top is None else within(categories, top.category_id)
-    return frozenset({plain(name), *(plain(each.name) for each in categories if each.category_id in below)})
+class CategoryTree:
+    """A person's categories by their names: asked for in any case, given as they are compared (`plain`)."""
 
+    def __init__(self, categories: Sequence[Category] = ()) -> None:
+        self.categories = categories  # in order
+        names = {each.category_id: plain(each.name) for each in categories}
+        self._parent = {plain(each.name): names[each.parent_id] for each in categories if each.parent_id in names}
 
-def names_above(categories: Sequence[Category], name: str) -> list[str]:
-    """The name and those above it, as they are compared; the name alone where there is no such row."""
-    by_id = {each.category_id: each for each in categories}
-    at, found = named(categories, name), [plain(name)]
-    while at is not None and at.parent_id is not None and (at := by_id.get(at.parent_id)) is not None:
-        found.append(plain(at.name))
-    return found
+    def below(self, names: Iterable[str]) -> frozenset[str]:
+        """The names with those of all below them, whether or not they are a category's."""
+        found = set(map(plain, names))
+        for each in self.categories:
+            if self._parent.get(plain(each.name)) in found:
+                found.add(plain(each.name))
+        return frozenset(found)
+
+    def above(self, name: str) -> list[str]:
+        """The name, and those above it from the bottom up."""
+        found = [plain(name)]
+        while (parent := self._parent.get(found[-1])) is not None and parent not in found:
+            found.append(parent)
+        return found
 
 
 def as_values(owner: str, made: Category, encryption: Encryption) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from langmem_plugin.database.memory_tables import memory
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.categorized_memories import stored_as
+from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.models import Filter, Status, as_tags
 from langmem_plugin.memory.sealed_rows import as_stored
 
@@ -24,8 +25,7 @@ def matching(
     encryption = encryption_of(connection)
     fitting = [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
     if where.categories:
-        tree = category_rows.listed(connection, owner)
-        names = {each for name in where.categories for each in category_rows.names_under(tree, name)}
+        names = CategoryTree(category_rows.listed(connection, owner)).below(where.categories)
         given = as_stored(encryption, owner, memory.c.category, where.categories)
         stored = list({*given, *stored_as(connection, owner, names)})
         fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))

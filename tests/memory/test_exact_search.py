@@ -204,6 +204,7 @@ def test_what_was_said_is_searched_for_phrases_too(memory, clock):
         ("*bold* word", "a bold word", ["bold", "word"]),
         ('"..." cat', "the cat", ["cat"]),
         ("what is it", "what is it", []),
+        (" ".join(f"w{number}*" for number in range(21)), "w3 w30 w4x", ["w3"]),  # a text, and no query
     ],
 )
 def test_where_a_query_was_found(query, text, matches):

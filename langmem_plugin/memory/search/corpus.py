@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.category_rows import Category, names_above, names_under
+from langmem_plugin.memory.category_rows import Category, CategoryTree
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
 from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 from langmem_plugin.memory.search.bm25 import WordIndex
@@ -97,7 +97,7 @@ class Corpus:
         self._row_of: dict[str, int] = {}
         self._categories: dict[str, int] = {}  # as they are compared, and their codes
         self._terms_of_category: dict[str, frozenset[str]] = {}
-        self._tree: Sequence[Category] = ()
+        self._tree = CategoryTree()
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
@@ -128,10 +128,10 @@ class Corpus:
             _NEVER if entry.expires is None else entry.expires,
         )
 
-    def hang(self, tree: Sequence[Category]) -> None:
+    def hang(self, categories: Sequence[Category]) -> None:
         """Takes the owner's categories: what is below one is found by its name too."""
-        if tree != self._tree:
-            self._tree = tree
+        if categories != self._tree.categories:
+            self._tree = CategoryTree(categories)
             self._terms_of_category = {}
 
     def labelled(self, group: Collection[str]) -> NDArray[np.bool_] | None:
@@ -156,7 +156,7 @@ class Corpus:
     def _terms_of(self, category: str) -> frozenset[str]:
         """The words of its name and of those above it."""
         if category not in self._terms_of_category:
-            names = names_above(self._tree, category)
+            names = self._tree.above(category)
             self._terms_of_category[category] = frozenset(term for name in names for term in terms(name))
         return self._terms_of_category[category]
 
@@ -201,7 +201,7 @@ class Corpus:
         fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
         for column, wanted in (
             ("kind", where.fact_types),
-            ("category", sorted({each for name in where.categories for each in names_under(self._tree, name)})),
+            ("category", sorted(self._tree.below(where.categories))),
             ("session", where.sessions),
         ):
             if wanted:

@@ -23,6 +23,7 @@ _WRITTEN = re.compile(
     r"(?<!\w)[\"“”„«״](?P<phrase>[^\"“”„«»״]++(?:(?<=\w)[\"״](?=\w)[^\"“”„«»״]++)*+)[\"“”»״](?!\w)"
     r"|(?<![\w*])(?P<prefix>\w++)\*(?![\w*])"
 )
+_MOST_PHRASES = 20  # with more it is a text, and no query that somebody wrote
 _MOST_HEBREW_PREFIXES = 3
 
 
@@ -60,7 +61,7 @@ NOTHING_EXACT = ExactQuery("", "")
 
 
 def exact_query(query: str) -> ExactQuery:
-    """A query without quotes and stars asks for no phrase, and its words are all of it."""
+    """A query without quotes and stars asks for no phrase, and its words are all of it; so is one with more than 20."""
     phrases: list[tuple[_Asked, ...]] = []
     text, words, last = "", "", 0
     for each in _WRITTEN.finditer(query):
@@ -70,6 +71,8 @@ def exact_query(query: str) -> ExactQuery:
         text += between + inside
         words += f"{between} {' '.join(word for word, begins in written if not begins)} "
         phrases += [written] if written else []
+    if len(set(phrases)) > _MOST_PHRASES:
+        return ExactQuery(query, query)
     return ExactQuery(text + query[last:], words + query[last:], tuple(dict.fromkeys(phrases)))
 
 

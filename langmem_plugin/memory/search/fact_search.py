@@ -11,6 +11,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.memory import category_rows
+from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.damaged_rows import Damages, each_row
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.memory_rows import Searched, searched
@@ -167,11 +168,10 @@ class FactSearch:
 
     def _all_words(self, connection: Connection, owner: str, memory_ids: list[str]) -> dict[str, list[str]]:
         """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
-        tree = category_rows.listed(connection, owner)
+        tree = CategoryTree(category_rows.listed(connection, owner))
         found: dict[str, list[str]] = {}
         for each in self._repository.by_ids(connection, owner, memory_ids):
-            above = category_rows.names_above(tree, each.category) if each.category else []
-            beside = [*above, *each.tags, each.key, each.summary_text]
+            beside = [*(tree.above(each.category) if each.category else ()), *each.tags, each.key, each.summary_text]
             found[each.id] = [each.text, *filter(None, beside)]
         return found
 
