@@ -201,7 +201,7 @@ standing_instruction = Table(  # 200 at most
     sqlite_with_rowid=False,
 )
 
-memory_category = Table(  # 500 at most; a name is there once, which nobody but its owner's writer, alone, sees to
+memory_category = Table(  # 500 at most; each name once: one writer of an owner at a time looks before it writes
     "langmem_memory_category",
     metadata,
     Column("owner", Owner, primary_key=True),
