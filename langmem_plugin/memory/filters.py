@@ -3,21 +3,32 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, false, or_
+from sqlalchemy import ColumnElement, Connection, false, or_
 
-from langmem_plugin.database.encryption import Encryption
+from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.memory import category_rows
+from langmem_plugin.memory.categorized_memories import stored_as
+from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.models import Filter, Status, as_tags
 from langmem_plugin.memory.sealed_rows import as_stored
 
 
 def matching(
-    encryption: Encryption, owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
+    connection: Connection, owner: str, where: Filter, statuses: Sequence[Status], valid_at: datetime | None
 ) -> list[ColumnElement[bool]]:
-    """A WHERE for one owner's memories; with `valid_at` the expired are left out."""
+    """A WHERE for one owner's memories; with `valid_at` the expired are left out.
+
+    Categories in any spelling, with those below them.
+    """
+    encryption = encryption_of(connection)
     fitting = [memory.c.owner == owner, *_fitting(where, statuses, valid_at)]
     if where.categories:
-        fitting.append(memory.c.category.in_(as_stored(encryption, owner, memory.c.category, where.categories)))
+        names = CategoryTree(category_rows.listed(connection, owner)).below(where.categories)
+        given = as_stored(encryption, owner, memory.c.category, where.categories)
+        stored = list({*given, *stored_as(connection, owner, names)})
+        fitting.append(or_(false(), *(memory.c.category.in_(part) for part in in_parts(stored))))
     for tag in as_tags(where.tags):
         stored = as_stored(encryption, owner, memory.c.tags, [tag])
         fitting.append(or_(false(), *(memory.c.tags.contains(f"\n{each}\n", autoescape=True) for each in stored)))

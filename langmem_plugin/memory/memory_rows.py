@@ -90,11 +90,15 @@ def is_wrongly_plain(encryption: Encryption, private: Any) -> bool:
     return encryption.everything.encrypts or (encryption.private.encrypts and bool(private))
 
 
+Searched = tuple[Any, Any, Any, Any, Any]
+"""Of a memory, what is searched: text, category, tags as in a plain row, key, summary."""
+
+
 def searched(
-    encryption: Encryption, owner: str, memory_id: str, plain: tuple[Any, Any, Any], *, private: Any, sealed: Any
-) -> tuple[Any, Any, Any] | None:
-    """(text, category, tags as in a plain row) before the row is looked at whole, as it is when it is shown; None
-    where they cannot be had. `plain` are the three columns.
+    encryption: Encryption, owner: str, memory_id: str, plain: Searched, *, private: Any, sealed: Any
+) -> Searched | None:
+    """Before the row is looked at whole, as it is when it is shown; None where it cannot be had. `plain` are the
+    columns.
     """
     if sealed is None:
         return None if is_wrongly_plain(encryption, private) else plain
@@ -102,7 +106,8 @@ def searched(
         words = words_alone(encryption.private, _place(owner, memory_id), sealed)
     except DecryptionRefused:
         return None
-    return words["text"], words["category"], "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
+    tags = "".join(f"\n{tag}" for tag in words["tags"]) + "\n"
+    return words["text"], words["category"], tags, words["key"], words["summary_text"]
 
 
 def should_be_sealed(made: Memory, encryption: Encryption) -> bool:

@@ -169,7 +169,8 @@ class Filter:
     """Which memories may answer; applied before the best are chosen, so it never costs results.
 
     An empty field asks nothing. Any of the types, categories and sessions will do; all of the tags must be
-    there. `created_after` is inclusive, `created_before` is not.
+    there. Categories and tags are meant in any case, a category with all below it. `created_after` is inclusive,
+    `created_before` is not.
     """
 
     fact_types: Sequence[FactType] = ()

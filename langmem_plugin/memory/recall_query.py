@@ -68,13 +68,20 @@ def search_for(
     mode: Mode = "hybrid",
     limit: int = 10,
     min_relevance: float = 0.5,
+    operators: bool = False,
 ) -> list[Found]:
-    """What answers one query, in every scope of the person, best first."""
+    """What answers one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
     found = [
         each
         for scope in scopes_of(owner, role)
         for each in service.search(
-            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
+            scope.owner,
+            query,
+            mode=mode,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=scope.where,
+            operators=operators,
         )
     ]
     return sorted(found, key=lambda each: each.score, reverse=True)[:limit]

@@ -36,7 +36,9 @@ class Texts(NamedTuple):
 
 
 def _text_of_memory(encryption: Encryption, row: AnyRow) -> Any:
-    found = searched(encryption, row.owner, row.id, (row.text, None, ""), private=row.private, sealed=row.sealed)
+    found = searched(
+        encryption, row.owner, row.id, (row.text, None, "", None, None), private=row.private, sealed=row.sealed
+    )
     return None if found is None else found[0]
 
 

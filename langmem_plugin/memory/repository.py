@@ -381,7 +381,7 @@ class MemoryRepository:
         """Newest first unless said otherwise. With `valid_at` the expired are left out."""
         newest_first = (memory.c.created_at.desc(), memory.c.position.desc())
         order = (memory.c.created_at, memory.c.position) if oldest_first else newest_first
-        wanted = select(*STORED).where(*matching(encryption_of(connection), owner, where, statuses, valid_at))
+        wanted = select(*STORED).where(*matching(connection, owner, where, statuses, valid_at))
         return self._memories(connection, wanted.order_by(*order).limit(max(limit, 0)).offset(offset))
 
     def keyed(self, connection: Connection, owner: str, *, valid_at: datetime, key: str | None = None) -> list[Memory]:
@@ -404,7 +404,7 @@ class MemoryRepository:
         statuses: Sequence[Status] = ("active",),
         valid_at: datetime | None,
     ) -> int:
-        fitting = matching(encryption_of(connection), owner, where, statuses, valid_at)
+        fitting = matching(connection, owner, where, statuses, valid_at)
         counted = select(func.count()).select_from(memory).where(*fitting)
         return int(connection.execute(counted).scalar_one())
 
@@ -464,7 +464,7 @@ class MemoryRepository:
             _compared().where(
                 memory_vector.c.owner == owner,
                 memory_vector.c.model == self._vectors.model,
-                *matching(encryption, owner, where, ("active",), valid_at),
+                *matching(connection, owner, where, ("active",), valid_at),
             )
         )
         compared = self._vectors.compared(encryption, owner, rows, vector)

@@ -9,6 +9,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.categories import Categories
 from langmem_plugin.memory.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
@@ -95,6 +96,7 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
+        self.categories = Categories(self.database, damages, now=now)
         self.index = (
             None
             if open_collection is None
@@ -191,11 +193,17 @@ class MemoryService:
         limit: int = 10,
         min_relevance: float = 0.5,
         where: Filter = EVERYTHING,
+        operators: bool = False,
     ) -> list[Found]:
-        """Searches by words, by meaning, or both; results say which of the two found them."""
+        """Searches by words, by meaning, or both; results say which of the two found them.
+
+        Words are looked for in the text and, for a little less, in tags, key, summary and category with those above
+        it. By words alone, and with `operators` also in "hybrid", "a phrase" in quotes and the beginning of a word
+        with a star (choc*) must be there; `matched_spans` tells where.
+        """
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
         with self.database.read() as connection:
             return self.facts.found(connection, ask)
 
@@ -209,10 +217,18 @@ class MemoryService:
         min_relevance: float,
         where: Filter = EVERYTHING,
         weight: float = 1.0,
+        operators: bool = False,
     ) -> Ask:
         """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         query = Query.of(
-            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
+            self.embedder,
+            question,
+            mode,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=where,
+            now=self.now(),
+            operators=operators,
         )
         return self.facts.ask(owner, query, weight=weight)
 

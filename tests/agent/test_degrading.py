@@ -247,7 +247,7 @@ def test_whatever_the_embedding_model_does_every_message_is_answered(opened, unr
     assert opened.reply(graph, ERIN, "/remember I like tea") == CANNOT_EMBED
     found = opened.reply(graph, ERIN, "/search what about TestCorp")
     assert found.startswith("(by words only") or way == "one vector too many"
-    assert "TestCorp owes me ₪5000" in found
+    assert "*TestCorp* owes me ₪5000" in found
 
 
 @pytest.mark.spec("M-14")

@@ -402,10 +402,10 @@ def test_search_finds_memories_and_what_was_said_with_dates_and_speakers(memory,
     assert memory.command(ERIN, "/search boiler") == "\n".join(
         [
             "I remember:",
-            f"- The boiler is a Vaillant (2026-03-01) [{remembered}]",
+            f"- The *boiler* is a Vaillant (2026-03-01) [{remembered}]",
             "We said:",
-            "- 2026-03-01, you: The boiler leaks again",
-            "- 2026-03-01, I: Avi repairs the boiler on Monday.",
+            "- 2026-03-01, you: The *boiler* leaks again",
+            "- 2026-03-01, I: Avi repairs the *boiler* on Monday.",
         ]
     )
     assert memory.command(ERIN, "/search unicorns") == "I found nothing about “unicorns”."
@@ -422,4 +422,4 @@ def test_search_goes_by_words_when_meaning_cannot_be_compared(database_url, cloc
         answer = memory.command(ERIN, "/search boiler")
 
     assert answer.startswith("(by words only")
-    assert "The boiler is a Vaillant" in answer
+    assert "The *boiler* is a Vaillant" in answer

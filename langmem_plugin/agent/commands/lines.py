@@ -19,7 +19,11 @@ def one_line(text: str) -> str:
 
 def with_id(memory: Memory, text: str) -> str:
     """With the id that /forget takes."""
-    return f"{one_line(text)} [{memory.id[:_SHORT_ID]}]"
+    return f"{one_line(text)} {short_id(memory)}"
+
+
+def short_id(memory: Memory) -> str:
+    return f"[{memory.id[:_SHORT_ID]}]"
 
 
 def instruction_told(instruction: Instruction, zone: ZoneInfo, replies: Replies) -> str:

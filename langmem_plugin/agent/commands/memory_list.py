@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from zoneinfo import ZoneInfo
 
-from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, typed_in, with_id
+from langmem_plugin.agent.commands.lines import PAGE, one_line, page_number, pages_of, short_id, typed_in, with_id
+from langmem_plugin.agent.commands.marking import marked
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.identifiers import masked
@@ -81,15 +82,17 @@ class MemoryList:
 
     def _found(self, owner: str, query: str, mode: Mode, replies: Replies) -> list[str]:
         zone = self._person_settings.time_zone(owner)
-        memories = search_for(self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND)
-        messages = self._service.history.search(
-            owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=zone
+        memories = search_for(
+            self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND, operators=True
         )
-        remembered = [_remembered(found.memory, owner, zone) for found in memories]
+        messages = self._service.history.search(
+            owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=zone, operators=True
+        )
+        remembered = [_remembered(found.memory, owner, zone, query) for found in memories]
         spoken = [
             f"- {each.message.said_at.astimezone(zone):%Y-%m-%d},"
             f" {replies.speakers.get(each.message.speaker, each.message.speaker)}:"
-            f" {one_line(each.message.text)}{_corrected(each, replies)}"
+            f" {marked(one_line(each.message.text), query)}{_corrected(each, replies)}"
             for each in sorted(messages, key=lambda each: each.message.said_at)
         ]
         return [
@@ -106,7 +109,7 @@ def _corrected(found: FoundMessage, replies: Replies) -> str:
     return f" {replies.corrected_since.format(fact=one_line(found.corrected_by))}"
 
 
-def _remembered(memory: Memory, owner: str, zone: ZoneInfo) -> str:
+def _remembered(memory: Memory, owner: str, zone: ZoneInfo, query: str) -> str:
     """With its id where the person may forget it: what is shared is not theirs alone."""
-    told = f"{one_line(memory.text)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
-    return f"- {with_id(memory, told) if memory.owner == owner else told}"
+    told = f"- {marked(one_line(memory.text), query)} ({memory.created_at.astimezone(zone):%Y-%m-%d})"
+    return f"{told} {short_id(memory)}" if memory.owner == owner else told

@@ -3,7 +3,7 @@
 import math
 import sys
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ _BYTES_PER_TERM = 200  # of the dictionary, the two arrays and their headers
 
 
 Scores = NDArray[np.float32]
+Rows = NDArray[np.int64]
+Group = tuple[str, ...]
+"""Terms that stand for one word of the question."""
 
 
 class WordIndex:
@@ -73,20 +76,58 @@ class WordIndex:
         The second is what makes scores of different queries comparable: score / ceiling is how much of the
         query, weighted by rarity, a text covers. A term that occurs nowhere counts in it too.
         """
+        scores, _, ceiling = self.grouped((term,) for term in terms)
+        return scores, ceiling
+
+    def grouped(
+        self,
+        groups: Iterable[Group],
+        beside: Callable[[Group], NDArray[np.bool_] | None] = lambda _: None,
+        live: NDArray[np.bool_] | None = None,
+    ) -> tuple[Scores, Scores, float]:
+        """The same with the terms of a group counted as one word; as the second, what rows have by what stands beside
+        their text and is not in it, counted as in a short text.
+
+        `beside` tells the rows that have one of a group there; `live` which rows are.
+        """
         lengths = np.array(self._lengths, dtype=np.float32)
         average = max(self._total_length / max(self._documents, 1), 1.0)
         scores = np.zeros(len(self._terms_of), dtype=np.float32)
+        of_labels = np.zeros_like(scores)
         ceiling = 0.0
-        for term in dict.fromkeys(terms):
-            rows, counts = self._postings_of(term)
-            rarity = _rarity(self._documents, self._live[self._number[term]] if len(rows) else 0)
+        for group in dict.fromkeys(groups):
+            rows, counts = self._postings_of(group[0]) if len(group) == 1 else self._postings_of_any(group)
+            labelled = beside(group)
+            if live is None or (labelled is None and len(group) == 1):
+                holding = sum(self._live[self._number[term]] for term in group if term in self._number)
+            else:
+                has = np.zeros(len(scores), dtype=np.bool_) if labelled is None else labelled.copy()
+                has[rows] = True
+                holding = int(np.count_nonzero(has & live))
+            rarity = _rarity(self._documents, holding)
             ceiling += rarity * _SHORT
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
-        return scores, ceiling
+            if labelled is not None:
+                labelled[rows] = False
+                of_labels += np.float32(rarity * _SHORT) * labelled
+        return scores, of_labels, ceiling
 
-    def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
-        """Of each word's forms the first that occurs, or the first where none does."""
-        return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]
+    def known(self, asked: Sequence[Sequence[str]], beside: Container[str] = ()) -> list[str]:
+        """Of each word's forms the first that occurs, then the first that does `beside`, else the first."""
+        return [
+            next(
+                (form for place in (self._number, beside) for form in forms if form in place),
+                forms[0],
+            )
+            for forms in asked
+        ]
+
+    def terms(self) -> Iterable[str]:
+        return self._number
+
+    def rows(self, term: str) -> Rows:
+        """Those that hold it; some may have been removed."""
+        return self._postings_of(term)[0]
 
     def grouped_scores(
         self, terms: Sequence[str], groups: NDArray[np.int32], live: NDArray[np.bool_]
@@ -108,6 +149,15 @@ class WordIndex:
             ceiling += rarity * _SHORT
             scores += rarity * _saturated(held, lengths / average)
         return scores, ceiling
+
+    def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
+        """Of the terms together, as if they were one."""
+        together = np.zeros(len(self._terms_of), dtype=np.float32)
+        for term in group:
+            rows, counts = self._postings_of(term)
+            together[rows] += counts
+        held = np.flatnonzero(together)
+        return held, together[held]
 
     def _postings_of(self, term: str) -> tuple[NDArray[np.int64], Scores]:
         number = self._number.get(term)

@@ -1,16 +1,18 @@
 """What is searchable of one owner, in memory: unit vectors, words, and the columns that rank and filter."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langmem_plugin.memory.category_rows import Category, CategoryTree
 from langmem_plugin.memory.embedding.unit_vectors import Matrix, Vector, cosines, from_bytes
-from langmem_plugin.memory.models import Filter, as_tags, storable
+from langmem_plugin.memory.models import Filter, as_tags, plain, storable
 from langmem_plugin.memory.search.bm25 import WordIndex
+from langmem_plugin.memory.search.label_index import LabelIndex
 from langmem_plugin.memory.search.tokenizer import terms
 
 _NEVER = np.iinfo(np.int64).max
@@ -35,6 +37,8 @@ class Entry(NamedTuple):
     kind: str  # the fact type, or who said it
     category: str | None = None
     tags: str = ""
+    key: str | None = None
+    summary: str | None = None
     confidence: float = 1.0
     uses: int = 0
     used: int | None = None
@@ -45,7 +49,10 @@ class Entry(NamedTuple):
         """Whether each value is of its kind. In a damaged database any may be anything."""
         return (
             all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags))
-            and all(each is None or isinstance(each, str) for each in (self.session_id, self.category))
+            and all(
+                each is None or isinstance(each, str)
+                for each in (self.session_id, self.category, self.key, self.summary)
+            )
             and all(
                 isinstance(each, int) and _FIRST <= each <= _LAST
                 for each in (self.created, self.used or 0, self.expires or 0)
@@ -83,10 +90,14 @@ class Corpus:
         self.holds_vectors = hold_vectors
         self.ids: list[str] = []
         self.words = WordIndex()
+        self.labels = LabelIndex()  # of tags, key and summary
         self._tags: list[tuple[str, ...]] = []
         self._tag: dict[str, str] = {}
         self._text_bytes = 0  # of ids and tags
         self._row_of: dict[str, int] = {}
+        self._categories: dict[str, int] = {}  # as they are compared, and their codes
+        self._terms_of_category: dict[str, frozenset[str]] = {}
+        self._tree = CategoryTree()
         self._names: dict[str, int] = {}
         self._columns = np.zeros(_FIRST_ROWS, dtype=_COLUMNS)
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, 0), dtype=np.float32)
@@ -101,11 +112,14 @@ class Corpus:
         self._text_bytes += sys.getsizeof(entry.id)
         self._tags.append(tuple(map(self._one_tag, entry.tags.strip("\n").split("\n"))) if entry.tags else ())
         self._row_of[entry.id] = row
+        beside = [*self._tags[row], *filter(None, (entry.key, entry.summary))]
+        if beside:
+            self.labels.add(row, (term for each in beside for term in terms(each)))
         self._columns[row] = (
             True,
             self._embed(row, entry.vector),
             self._code(entry.kind),
-            self._code(entry.category),
+            self._category(entry.category),
             self._code(entry.session_id),
             entry.confidence,
             entry.uses,
@@ -113,6 +127,45 @@ class Corpus:
             entry.created if entry.used is None else entry.used,
             _NEVER if entry.expires is None else entry.expires,
         )
+
+    def hang(self, categories: Sequence[Category]) -> None:
+        """Takes the owner's categories: what is below one is found by its name too."""
+        if categories != self._tree.categories:
+            self._tree = CategoryTree(categories)
+            self._terms_of_category = {}
+
+    def labelled(self, group: Collection[str]) -> NDArray[np.bool_] | None:
+        """One truth per row, dead ones too: whether it has one of the terms beside its text, in its category or above
+        that. None where no row has.
+        """
+        terms_there = [term for term in group if term in self.labels]
+        codes = [code for name, code in self._categories.items() if not self._terms_of(name).isdisjoint(group)]
+        if not terms_there and not codes:
+            return None
+        has: NDArray[np.bool_] = np.isin(self.columns["category"], codes)
+        for term in terms_there:
+            has[self.labels.rows(term)] = True
+        return has
+
+    def label_terms(self) -> Iterable[str]:
+        """Every term that may be asked of `labelled`."""
+        yield from self.labels
+        for name in self._categories:
+            yield from self._terms_of(name)
+
+    def _terms_of(self, category: str) -> frozenset[str]:
+        """The words of its name and of those above it."""
+        if category not in self._terms_of_category:
+            names = self._tree.above(category)
+            self._terms_of_category[category] = frozenset(term for name in names for term in terms(name))
+        return self._terms_of_category[category]
+
+    def _category(self, name: str | None) -> int:
+        if name is None:
+            return -1
+        code = self._code(plain(name))
+        self._categories[plain(name)] = code
+        return code
 
     def drop(self, memory_id: str) -> None:
         row = self._row_of.pop(memory_id, None)
@@ -148,7 +201,7 @@ class Corpus:
         fits: NDArray[np.bool_] = columns["live"] & (columns["expires"] > microseconds(now))
         for column, wanted in (
             ("kind", where.fact_types),
-            ("category", where.categories),
+            ("category", sorted(self._tree.below(where.categories))),
             ("session", where.sessions),
         ):
             if wanted:
@@ -192,7 +245,7 @@ class Corpus:
     @property
     def size(self) -> int:
         """Bytes held, roughly."""
-        held = self._vectors.nbytes + self._columns.nbytes + self.words.size + self._text_bytes
+        held = self._vectors.nbytes + self._columns.nbytes + self.words.size + self.labels.size + self._text_bytes
         return held + len(self.ids) * _BYTES_PER_ROW + _BYTES_OF_NOTHING
 
     def _embed(self, row: int, stored: bytes | None) -> bool:

@@ -32,11 +32,22 @@ class _Slot(Generic[C]):
 
 
 class CorpusCache(Generic[C]):
-    """One corpus per owner, made by `new` and filled by `changed`. Least recently searched leaves first."""
+    """One corpus per owner, made by `new` and filled by `changed`. Least recently searched leaves first.
 
-    def __init__(self, new: Callable[[Connection, str], C], changed: Changed, *, limit: int) -> None:
+    `beside` is called after every change, for what else of the owner the corpus holds.
+    """
+
+    def __init__(
+        self,
+        new: Callable[[Connection, str], C],
+        changed: Changed,
+        *,
+        limit: int,
+        beside: Callable[[Connection, str, C], None] = lambda *_: None,
+    ) -> None:
         self._new = new
         self._changed = changed
+        self._beside = beside
         self._limit = limit  # bytes
         self._begin_empty()
         process_forks.register(after_in_child=self._begin_empty)
@@ -117,6 +128,7 @@ class CorpusCache(Generic[C]):
                     corpus.drop(memory_id)
                 else:
                     corpus.put(entry)
+            self._beside(connection, owner, corpus)
             slot.change = state.change
         slot.corpus = corpus
         return corpus

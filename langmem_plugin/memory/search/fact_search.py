@@ -10,13 +10,16 @@ from sqlalchemy import BigInteger, Connection, Text, and_, select, type_coerce
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.memory import category_rows
+from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.damaged_rows import Damages, each_row
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
-from langmem_plugin.memory.memory_rows import searched
+from langmem_plugin.memory.memory_rows import Searched, searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
+from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
@@ -57,7 +60,7 @@ class FactSearch:
         self._damages = damages
         self._index = index
         self._now = now
-        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes)
+        self._corpora = CorpusCache(self._new_corpus, self._changed, limit=cache_bytes, beside=_hang)
 
     @property
     def size(self) -> int:
@@ -76,7 +79,15 @@ class FactSearch:
         """Best first."""
 
         def rank(corpus: Corpus) -> dict[str, Hit]:
-            return {hit.id: hit for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus))}
+            cosines = self._cosines(connection, ask, corpus)
+            if ask.query.exact:
+                return exact_hits(
+                    ask.query.exact,
+                    ask.query.limit,
+                    lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
+                    lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
+                )
+            return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
 
         return [
             Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
@@ -114,6 +125,8 @@ class FactSearch:
                 memory.c.text,
                 memory.c.category,
                 type_coerce(memory.c.tags, Text),
+                memory.c.key,
+                memory.c.summary_text,
                 memory_vector.c.vector,
                 memory_vector.c.checksum,
                 type_coerce(memory.c.created_at, BigInteger),
@@ -138,7 +151,7 @@ class FactSearch:
         if since == 0:
             statement = statement.where(memory.c.status == "active")
         encryption = encryption_of(connection)
-        for status, memory_id, private, sealed, text, category, tags, vector, checksum, *rest in each_row(
+        for status, memory_id, private, sealed, text, category, tags, key, summary, vector, checksum, *rest in each_row(
             connection, statement
         ):
             if status != "active":
@@ -146,11 +159,21 @@ class FactSearch:
                 continue
             held = HeldVector(vector, checksum, sealed is not None)
             whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
-            words = searched(encryption, owner, memory_id, (text, category, tags), private=private, sealed=sealed)
+            written = (text, category, tags, key, summary)
+            words = searched(encryption, owner, memory_id, written, private=private, sealed=sealed)
             if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
+
+    def _all_words(self, connection: Connection, owner: str, memory_ids: list[str]) -> dict[str, list[str]]:
+        """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
+        tree = CategoryTree(category_rows.listed(connection, owner))
+        found: dict[str, list[str]] = {}
+        for each in self._repository.by_ids(connection, owner, memory_ids):
+            beside = [*(tree.above(each.category) if each.category else ()), *each.tags, each.key, each.summary_text]
+            found[each.id] = [each.text, *filter(None, beside)]
+        return found
 
     def _reading(self, connection: Connection, owner: str) -> Callable[[list[str]], dict[str, Memory]]:
         return lambda memory_ids: {each.id: each for each in self._repository.by_ids(connection, owner, memory_ids)}
@@ -193,10 +216,14 @@ class FactSearch:
         return [(each.id, cosine) for each, cosine in found]
 
 
-def _entry(memory_id: str, words: tuple[Any, Any, Any], vector: bytes | None, rest: Sequence[Any]) -> Entry:
-    text, category, tags = words
+def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence[Any]) -> Entry:
+    text, category, tags, key, summary = words
     created, session_id, kind, *counted = rest
-    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted)
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, key, summary, *counted)
+
+
+def _hang(connection: Connection, owner: str, corpus: Corpus) -> None:
+    corpus.hang(category_rows.listed(connection, owner))
 
 
 def _candidates(query: Query) -> int:

@@ -10,7 +10,7 @@ from langmem_plugin.memory.models import plain
 from langmem_plugin.memory.search import score_fusion
 from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
-from langmem_plugin.memory.search.fact_ranking import Hit, Query, best, match_type
+from langmem_plugin.memory.search.fact_ranking import Hit, Query, asked_groups, best, match_type, may_hold
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.tokenizer import asked, terms
 
@@ -48,7 +48,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
-    wanted = _without_names(corpus.words.known(asked(query.text)), names)
+    wanted = _without_names([term for group in asked_groups(corpus, query) for term in group], names)
     groups, group_of = np.unique(sessions, return_inverse=True)
     signals: dict[str, Scores] = {}
     spread = None
@@ -81,6 +81,9 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
+    if query.exact:
+        fits &= may_hold(corpus, query.exact)
+        similarity = np.ones(len(score), dtype=np.float32)
     fits &= similarity >= query.min_relevance
     return [
         Hit(

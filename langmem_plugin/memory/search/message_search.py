@@ -22,7 +22,8 @@ from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
-from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.exact_hits import exact_hits
+from langmem_plugin.memory.search.fact_ranking import Hit, Query
 from langmem_plugin.memory.search.message_ranking import ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
@@ -162,23 +163,41 @@ class MessageHistory:
         min_relevance: float = 0.0,
         where: Filter = EVERYTHING,
         time_zone: tzinfo = UTC,
+        operators: bool = False,
     ) -> list[FoundMessage]:
         """The messages most likely to answer, best first, as they stand now. Of the filter, sessions and dates apply.
 
         What the person asked to be forgotten is not in them; what they corrected is marked.
-        "Yesterday" in the question is a day of `time_zone`.
+        "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`.
         """
         if not question.strip():
             return []
         now = self._now().astimezone(time_zone)
         most = limit + _SPARE if limit > 0 else limit
-        asked = Query.of(self._embedder, question, mode, limit=most, min_relevance=min_relevance, where=where, now=now)
+        asked = Query.of(
+            self._embedder,
+            question,
+            mode,
+            limit=most,
+            min_relevance=min_relevance,
+            where=where,
+            now=now,
+            operators=operators,
+        )
         with self._database.read() as connection:
+
+            def rank(corpus: Corpus) -> dict[str, Hit]:
+                if asked.exact:
+                    return exact_hits(
+                        asked.exact,
+                        most,
+                        lambda many: ranked_messages(corpus, replace(asked, limit=many)),
+                        lambda ids: {key: [each.text] for key, each in self._by_ids(connection, owner, ids).items()},
+                    )
+                return {hit.id: hit for hit in ranked_messages(corpus, asked)}
+
             found = self._messages.answers(
-                connection,
-                owner,
-                lambda corpus: {hit.id: hit for hit in ranked_messages(corpus, asked)},
-                lambda message_ids: self._by_ids(connection, owner, message_ids),
+                connection, owner, rank, lambda message_ids: self._by_ids(connection, owner, message_ids)
             )
             standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
         return [

@@ -5,6 +5,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
+from typing import NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
 
@@ -13,9 +14,10 @@ from langmem_plugin.memory.search.stop_words import STOP_WORDS
 _WORD = re.compile(r"[^\W_]+(?:(?<=[א-ת])['\"׳״](?=[א-ת])[^\W_]+)*")  # Hebrew writes marks inside words
 _DIGIT_GROUPS = re.compile(r"(?<=\d)[,'’](?=\d{3}\b)")
 _HEBREW_POINTS = re.compile(r"[\u0591-\u05c7]")
-_HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
+_LETTER = re.compile("[\\s\\S][\u0300-\u036f\u0591-\u05c7]*+")  # with its marks
+HEBREW_PREFIXES = frozenset("ובהלכמש")  # and, in, the, to, as, from, that: written as one with the word
 _HEBREW_ENDINGS = ("ימ", "ות")  # of plurals, written without final letters
-_HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
+HEBREW_FINALS = str.maketrans("ךםןףץ", "כמנפצ")
 _SHORTEST_HEBREW = 3
 _LONGEST_WORD = 100  # letters; what is longer is no word of a language, and is kept by its beginning
 
@@ -80,6 +82,42 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(_DIGIT_GROUPS.sub("", text))
 
 
+class PlacedWord(NamedTuple):
+    """A word of a text: where it begins and ends there, as `words_of` spells it, and its stem."""
+
+    start: int
+    end: int
+    word: str
+    stem: str
+
+
+def placed(text: str) -> list[PlacedWord]:
+    """Every word with its place, in order, stop words too."""
+    letters, places = [], []
+    for each in _LETTER.finditer(text):
+        made = _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", each.group()).casefold())
+        letters.append(made)
+        places += [each.span()] * len(made)
+    whole = "".join(letters)
+    dropped = {each.start() for each in _DIGIT_GROUPS.finditer(whole)}
+    places = [place for at, place in enumerate(places) if at not in dropped]
+    found = list(_WORD.finditer("".join(letter for at, letter in enumerate(whole) if at not in dropped)))
+    latin = _latin_language([each.group() for each in found])
+    return [
+        PlacedWord(places[each.start()][0], places[each.end() - 1][1], word, _stem(word, _script(word) or latin))
+        for each in found
+        for word in [each.group()]
+    ]
+
+
+def stems_of(word: str) -> frozenset[str]:
+    """What a word may be in an index: its stems in the languages of its letters; none where it may be left out."""
+    language = _script(word)
+    if word in STOP_WORDS.get(language or "", ()) or (language is None and word in _STOPS_IN):
+        return frozenset()
+    return frozenset(_stem(word, each) for each in ([language] if language else _LATIN))
+
+
 def _latin_language(words: list[str]) -> str:
     """The language whose stop words occur most; English when that says nothing."""
     hits = Counter(language for word in words for language in _STOPS_IN.get(word, ()))
@@ -112,11 +150,11 @@ def _stem_of_word(word: str, language: str) -> str:
 
 def _hebrew_stem(word: str) -> str:
     """A word and the same word behind any prefixes give one stem, as long as three letters remain."""
-    word = "".join(letter for letter in word if letter.isalnum()).translate(_HEBREW_FINALS)
+    word = "".join(letter for letter in word if letter.isalnum()).translate(HEBREW_FINALS)
     for ending in _HEBREW_ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_HEBREW:
             word = word[: -len(ending)]
             break
-    while len(word) > _SHORTEST_HEBREW and word[0] in _HEBREW_PREFIXES:
+    while len(word) > _SHORTEST_HEBREW and word[0] in HEBREW_PREFIXES:
         word = word[1:]
     return word
