@@ -126,7 +126,7 @@ def categories(connection: Connection, owner: str | None) -> Counter[str]:
     encryption = encryption_of(connection)
     rows = select(memory.c.memory_id, memory.c.private, memory.c.sealed).where(sealed)
     for memory_id, private, held in each_row(connection, rows):
-        read = searched(encryption, owner, memory_id, ("", None, ""), private=private, sealed=held)
+        read = searched(encryption, owner, memory_id, ("", None, "", None, None), private=private, sealed=held)
         found[ENCRYPTED if read is None else read[1] or UNCATEGORIZED] += 1
     return found
 
