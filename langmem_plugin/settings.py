@@ -4,6 +4,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -50,6 +51,14 @@ def _zone_that_exists(name: str) -> str:
     except (OSError, ValueError, LookupError) as error:  # names of folders and of no files are among them
         raise ValueError("there is no such time zone: a name such as Asia/Jerusalem is expected") from error
     return name
+
+
+def _web_address(address: str) -> str:
+    """Without a slash at its end."""
+    parts = urlsplit(address.strip())
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("an address that a browser opens is expected, such as https://bot.example/memory")
+    return address.strip().rstrip("/")
 
 
 class Settings(BaseSettings):
@@ -101,6 +110,8 @@ class Settings(BaseSettings):
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
     end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
+    `page_address`, such as "https://bot.example/memory", is where people reach the web application (`memory.app()`): with
+    it /privacy and /memories end with a link to the person's own page.
     Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
     all, and replies still work.
     """
@@ -154,6 +165,7 @@ class Settings(BaseSettings):
     ask_when_unclear: bool = True
     ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
+    page_address: Annotated[str, AfterValidator(_web_address)] | None = None
 
     def __init__(self, **values: Any) -> None:
         try:
