@@ -9,8 +9,10 @@ from langmem_plugin.agent.steps import Graph
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.access import PAGE
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.look import FOLDER
+from langmem_plugin.web.person.page import person_page
 from langmem_plugin.web.served import Served
 
 
@@ -34,5 +36,6 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     )
     app.state.served = served
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
+    app.mount(PAGE, person_page(served), name="person")
     app.add_middleware(BrowserSafety)
     return app

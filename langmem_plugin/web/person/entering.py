@@ -1,0 +1,112 @@
+"""The way in and out: a link from the chat shows one button, and only that uses it up; programs that fetch links do not.
+"""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.web.access import PAGE, caller_by_cookie, let_in, let_out
+from langmem_plugin.web.person.visit import Here, browser_language, served_of, shown
+from langmem_plugin.web.served import root_of
+
+router = APIRouter()
+
+_WRONG: RateLimitItem = RateLimitItemPerMinute(20, 10)
+
+
+class WrongLinks:
+    """How often an address came with a link that opens nothing: 20 times in ten minutes, then it has to wait."""
+
+    def __init__(self) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+
+    def are_too_many(self, address: str) -> bool:
+        return not self._limiter.test(_WRONG, address)
+
+    def count(self, address: str) -> None:
+        self._limiter.hit(_WRONG, address)
+
+
+@router.get("/in/{token}")
+def link(request: Request, token: str) -> HTMLResponse:
+    """Asks before it lets in, and changes nothing: messengers fetch links to preview them."""
+    # What a server writes in its log of requests, it reads from here.
+    request.scope["path"] = f"{root_of(request)}{PAGE}/in/…"
+    request.scope["raw_path"] = request.scope["path"].encode()
+    if (refused := _refused(request)) is not None:
+        return refused
+    served = served_of(request)
+    access = served.tokens.access_by(token, "link")
+    if access is None:
+        return _over(request)
+    language = served.memory.people.language(access.identifier)
+    return shown(request, "enter.html", language, token=token)
+
+
+@router.post("/in")
+def enter(request: Request, token: Annotated[str, Form()] = "") -> Response:
+    if (refused := _refused(request)) is not None:
+        return refused
+    tokens = served_of(request).tokens
+    # An operator's token lets in elsewhere, not here.
+    made = tokens.let_in(token) if tokens.access_by(token, "link") is not None else None
+    if made is None:
+        return _over(request)
+    before = caller_by_cookie(request, tokens, PAGE)
+    if before is not None:
+        _end(request, before.token_id)
+    response = RedirectResponse(f"{root_of(request)}{PAGE}/", 303)
+    let_in(request, response, made[0], PAGE)
+    return response
+
+
+@router.get("/in")
+def entered(request: Request) -> Response:
+    """What the way in is called once it was gone."""
+    if caller_by_cookie(request, served_of(request).tokens, PAGE) is None:
+        return shown(request, "closed.html", browser_language(request), why="no_link")
+    return RedirectResponse(f"{root_of(request)}{PAGE}/", 303)
+
+
+@router.post("/leave")
+def leave(visit: Here) -> RedirectResponse:
+    _end(visit.request, visit.token_id)
+    response = visit.go("left")
+    let_out(visit.request, response, PAGE)
+    return response
+
+
+@router.get("/left")
+def left(request: Request) -> HTMLResponse:
+    return shown(request, "closed.html", browser_language(request), why="left")
+
+
+def _end(request: Request, token_id: str) -> None:
+    try:
+        served_of(request).tokens.revoke(token_id)
+    except InvalidInput:  # by another click, meanwhile
+        return
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client is not None else ""
+
+
+def _refused(request: Request) -> HTMLResponse | None:
+    wrong: WrongLinks = request.app.state.wrong_links
+    if not wrong.are_too_many(_address(request)):
+        return None
+    refused = shown(request, "closed.html", browser_language(request), status=429, why="too_many")
+    refused.headers["retry-after"] = "600"
+    return refused
+
+
+def _over(request: Request) -> HTMLResponse:
+    request.app.state.wrong_links.count(_address(request))
+    return shown(request, "closed.html", browser_language(request), status=410, why="over")
