@@ -13,7 +13,7 @@ from langmem_plugin.web.access import PAGE
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.person.page import person_page
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.served import RootNoted, Served
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
@@ -38,4 +38,5 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.mount(PAGE, person_page(served), name="person")
     app.add_middleware(BrowserSafety)
+    app.add_middleware(RootNoted)
     return app
