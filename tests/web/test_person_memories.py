@@ -224,7 +224,7 @@ def test_a_whole_person_is_shown_in_every_language(memory, clock):
             visitor.see(f"?done={done}")
         for done in ("stored", "duplicate", "withdrawn", "on", "off", "deleted", "changed", "empty", "too_long", "too_many", "unusable"):
             visitor.see(f"instructions?done={done}")
-        for done in ("allowed", "withdrawn", "restored", "not_restored", "changed"):
+        for done in ("allowed", "withdrawn", "not_restored", "changed"):
             visitor.see(f"privacy?done={done}")
         for held in memory.service.list_memories(ERIN, limit=3, statuses=("active", "superseded", "pending")):
             visitor.see(f"memories/{held.id}")

@@ -97,7 +97,10 @@ def restore(visit: Here) -> Response:
         visit.memory.restore_erased(visit.identifier)
     except (UnknownErasure, TurnTimeout):
         return _shown(visit, done="not_restored", status=409)
-    return visit.go("privacy?done=restored")
+    # What came since has joined what came back, but for who was let in meanwhile.
+    response = visit.page("closed.html", at="", why="restored")
+    let_out(visit.request, response, PAGE)
+    return response
 
 
 def erase_word(visit: Visit) -> str:
