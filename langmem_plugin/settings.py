@@ -110,8 +110,8 @@ class Settings(BaseSettings):
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
     end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
-    `page_address`, such as "https://bot.example/memory", is where people reach the web application (`memory.app()`): with
-    it /privacy and /memories end with a link to the person's own page.
+    `page_address`, such as "https://bot.example/memory", is where people reach the web application (`memory.app()`):
+    with it /privacy and /memories end with a link to the person's own page.
     Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
     all, and replies still work.
     """

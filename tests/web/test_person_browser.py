@@ -182,7 +182,15 @@ def test_nobody_stumbles_over_a_page(site, scheme, language):
         chat = site.memory.sessions.sessions(ERIN)[0].session_id
         held = site.memory.service.list_memories(ERIN)[0].id
         only_light = ("?q=coffee", "privacy/erase", "nothing", "in/over") if scheme == "light" else ()
-        for place in ("", "instructions", "conversations", "privacy", f"conversations/{chat}", f"memories/{held}", *only_light):
+        for place in (
+            "",
+            "instructions",
+            "conversations",
+            "privacy",
+            f"conversations/{chat}",
+            f"memories/{held}",
+            *only_light,
+        ):
             page.goto(f"{site.address}/me/{place}")
             for each in page.locator(".acts").first.locator("summary").all()[:1]:
                 each.click()

@@ -62,7 +62,9 @@ def test_what_is_remembered_is_told_also_where_no_link_can_be_made(memory, monke
     assert "Likes tea" in memory.command(ERIN, "/memories")
 
 
-@pytest.mark.parametrize("address", ["bot.example", "ftp://bot.example", "https://", "https://bot.example/?a=b", "https://b.example/#x"])
+@pytest.mark.parametrize(
+    "address", ["bot.example", "ftp://bot.example", "https://", "https://bot.example/?a=b", "https://b.example/#x"]
+)
 def test_an_address_that_no_browser_opens_is_refused(address):
     with pytest.raises(ValueError, match="address that a browser opens"):
         Settings(page_address=address)
@@ -190,7 +192,11 @@ def test_a_page_has_the_headers_of_a_careful_one(erin):
 def test_an_address_that_is_none_is_told_kindly(erin):
     for place in ("nothing", "memories/nothing", "conversations/nothing", "instructions/nothing/rank"):
         assert "There is nothing here" in erin.see(place, status=404)
-    for place, fields in (("instructions/x/rank", {}), ("memories/x/forget", {"revision": "many"}), ("privacy/consent", {"permission": "all", "seen": "no", "allowed": "yes"})):
+    for place, fields in (
+        ("instructions/x/rank", {}),
+        ("memories/x/forget", {"revision": "many"}),
+        ("privacy/consent", {"permission": "all", "seen": "no", "allowed": "yes"}),
+    ):
         assert "nothing was changed" in erin.do(place, status=400, **fields)
 
 
@@ -243,5 +249,5 @@ def test_the_page_is_mounted_under_another_path_as_a_whole(memory):
 def test_links_that_are_over_are_swept_from_the_database(memory, clock):
     tokens = AccessTokens(memory.database, now=clock)
     memory.command(ERIN, "/memories")
-    clock.forward(**{"seconds": timedelta(minutes=16).total_seconds()})
+    clock.forward(seconds=timedelta(minutes=16).total_seconds())
     assert tokens.listed(ERIN) == []

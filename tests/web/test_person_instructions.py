@@ -9,7 +9,10 @@ pytestmark = pytest.mark.spec("U-10", "I-4")
 
 
 def held(memory, who=ERIN):
-    return [(each.text, each.priority, each.active) for each in memory.instructions.list_instructions(who, active_only=False)]
+    return [
+        (each.text, each.priority, each.active)
+        for each in memory.instructions.list_instructions(who, active_only=False)
+    ]
 
 
 def only(memory):

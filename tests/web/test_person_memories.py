@@ -47,14 +47,19 @@ def test_a_correction_replaces_what_stood_there_and_keeps_it_as_history(memory, 
     [now] = memory.service.list_memories(ERIN)
     assert (now.text, now.fact_type, now.tags, now.private) == ("Lives in Eilat", "personal", ("home",), True)
     story = erin.see(f"memories/{now.id}")
-    assert "<s dir=\"auto\">Lives in Haifa</s>" in story
+    assert '<s dir="auto">Lives in Haifa</s>' in story
     assert "Lives in Eilat" in erin.see(f"memories/{held.id}")
     assert set(audited(memory, "memory.superseded")) == {"person"}
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [("", "There was no text in it"), ("  ", "There was no text in it"), ("x" * 2_001, "too long"), ("a\0b", "cannot be stored")],
+    [
+        ("", "There was no text in it"),
+        ("  ", "There was no text in it"),
+        ("x" * 2_001, "too long"),
+        ("a\0b", "cannot be stored"),
+    ],
 )
 def test_a_correction_that_cannot_be_kept_is_explained_and_what_was_typed_stays(memory, erin, text, told):
     held = memory.service.remember(ERIN, "Lives in Haifa")
@@ -185,7 +190,9 @@ def test_a_search_finds_by_words_and_meaning_and_says_when_there_is_nothing(memo
 
 
 def test_many_are_shown_in_parts(memory, erin):
-    memory.service.remember_many(ERIN, [(f"Word number {each} is {each * 7919}", {"fact_type": "note"}) for each in range(95)])
+    memory.service.remember_many(
+        ERIN, [(f"Word number {each} is {each * 7919}", {"fact_type": "note"}) for each in range(95)]
+    )
     assert "Show all 95" in erin.see()
     first, last = erin.see("?kind=note"), erin.see("?kind=note&page=99")
     assert first.count("<article") == 40
@@ -218,11 +225,45 @@ def test_a_whole_person_is_shown_in_every_language(memory, clock):
     visitor = Visitor(memory, ERIN)
     for language, direction in (("he", "rtl"), ("es", "ltr"), ("en", "ltr")):
         memory.people.set_language(ERIN, language)
-        for place in ("", "?q=coffee", "?q=zebra", "instructions", "conversations", "conversations?q=dishwasher", "conversations?q=zebra", "privacy", "privacy/erase"):
+        for place in (
+            "",
+            "?q=coffee",
+            "?q=zebra",
+            "instructions",
+            "conversations",
+            "conversations?q=dishwasher",
+            "conversations?q=zebra",
+            "privacy",
+            "privacy/erase",
+        ):
             assert f'lang="{language}" dir="{direction}"' in visitor.see(place)
-        for done in ("corrected", "same", "forgotten", "back", "yes", "no", "still", "over", "changed", "gone", "too_late"):
+        for done in (
+            "corrected",
+            "same",
+            "forgotten",
+            "back",
+            "yes",
+            "no",
+            "still",
+            "over",
+            "changed",
+            "gone",
+            "too_late",
+        ):
             visitor.see(f"?done={done}")
-        for done in ("stored", "duplicate", "withdrawn", "on", "off", "deleted", "changed", "empty", "too_long", "too_many", "unusable"):
+        for done in (
+            "stored",
+            "duplicate",
+            "withdrawn",
+            "on",
+            "off",
+            "deleted",
+            "changed",
+            "empty",
+            "too_long",
+            "too_many",
+            "unusable",
+        ):
             visitor.see(f"instructions?done={done}")
         for done in ("allowed", "withdrawn", "not_restored", "changed"):
             visitor.see(f"privacy?done={done}")

@@ -31,9 +31,7 @@ def texts_in(*folders):
 
 def catalogue(language):
     with (FOLDER / "translations" / f"{language}.po").open("rb") as file:
-        return {
-            (each.id if isinstance(each.id, tuple) else (each.id,)): each for each in read_po(file) if each.id
-        }
+        return {(each.id if isinstance(each.id, tuple) else (each.id,)): each for each in read_po(file) if each.id}
 
 
 def filled_in(text):

@@ -1,4 +1,4 @@
-"""The page of a person who texts: what is remembered of them, what was said, what may be, all of it theirs to change."""
+"""The page of a person who texts: what is remembered, what was said, what may be; all of it is theirs to change."""
 
 from pathlib import Path
 

@@ -74,9 +74,7 @@ def one(visit: Here, session_id: str) -> Response:
     except DamagedSession:
         bubbles = []
     said = [each for each in bubbles if each.text or each.files]
-    days = [
-        (day, list(those)) for day, those in groupby(said, key=lambda each: visit.day(each.message.timestamp))
-    ]
+    days = [(day, list(those)) for day, those in groupby(said, key=lambda each: visit.day(each.message.timestamp))]
     return visit.page("conversation.html", at="conversations", session=session, days=days)
 
 
@@ -84,9 +82,7 @@ def _sessions(visit: Visit) -> list[Session]:
     """Of all their identifiers, the last active first."""
     with visit.memory.database.read() as connection:
         found = [
-            each
-            for thread in threads_of(connection, visit.owner)
-            for each in session_rows.listed(connection, thread)
+            each for thread in threads_of(connection, visit.owner) for each in session_rows.listed(connection, thread)
         ]
     return sorted(found, key=_activity, reverse=True)
 

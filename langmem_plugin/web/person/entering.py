@@ -1,5 +1,4 @@
-"""The way in and out: a link from the chat shows one button, and only that uses it up; programs that fetch links do not.
-"""
+"""The way in and out: a link from the chat shows one button, which uses it up; programs that fetch links do not."""
 
 from typing import Annotated
 

@@ -70,7 +70,9 @@ def remove(visit: Here, instruction_id: str, seen: _Text) -> Response:
     return visit.go("instructions?done=deleted")
 
 
-def _changed(visit: Visit, instruction_id: str, seen: str, *, active: bool | None = None, priority: int = 0) -> Response:
+def _changed(
+    visit: Visit, instruction_id: str, seen: str, *, active: bool | None = None, priority: int = 0
+) -> Response:
     instructions = visit.memory.instructions
     try:
         with _unchanged(visit, instruction_id, seen):

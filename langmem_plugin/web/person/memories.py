@@ -101,11 +101,11 @@ def forget(visit: Here, memory_id: str, revision: _Revision) -> Response:
 def take_back(visit: Here, memory_id: str) -> Response:
     """The last forgetting, for a moment."""
     held = _look(visit, memory_id)
+    if held is None or not _can_come_back(visit, held):
+        return _list(visit, done="too_late", status=409)
     try:
-        if held is None or not _can_come_back(visit, held):
-            raise MemoryNotFound(f"memory {memory_id} was not forgotten just now")
         visit.memory.service.take_back(visit.owner, memory_id)
-    except MemoryNotFound:
+    except MemoryNotFound:  # something newer is in its place
         return _list(visit, done="too_late", status=409)
     return visit.go(f"?done=back&of={memory_id}")
 

@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, BinaryIO, Literal, cast
+from typing import Annotated, BinaryIO, Literal
 
 from fastapi import APIRouter, Form
 from sqlalchemy import Connection
@@ -40,13 +40,12 @@ def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _
     """`seen` is how it stood on the page, `words` what the button said that they pressed."""
     if permission not in PERMISSIONS:
         raise InvalidInput(f"there is no permission {permission!r}")
-    name = cast("Permission", permission)
     on, said = allowed == "yes", storable(words)
     decided = visit.memory.consent
     try:
-        with visit.memory.database.provided(partial(_refuse_changed, visit, name, seen)):
-            if name != "extraction":
-                decided.set(visit.owner, text=said, version=QUESTION_VERSION, **{name: on})
+        with visit.memory.database.provided(partial(_refuse_changed, visit, permission, seen)):
+            if permission != "extraction":
+                decided.set(visit.owner, text=said, version=QUESTION_VERSION, **{permission: on})
             elif on:
                 decided.switch_on(visit.owner, text=said, version=QUESTION_VERSION)
             else:
