@@ -9,6 +9,7 @@ import os
 import re
 from pathlib import Path
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
@@ -221,8 +222,15 @@ def too_small(page):
 
 def test_the_link_stands_in_no_log_of_requests(site, caplog):
     caplog.set_level(logging.INFO, "uvicorn.access")
-    with site.opened():
-        pass
+    link = link_in(site.memory.command(ERIN, "/memories"))
+    for method, address in (
+        ("GET", link),
+        ("HEAD", link),
+        ("GET", f"{link}/"),
+        ("GET", f"{link}?a={link}"),
+        ("POST", link),
+    ):
+        httpx.request(method, address, follow_redirects=False)
     told = [each.getMessage() for each in caplog.records if each.name == "uvicorn.access"]
-    assert any("/me/in/" in each for each in told)
+    assert len([each for each in told if "/me/in/" in each]) == 5
     assert not [each for each in told if "langmem_" in each]

@@ -1,9 +1,16 @@
 """What is remembered, on the person's page: seen, searched, corrected, forgotten, confirmed, never anybody else's."""
 
-import pytest
+import threading
 
+import pytest
+from pydantic import SecretStr
+from starlette.testclient import TestClient
+
+from langmem_plugin import PhoneMemory
+from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.errors import EmbeddingUnavailable
-from tests.web.conftest import Visitor, hidden
+from langmem_plugin.people.access_tokens import AccessTokens
+from tests.web.conftest import ADDRESS, Visitor, hidden
 from tests.web.sample_person import BEN, ERIN, tell
 
 pytestmark = pytest.mark.spec("U-10")
@@ -98,6 +105,60 @@ def test_a_change_of_something_else_in_it_is_no_lost_update_either(memory, erin)
     erin.do(f"memories/{held.id}/forget", status=409, revision=1)
     erin.do(f"memories/{held.id}/private", status=409, revision=1, private="yes")
     assert live(memory) == ["Lives in Haifa"]
+
+
+def test_of_two_corrections_at_the_same_instant_one_is_made(memory, erin):
+    held = memory.service.remember(ERIN, "Lives in Haifa")
+    begin, answers = threading.Barrier(2), []
+
+    def correct(town):
+        begin.wait()
+        answer = erin.send(f"/me/memories/{held.id}/correct", revision=1, text=f"Lives in {town}")
+        answers.append((answer.status_code, town))
+
+    threads = [threading.Thread(target=correct, args=(town,)) for town in ("Eilat", "Akko")]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+
+    assert sorted(status for status, _ in answers) == [200, 409]
+    assert live(memory) == [f"Lives in {town}" for status, town in answers if status == 200]
+
+
+def test_what_no_database_can_hold_is_answered_kindly(erin):
+    erin.see("memories/%00", status=400)
+    erin.do("memories/%00/forget", status=400, revision=1)
+    erin.see("?done=forgotten&of=%00", status=400)
+    erin.see("?q=%00")
+    erin.see("?page=99999999999999999999&kind=fact")
+    erin.see("conversations?q=%00")
+    erin.see("conversations/%00", status=404)
+
+
+def test_everything_is_shown_also_where_everything_is_encrypted(tmp_path, clock, offline_model, page_settings):
+    settings = page_settings.model_copy(update={"keys": SecretStr(new_master_key()), "encrypt": "everything"})
+    with PhoneMemory(
+        f"sqlite:///{tmp_path}/sealed.db", embeddings=offline_model, settings=settings, now=clock
+    ) as memory:
+        held = memory.service.remember(ERIN, "Lives in Haifa", private=True)
+        visitor = Visitor(memory, ERIN)
+        assert "Lives in Haifa" in visitor.see()
+        visitor.do(f"memories/{held.id}/correct", revision=1, text="Lives in Eilat")
+        assert live(memory) == ["Lives in Eilat"]
+
+
+def test_without_a_long_term_memory_there_are_chats_and_privacy(database_url, clock, offline_model, page_settings):
+    settings = page_settings.model_copy(update={"longterm": False})
+    with PhoneMemory(database_url, embeddings=offline_model, settings=settings, now=clock) as memory:
+        token, _ = AccessTokens(memory.database, now=clock).new_link(ERIN)
+        memory.sessions.add_message(ERIN, "user", "Hello there")
+        client = TestClient(memory.app(), base_url=ADDRESS)
+        page = client.post("/me/in", data={"token": token})
+        assert page.url.path == "/me/conversations"
+        assert "Hello there" in page.text
+        assert "Instructions" not in page.text
+        assert client.get("/me/privacy").status_code == 200
 
 
 def test_a_value_under_a_key_stays_under_it(memory, erin):

@@ -21,6 +21,7 @@ router = APIRouter(prefix="/conversations")
 
 _ON_A_PAGE, _FOUND, _LOOKED_AT = 20, 30, 6
 _SURE = 0.5
+_LONGEST = 2_000  # letters that are searched for
 _SPEAKERS = frozenset({"user", "assistant", "unreadable"})
 _FILES = {"[image:": "picture", "[file:": "file", "[audio:": "sound", "[video:": "film"}
 _BEGINNING = 140  # letters of a conversation that its place in the list shows
@@ -124,7 +125,7 @@ def _told(content: str) -> Iterator[tuple[str, str]]:
 
 
 def _found(visit: Visit, q: str) -> list[FoundMessage]:
-    history, words = visit.memory.service.history, storable(q)
+    history, words = visit.memory.service.history, storable(q)[:_LONGEST]
     for mode in ("hybrid", "text"):
         try:
             return history.search(

@@ -35,9 +35,6 @@ class WrongLinks:
 @router.get("/in/{token}")
 def link(request: Request, token: str) -> HTMLResponse:
     """Asks before it lets in, and changes nothing: messengers fetch links to preview them."""
-    # What a server writes in its log of requests, it reads from here.
-    request.scope["path"] = f"{root_of(request)}{PAGE}/in/…"
-    request.scope["raw_path"] = request.scope["path"].encode()
     if (refused := _refused(request)) is not None:
         return refused
     served = served_of(request)

@@ -19,6 +19,7 @@ from langmem_plugin.errors import (
 from langmem_plugin.logs import event_log
 from langmem_plugin.web.person import conversations, entering, instructions, memories, privacy
 from langmem_plugin.web.person.small_forms import SmallForms
+from langmem_plugin.web.person.unlogged_links import UnloggedLinks
 from langmem_plugin.web.person.visit import browser_language, shown
 from langmem_plugin.web.served import Served
 
@@ -49,6 +50,7 @@ def person_page(served: Served) -> FastAPI:
         app.add_exception_handler(kind, _told)
     app.add_exception_handler(HTTPException, _of_http)
     app.add_middleware(SmallForms)
+    app.add_middleware(UnloggedLinks)
     return app
 
 
