@@ -133,7 +133,7 @@ def test_forgetting_asks_once_and_can_be_undone(site):
         page.locator(".toast button").click()
         page.locator(".toast:not(:has(button))").wait_for()
         assert text in site.texts()
-        assert page.url == f"{site.address}/me/"  # loaded again, it does not say so again
+        page.wait_for_url(f"{site.address}/me/")  # loaded again, it does not say so again
 
 
 def test_a_page_open_twice_shows_what_is_there_now_and_keeps_what_was_typed(site):

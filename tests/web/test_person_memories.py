@@ -252,13 +252,13 @@ def test_a_search_finds_by_words_and_meaning_and_says_when_there_is_nothing(memo
 
 def test_many_are_shown_in_parts(memory, erin):
     memory.service.remember_many(
-        ERIN, [(f"Word number {each} is {each * 7919}", {"fact_type": "note"}) for each in range(95)]
+        ERIN, [(f"Word number {each} is {each * 7919}", {"fact_type": "note"}) for each in range(45)]
     )
-    assert "Show all 95" in erin.see()
+    assert "Show all 45" in erin.see()
     first, last = erin.see("?kind=note"), erin.see("?kind=note&page=99")
     assert first.count("<article") == 40
-    assert last.count("<article") == 15
-    assert "Page 3 of 3" in last
+    assert last.count("<article") == 5
+    assert "Page 2 of 2" in last
     assert erin.see("?kind=nonsense&page=-3").count("<article") == 8
 
 
@@ -280,53 +280,20 @@ def test_a_person_without_memories_is_told_how_to_begin(erin):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
 def test_a_whole_person_is_shown_in_every_language(memory, clock):
     tell(memory, clock)
-    memory.people.link(ERIN, "telegram:123456789")
     visitor = Visitor(memory, ERIN)
+    [replaced] = memory.service.list_memories(ERIN, statuses=("superseded",))
+    places = ("", "?q=zebra", "instructions", "conversations", "conversations?q=dishwasher", "privacy", "privacy/erase")
     for language, direction in (("he", "rtl"), ("es", "ltr"), ("en", "ltr")):
         memory.people.set_language(ERIN, language)
-        for place in (
-            "",
-            "?q=coffee",
-            "?q=zebra",
-            "instructions",
-            "conversations",
-            "conversations?q=dishwasher",
-            "conversations?q=zebra",
-            "privacy",
-            "privacy/erase",
-        ):
+        for place in (*places, f"memories/{replaced.id}", f"memories/{replaced.superseded_by}"):
             assert f'lang="{language}" dir="{direction}"' in visitor.see(place)
-        for done in (
-            "corrected",
-            "same",
-            "forgotten",
-            "back",
-            "yes",
-            "no",
-            "still",
-            "over",
-            "changed",
-            "gone",
-            "too_late",
-        ):
-            visitor.see(f"?done={done}")
-        for done in (
-            "stored",
-            "duplicate",
-            "withdrawn",
-            "on",
-            "off",
-            "deleted",
-            "changed",
-            "empty",
-            "too_long",
-            "too_many",
-            "unusable",
-        ):
-            visitor.see(f"instructions?done={done}")
-        for done in ("allowed", "withdrawn", "not_restored", "changed"):
-            visitor.see(f"privacy?done={done}")
-        for held in memory.service.list_memories(ERIN, limit=3, statuses=("active", "superseded", "pending")):
-            visitor.see(f"memories/{held.id}")
+    for place, notices in (
+        ("?kind=note&", ("corrected", "same", "forgotten", "back", "yes", "no", "still", "over", "changed", "gone")),
+        ("instructions?", ("stored", "duplicate", "withdrawn", "on", "off", "deleted", "changed", "too_many")),
+        ("privacy?", ("allowed", "withdrawn", "not_restored", "changed")),
+    ):
+        for done in notices:
+            assert 'role="status"' in visitor.see(f"{place}done={done}")
