@@ -90,6 +90,12 @@ def test_a_fetched_link_is_not_used_up_and_an_entered_one_is(memory):
     assert browser(memory).get(link).status_code == 410
 
 
+def test_the_cookie_stays_on_https_also_behind_a_proxy_that_speaks_http(memory):
+    client = TestClient(memory.app(), base_url="http://127.0.0.1")
+    token = link_in(memory.command(ERIN, "/memories")).rpartition("/")[2]
+    assert "Secure" in client.post("/me/in", data={"token": token}, follow_redirects=False).headers["set-cookie"]
+
+
 def test_a_link_is_over_after_a_quarter_of_an_hour_and_a_visit_after_half_an_hour(memory, clock):
     link = link_in(memory.command(ERIN, "/memories"))
     clock.forward(minutes=16)
