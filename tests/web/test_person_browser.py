@@ -136,6 +136,20 @@ def test_forgetting_asks_once_and_can_be_undone(site):
         page.wait_for_url(f"{site.address}/me/")  # loaded again, it does not say so again
 
 
+def test_going_back_and_forth_shows_each_page_as_it_is(site):
+    with site.opened() as page:
+        heading = page.locator("h1").inner_text()
+        page.locator(".tabs a").nth(1).click()
+        page.wait_for_url(f"{site.address}/me/instructions")
+        page.locator("form.card").wait_for()
+        assert page.locator(".tabs a[aria-current]").inner_text() == "Instructions"
+        page.go_back()
+        page.locator("article.memory").first.wait_for()
+        assert page.locator("h1").inner_text() == heading
+        page.locator("article.memory summary").first.click()
+        assert page.locator("article.memory textarea").first.is_visible()
+
+
 def test_a_page_open_twice_shows_what_is_there_now_and_keeps_what_was_typed(site):
     with site.opened() as page:
         card = page.locator("article.memory").nth(3)
