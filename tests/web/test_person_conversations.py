@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from langmem_plugin.web.person import conversations
 from tests.web.conftest import Visitor
 from tests.web.sample_person import BEN, ERIN
 
@@ -56,6 +57,7 @@ def test_a_search_leads_to_the_message(memory, erin, clock):
     page = erin.see("conversations?q=dishwasher")
     found = re.search(r'href="/me/(conversations/[^"#]+)#([^"]+)"', page)
     assert f'id="{found[2]}"' in erin.see(found[1])
+    assert erin.see(found[1]).count("bubble") == 2
     assert "Nothing like that was said" in erin.see("conversations?q=zebra")
 
 
@@ -65,6 +67,18 @@ def test_many_are_on_pages(memory, erin, clock):
     erin.enter()
     assert len(links(erin.see("conversations"))) == 20
     assert len(links(erin.see("conversations?page=2"))) == 1
+
+
+def test_a_long_chat_is_on_pages_and_a_search_opens_the_right_one(memory, erin, clock, monkeypatch):
+    monkeypatch.setattr(conversations, "_OF_A_CHAT", 2)
+    say(memory, clock, "One", "Two", "Three", "Four", "Which dishwasher?")
+    memory.index_past_sessions()
+    erin.enter()
+    [chat] = links(erin.see("conversations"))
+    assert [text in erin.see(chat) for text in ("One", "Two", "Three")] == [True, True, False]
+    assert "Which dishwasher?" in erin.see(f"{chat}?page=99")
+    found = re.search(r'href="/me/(conversations/[^"#]+)#([^"]+)"', erin.see("conversations?q=dishwasher"))
+    assert f'id="{found[2]}"' in erin.see(found[1])
 
 
 def test_another_persons_and_a_groups_are_not_there(memory, erin, clock):

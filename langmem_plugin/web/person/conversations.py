@@ -19,7 +19,7 @@ from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter(prefix="/conversations")
 
-_ON_A_PAGE, _FOUND, _LOOKED_AT = 20, 30, 6
+_ON_A_PAGE, _OF_A_CHAT, _FOUND, _LOOKED_AT = 20, 200, 30, 6
 _SURE = 0.5
 _LONGEST = 2_000  # letters that are searched for
 _SPEAKERS = frozenset({"user", "assistant", "unreadable"})
@@ -66,7 +66,8 @@ def listed(visit: Here, q: str = "", page: int = 1) -> Response:
 
 
 @router.get("/{session_id}")
-def one(visit: Here, session_id: str) -> Response:
+def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
+    """A long one is on pages; without a page, the one with the message `of`, or the first."""
     session = next((each for each in _sessions(visit) if each.session_id == session_id), None)
     if session is None:  # of nobody, or of somebody else
         raise UnknownSession(f"there is no session {session_id!r}")
@@ -75,8 +76,12 @@ def one(visit: Here, session_id: str) -> Response:
     except DamagedSession:
         bubbles = []
     said = [each for each in bubbles if each.text or each.files]
-    days = [(day, list(those)) for day, those in groupby(said, key=lambda each: visit.day(each.message.timestamp))]
-    return visit.page("conversation.html", at="conversations", session=session, days=days)
+    pages = max(1, -(-len(said) // _OF_A_CHAT))
+    asked = next((at for at, each in enumerate(said) if each.message.message_id == of), 0) // _OF_A_CHAT + 1
+    page = min(max(page or asked, 1), pages)
+    here = said[(page - 1) * _OF_A_CHAT : page * _OF_A_CHAT]
+    days = [(day, list(those)) for day, those in groupby(here, key=lambda each: visit.day(each.message.timestamp))]
+    return visit.page("conversation.html", at="conversations", session=session, days=days, page=page, pages=pages)
 
 
 def _sessions(visit: Visit) -> list[Session]:
