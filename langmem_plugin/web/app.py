@@ -9,11 +9,12 @@ from langmem_plugin.agent.steps import Graph
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE
+from langmem_plugin.web.access import CONSOLE, PAGE
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.look import FOLDER
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.person.page import person_page
+from langmem_plugin.web.served import RootNoted, Served
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
@@ -37,5 +38,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     app.state.served = served
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.mount(CONSOLE, console_app(served))
+    app.mount(PAGE, person_page(served), name="person")
     app.add_middleware(BrowserSafety)
+    app.add_middleware(RootNoted)
     return app
