@@ -101,6 +101,7 @@ class Settings(BaseSettings):
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
     end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
+    Of each token the HTTP API answers `api_requests_per_minute`, in each process.
     Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
     all, and replies still work.
     """
@@ -154,6 +155,7 @@ class Settings(BaseSettings):
     ask_when_unclear: bool = True
     ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
+    api_requests_per_minute: PositiveInt = 600
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -9,6 +9,7 @@ from langmem_plugin.agent.steps import Graph
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.look import FOLDER
 from langmem_plugin.web.served import Served
@@ -33,6 +34,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.served = served
+    add_api(app)
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.add_middleware(BrowserSafety)
     return app
