@@ -28,6 +28,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.audit_trail import SYSTEM, acts_from_now_on
 from langmem_plugin.database.conversation_tables import incoming, question, turn
 from langmem_plugin.database.one_process import alone_or_not
+from langmem_plugin.database.operation_table import operation
 from langmem_plugin.database.people_tables import link_code
 from langmem_plugin.database.schema import upsert
 from langmem_plugin.database.slices import delete_in_slices
@@ -40,6 +41,7 @@ log = event_log(__name__)
 
 _ANSWERED_KEPT_FOR = timedelta(days=3)
 _ASKED_FOR = timedelta(days=1)
+_FIGURES_KEPT_FOR = timedelta(days=7)
 _FIRST_LOOK_SECONDS = 60.0
 _LONGEST_WAIT_SECONDS = 86_400.0
 _SHORTEST_PAUSE_SECONDS = 0.01
@@ -63,6 +65,7 @@ class Swept:
     claimed_ids_deleted: int = 0
     questions_dropped: int = 0
     link_codes_deleted: int = 0
+    figures_deleted: int = 0
 
 
 class Housekeeping:
@@ -151,6 +154,9 @@ class Housekeeping:
             "claimed_ids_deleted": lambda: delete_in_slices(database, incoming, answered),
             "questions_dropped": lambda: delete_in_slices(database, question, question.c.asked_at <= now - _ASKED_FOR),
             "link_codes_deleted": lambda: delete_in_slices(database, link_code, link_code.c.expires_at <= now),
+            "figures_deleted": lambda: delete_in_slices(
+                database, operation, operation.c.minute <= now - _FIGURES_KEPT_FOR
+            ),
             "owners_forgotten": self._retention.owners_forgotten,
             "erasures_finished": self._finish_erasures,
         }

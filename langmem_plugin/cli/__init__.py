@@ -10,6 +10,7 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
 from langmem_plugin.cli import (
+    analytics,
     backup,
     bench,
     care,
@@ -54,6 +55,7 @@ app.add_typer(people.app, name="people")
 app.add_typer(configuration.app, name="config")
 app.command()(recall.recall)
 app.command()(backup.backup)
+app.command()(analytics.analytics)
 app.command()(trying_out.chat)
 app.command()(trying_out.demo)
 app.command()(bench.bench)

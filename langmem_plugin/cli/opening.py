@@ -94,8 +94,10 @@ def memory_of(
 
 
 def quiet(settings: Settings) -> Settings:
-    """Nothing runs in the background of a command."""
-    return settings.model_copy(update={"sweep_every": None, "search_past_sessions": False, "extraction": "off"})
+    """Nothing runs in the background of a command, and how long it takes says nothing of the service."""
+    return settings.model_copy(
+        update={"sweep_every": None, "search_past_sessions": False, "extraction": "off", "metrics": False}
+    )
 
 
 def note_read(
