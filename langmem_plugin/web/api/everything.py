@@ -11,6 +11,7 @@ from starlette.routing import Match
 
 from langmem_plugin.web.api import (
     bulk,
+    categories,
     chat,
     confirmations,
     consent,
@@ -18,6 +19,7 @@ from langmem_plugin.web.api import (
     exporting,
     extraction,
     health,
+    insight,
     instructions,
     memories,
     people,
@@ -34,6 +36,8 @@ _ROUTERS: tuple[APIRouter, ...] = (
     search.routes.router,
     tags.routes.router,
     bulk.routes.router,
+    categories.routes.router,
+    insight.routes.router,
     extraction.routes.router,
     exporting.routes.router,
     memories.add_routes_by_id().router,

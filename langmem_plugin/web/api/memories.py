@@ -10,6 +10,7 @@ from langmem_plugin.facts import FactType
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Filter, Found, Memory, MemoryChanges, MemoryFields, Outcome, SourceType, Status
 from langmem_plugin.web.api.calls import Call, Called
+from langmem_plugin.web.api.categories import MemoryCategory, spelled
 from langmem_plugin.web.api.facts import Fact, Facts, OneFact, State
 from langmem_plugin.web.api.fields import (
     MOST_LISTED,
@@ -61,6 +62,7 @@ class ChangedFact(Body):
 
 
 class Listed(Facts):
+    categories: list[MemoryCategory] = Field(description="all that there are, for their colours")
     total: int = Field(description="how many there are on all pages; of a search at most 500")
 
 
@@ -105,7 +107,7 @@ def list_memories(
     owner = call.reads("memories")
     where = Filter(
         fact_types=fact_type or (),
-        categories=category or (),
+        categories=spelled(call, owner, category) if category else (),
         tags=tag or (),
         sources=source or (),
         private=private,
@@ -128,7 +130,11 @@ def list_memories(
             else service.count(owner, where=where, statuses=statuses, include_expired=include_expired)
         )
     headers = links(call, total=total, limit=limit, offset=offset)
-    listed = Listed.model_construct(memories=[Fact.of(each) for each in page], total=total)
+    listed = Listed.model_construct(
+        memories=[Fact.of(each) for each in page],
+        categories=[MemoryCategory.of(each) for each in call.service.categories.list_categories(owner)],
+        total=total,
+    )
     return Answered(listed, headers=headers)
 
 
@@ -165,6 +171,7 @@ def read_memory(call: Called, memory_id: Id) -> Answered[OneFact]:
             service.repository.refuse_damaged(connection, owner, [memory_id])
     if found is None or found.status == "forgotten":
         raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
+    service.note_viewed(owner, [memory_id])
     return _one(found)
 
 

@@ -88,9 +88,11 @@ class Routes:
         largest: int = LARGEST_BODY,
         in_loop: bool = False,
         content: Mapping[str, Any] | None = None,
+        also: Mapping[str, Any] | None = None,
         body: Mapping[str, Any] | None = None,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """`content` describes an answer that is no JSON in the envelope, `body` one that is read by the route itself.
+        """`content` describes an answer that is no JSON in the envelope, `also` another form of it beside that, and
+        `body` one that is read by the route itself.
         A route that is `in_loop` is asynchronous, and gives a response.
         """
 
@@ -103,6 +105,8 @@ class Routes:
             }
             if content is not None:
                 responses[200] = {"description": "the file", "content": dict(content)}
+            if also is not None:
+                responses[200] = {"description": "the same in another form too", "content": dict(also)}
             for status in statuses[1:]:
                 responses[status] = {"description": "the same", "model": Answer[data]}  # type: ignore[valid-type]
             first, _, rest = (work.__doc__ or "").strip().partition("\n\n")

@@ -8,6 +8,7 @@ from pydantic import BaseModel, Field
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import Filter, MatchType, Mode
 from langmem_plugin.web.api.calls import Called
+from langmem_plugin.web.api.categories import spelled
 from langmem_plugin.web.api.facts import Fact
 from langmem_plugin.web.api.fields import NamesInQuery, Words
 from langmem_plugin.web.api.routing import Routes
@@ -40,7 +41,8 @@ def search_memories(
 ) -> Results:
     """Search the memories that are active."""
     owner = call.reads("search")
-    where = Filter(fact_types=fact_type or (), categories=category or (), tags=tag or ())
+    categories = spelled(call, owner, category) if category else ()
+    where = Filter(fact_types=fact_type or (), categories=categories, tags=tag or ())
     found = call.service.search(owner, query, mode=search_type, limit=limit, min_relevance=min_relevance, where=where)
     return Results.model_construct(
         results=[
