@@ -12,7 +12,7 @@ from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.look import FOLDER
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.served import RootNoted, Served
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
@@ -37,4 +37,5 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
     add_api(app)
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.add_middleware(BrowserSafety)
+    app.add_middleware(RootNoted)
     return app

@@ -7,13 +7,14 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import as_tags
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Name, Tags
 from langmem_plugin.web.api.routing import Routes
 
 routes = Routes("memories")
 MOST_AT_ONCE = 200
-_TRIES = 5
+_TRIES = 20  # of one memory that others change just then
 
 _Ids = Annotated[list[IdInBody], Field(min_length=1, max_length=MOST_AT_ONCE)]
 
@@ -88,7 +89,7 @@ def _tagged(service: MemoryService, owner: str, memory_id: str, wanted: Tagging)
                 service.repository.refuse_damaged(connection, owner, [memory_id])
         if held is None:
             raise MemoryNotFound(memory_id)
-        left = set(wanted.tags) if wanted.action == "untag" else set()
+        left = set(as_tags(wanted.tags)) if wanted.action == "untag" else set()
         more = wanted.tags if wanted.action == "tag" else []
         tags = [each for each in (*held.tags, *more) if each not in left]
         try:

@@ -55,7 +55,7 @@ class OneInstruction(BaseModel):
 class NewInstruction(Body):
     instruction: Text = Field(examples=["Always answer in Spanish"])
     priority: Priority = 1
-    condition_expression: Text | None = Field(default=None, examples=["weekday is monday"])
+    condition_expression: Text | None = Field(default=None, examples=["day is monday"])
     expires_at: Instant | None = None
 
 

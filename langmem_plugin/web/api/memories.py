@@ -32,6 +32,7 @@ from langmem_plugin.web.served import root_of
 
 routes = Routes("memories")
 PATH = "/api/memory"
+_ANY_WORD = 1e-6  # of relevance: what shares no word with the query has none
 
 _FIELDS = {
     "fact": "text", "fact_type": "fact_type", "category": "category", "tags": "tags", "expires_at": "expires_at",
@@ -86,15 +87,15 @@ class History(BaseModel):
 def list_memories(
     call: Called,
     *,
-    category: Annotated[NamesInQuery | None, Query()] = None,
+    category: NamesInQuery = None,
     fact_type: Annotated[list[FactType] | None, Query(max_length=20)] = None,
-    tag: NamesInQuery | None = None,
+    tag: NamesInQuery = None,
     source: Annotated[list[SourceType] | None, Query(max_length=20)] = None,
     status: Annotated[list[State] | None, Query(max_length=10)] = None,
     private: bool | None = None,
     created_from: Annotated[Instant | None, Query(alias="from")] = None,
     created_to: Annotated[Instant | None, Query(alias="to", description="not included")] = None,
-    search: Words | None = None,
+    search: Annotated[Words | None, Query()] = None,
     limit: Limit = 50,
     offset: Offset = 0,
     include_expired: bool = False,
@@ -217,4 +218,4 @@ def _one(found: Memory) -> Answered[OneFact]:
 
 
 def _searched(call: Call, owner: str, search: str, where: Filter) -> list[Found]:
-    return call.service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=0.0, where=where)
+    return call.service.search(owner, search, mode="text", limit=MOST_LISTED, min_relevance=_ANY_WORD, where=where)

@@ -13,7 +13,7 @@ def links(call: Call, *, total: int, limit: int, offset: int) -> dict[str, str]:
         "prev": max(0, offset - limit) if offset else None,
         "next": offset + limit if offset + limit < total else None,
     }
-    path = root_of(call.request) + call.request.scope.get("path", "").removeprefix(root_of(call.request))
+    path = root_of(call.request) + call.request.scope["path"].removeprefix(root_of(call.request))
     asked = [
         each for each in parse_qsl(call.request.url.query, keep_blank_values=True) if each[0] not in {"limit", "offset"}
     ]

@@ -35,9 +35,9 @@ def search_memories(
     search_type: Mode = "hybrid",
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
     min_relevance: Annotated[float, Query(ge=0, le=1)] = 0.5,
-    category: NamesInQuery | None = None,
+    category: NamesInQuery = None,
     fact_type: Annotated[list[FactType] | None, Query(max_length=20)] = None,
-    tag: NamesInQuery | None = None,
+    tag: NamesInQuery = None,
 ) -> Results:
     """Search the memories that are active."""
     owner = call.reads("search")
