@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive
 
 from langmem_plugin.database.audit_trail import acting
@@ -122,7 +122,7 @@ class Routes:
                 operation_id=work.__name__,
                 tags=self.router.tags,
                 openapi_extra=None if body is None else {"requestBody": dict(body)},
-                response_class=Response if content is not None else _JsonResponse,
+                response_class=Response if content is not None else JSONResponse,
             )
             route.largest = largest
             self.router.routes.append(route)
@@ -132,10 +132,6 @@ class Routes:
 
 
 _PROBLEM = {"$ref": "#/components/schemas/Problem"}
-
-
-class _JsonResponse(Response):
-    media_type = _JSON
 
 
 class _Route(APIRoute):

@@ -82,7 +82,7 @@ def test_consent_is_read_given_and_withdrawn(anna, ben, memory):
 @pytest.mark.spec("U-3", "W-4")
 def test_what_was_said_is_taken_in_when_it_is_asked_for(anna, ben, memory):
     memory.consent.set(ANNA, extraction=True, personal=True)
-    graph = chat_graph(memory, lambda state: {"messages": AIMessage("I see.")})
+    graph = chat_graph(memory, lambda _: {"messages": AIMessage("I see.")})
     memory.reply(graph, ANNA, "I live in Haifa with my daughter Mia")
     [session] = anna("GET", "sessions")["sessions"]
 
