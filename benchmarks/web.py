@@ -58,7 +58,7 @@ def serve(url, port):
             return {"status": "ok"}
 
         app.router.routes.insert(0, _route("/bare", bare))
-        uvicorn.run(app, port=port, log_level="warning", access_log=False)
+        uvicorn.run(app, port=port, log_level="warning", access_log=False, timeout_keep_alive=600)
 
 
 def _route(path, work):

@@ -114,6 +114,23 @@ def test_no_route_gives_or_changes_what_is_anothers(both, data):
     assert _all_of_ben(memory) == before
 
 
+@pytest.mark.slow
+@pytest.mark.spec("U-3", "P-6", "C-1")
+def test_what_is_anothers_is_not_there_by_its_id_on_any_route(both):
+    """Never 403: that something is there is not told either."""
+    client, memory, tokens, described, theirs = both
+    headers = {"authorization": f"Bearer {tokens.new(ANNA)[0]}"}
+    before = _all_of_ben(memory)
+    by_id = [(method, path) for method, path, _ in _routes(described) if "{" in path]
+    assert len(by_id) > 12
+    for method, path in by_id:
+        for each in theirs:
+            at = f"{path.partition('{')[0]}{each}{path.partition('}')[2]}"
+            response = client.request(method, at, json={}, headers=headers)
+            assert response.status_code == 404, (method, path, response.text)
+        assert _all_of_ben(memory) == before
+
+
 @pytest.mark.spec("U-3", "P-6")
 def test_every_route_but_health_asks_for_a_token(both):
     client, _, _, described, _ = both
