@@ -89,11 +89,15 @@ class Latencies:
         for bucket in sorted(self.buckets):
             count = self.buckets[bucket]
             if below + count >= wanted:
-                upper = _BOUNDS[min(bucket, len(_BOUNDS) - 1)]
-                lower = _BOUNDS[bucket - 1] if bucket else 0.0
-                return min(lower, upper) + (upper - min(lower, upper)) * (wanted - below) / count
+                lower = _bound(bucket - 1) if bucket else 0.0
+                return lower + (_bound(bucket) - lower) * (wanted - below) / count
             below += count
         return 0.0
+
+
+def _bound(bucket: int) -> float:
+    """What is above the last bound counts as it, and so does a step that another version has."""
+    return _BOUNDS[min(bucket, len(_BOUNDS) - 1)]
 
 
 class OperationTimes:

@@ -125,11 +125,6 @@ class Settings(BaseSettings):
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
     end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
-    Of each token the HTTP API answers `api_requests_per_minute`, in each process.
-    How long the memory's verbs take is counted unless `metrics` is off, for `performance` and for OpenTelemetry.
-    Where one call in twenty of the last five minutes took longer than its `thresholds_ms`, or fewer than
-    `least_success` of them succeeded, it is an alert: a line in the log and, with `alert_url` (https, or http on this
-    machine), a POST of numbers in JSON.
     Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
     all, and replies still work.
     """
@@ -184,10 +179,15 @@ class Settings(BaseSettings):
     ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
     api_requests_per_minute: PositiveInt = 600
+    """How many requests of one token the HTTP API answers within a minute, in each process."""
     metrics: bool = True
+    """Whether it is counted how long the verbs take and how often they fail, for `performance` and OpenTelemetry."""
     thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
+    """How many milliseconds 95 % of an operation's calls may take within five minutes; beyond it is an alert."""
     least_success: float = Field(default=0.95, ge=0, le=1)
+    """Which part of an operation's calls has to succeed within five minutes; less is an alert."""
     alert_url: Annotated[SecretStr | None, AfterValidator(_may_be_posted_to)] = None
+    """Where alerts are posted to as JSON, numbers alone: https, or http on this machine (None: the log alone)."""
 
     def __init__(self, **values: Any) -> None:
         try:

@@ -13,6 +13,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight import memory_figures as figures
 from langmem_plugin.insight.memory_figures import DayOfGrowth, Uses
 from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.models import storable
 
 _MOST_DAYS = 366
 _MOST_SHOWN = 10
@@ -179,7 +180,7 @@ class MemoryAnalytics:
 def _shares(counted: Counter[str]) -> tuple[Share, ...]:
     total = counted.total()
     ordered = sorted(counted.items(), key=lambda each: (-each[1], each[0]))
-    return tuple(Share(name, count, round(100 * count / total, 1)) for name, count in ordered)
+    return tuple(Share(storable(name), count, round(100 * count / total, 1)) for name, count in ordered)
 
 
 def _all_used(

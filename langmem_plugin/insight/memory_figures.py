@@ -6,12 +6,23 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Connection, and_, case, func, select, true, tuple_, type_coerce
+from sqlalchemy import (
+    BigInteger,
+    ColumnElement,
+    Connection,
+    and_,
+    case,
+    func,
+    select,
+    true,
+    tuple_,
+    type_coerce,
+)
 
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_access
 from langmem_plugin.facts.attributes import ATTRIBUTES
-from langmem_plugin.memory.damaged_rows import each_row
+from langmem_plugin.memory.damaged_rows import all_rows, each_row
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.memory_rows import searched
 
@@ -20,7 +31,8 @@ UNCATEGORIZED, OF_THEIR_OWN, ENCRYPTED = "uncategorized", "of their own", "encry
 
 _KNOWN = frozenset(each.category for each in ATTRIBUTES.values()) | {"other"}
 _SURE = 0.8
-_QUARTER = 15 * 60 * 1_000_000  # microseconds; the clocks of all zones differ by whole quarters of an hour
+_A_QUARTER = timedelta(minutes=15)  # the clocks of all zones differ by whole quarters of an hour
+_QUARTER = _A_QUARTER // timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -94,7 +106,8 @@ def by(
 ) -> Counter[str]:
     """How many memories have each value of a column."""
     those = of(owner) if forgotten else kept(owner)
-    rows = connection.execute(select(column, func.count()).where(those).group_by(column))
+    wanted: list[ColumnElement[Any]] = [column, func.count()]
+    rows = all_rows(connection, select(*wanted).where(those).group_by(column))
     return Counter({row[0]: row[1] for row in rows})
 
 
@@ -102,7 +115,7 @@ def categories(connection: Connection, owner: str | None) -> Counter[str]:
     """Of one owner as they are named, of everybody without the names that people gave themselves."""
     plain = select(memory.c.category, func.count()).where(kept(owner), memory.c.sealed.is_(None))
     found: Counter[str] = Counter()
-    for name, count in connection.execute(plain.group_by(memory.c.category)):
+    for name, count in all_rows(connection, plain.group_by(memory.c.category)):
         shown = name if owner is not None or name is None or name in _KNOWN else OF_THEIR_OWN
         found[shown or UNCATEGORIZED] += count
     sealed = and_(kept(owner), memory.c.sealed.is_not(None))
@@ -128,9 +141,10 @@ def growth(connection: Connection, owner: str | None, now: datetime, days: int, 
     counted = select(quarter.label("quarter"), memory.c.source_type, func.count().label("count")).where(
         kept(owner), memory.c.created_at >= begins
     )
-    for at, source, count in connection.execute(counted.group_by(quarter, memory.c.source_type)):
-        on = (_EPOCH + timedelta(microseconds=at * _QUARTER)).astimezone(zone).date()
-        day = grown[min(on, today)]  # a clock that ran ahead stored it
+    earliest, latest = (int((each - _EPOCH) / _A_QUARTER) for each in (begins, now))
+    for at, source, count in all_rows(connection, counted.group_by(quarter, memory.c.source_type)):
+        within = max(earliest, min(at, latest))  # a clock that ran ahead stored what is not, or the row is damaged
+        day = grown[(_EPOCH + within * _A_QUARTER).astimezone(zone).date()]
         day.new += count
         day.by_source[source] = day.by_source.get(source, 0) + count
     there = select(func.count()).select_from(memory).where(kept(owner), memory.c.created_at < begins)

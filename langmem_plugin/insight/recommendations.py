@@ -9,10 +9,10 @@ import numpy as np
 from sqlalchemy import select
 
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.facts import cannot_repeat
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.embedding.unit_vectors import from_bytes
 from langmem_plugin.memory.filters import valid
+from langmem_plugin.memory.models import LIVE
 from langmem_plugin.memory.reconciler import stated
 from langmem_plugin.memory.reconciliation import related
 
@@ -23,8 +23,7 @@ _SURE = 0.8
 _MOST_OF_A_KIND = 50
 _MOST_COMPARED = 10_000  # the newest
 _MOST_PAIRS = 200
-_NEAR = 0.75  # a cosine: the rules look at pairs above it
-_SAME = 0.95
+_NEAR = 0.75  # a cosine
 _ROWS_AT_ONCE = 1_000
 
 
@@ -66,11 +65,14 @@ class Recommendations:
         doubted = memory.c.doubted_at.is_not(None)
         for each in self._those(owner, *held, doubted | (memory.c.valid_to <= now), order=memory.c.updated_at):
             yield _stale(each, now)
-        for each in self._those(owner, *held, memory.c.confidence < _SURE, order=memory.c.confidence):
-            sentence = f"It is only {each.confidence:.0%} sure, and nobody has confirmed it."
+        live = (memory.c.owner == owner, memory.c.status.in_(LIVE), valid(now))
+        # One that the person was asked about, and that is active, was confirmed.
+        unconfirmed = (memory.c.status == "pending") | memory.c.asked_at.is_(None)
+        for each in self._those(owner, *live, memory.c.confidence < _SURE, unconfirmed, order=memory.c.confidence):
+            sentence = f"It is only {each.confidence:.0%} sure."
             yield Recommendation("low_confidence", (each.id,), sentence, "ask the person whether it is so")
         since = now - _UNUSED_FOR
-        unused = (memory.c.last_accessed <= since) | (memory.c.last_accessed.is_(None))
+        unused = memory.c.key.is_(None) & ((memory.c.last_accessed <= since) | memory.c.last_accessed.is_(None))
         for each in self._those(owner, *held, unused, memory.c.created_at <= since, order=memory.c.created_at):
             days = (now - (each.last_accessed or each.created_at)).days
             sentence = f"No reply has used it for {days} days."
@@ -83,26 +85,26 @@ class Recommendations:
             return self._service.repository.by_ids(connection, owner, found)
 
     def _duplicates(self, owner: str, now: datetime) -> Iterable[tuple[Memory, Memory]]:
-        """Pairs that say the same: by the rules, or by a cosine so high that nothing in the words speaks against it."""
+        """Of the pairs whose vectors are nearest, those that say the same by the rules for what is told."""
         pairs = self._near(owner, now)
         with self._service.database.read() as connection:
-            wanted = list(dict.fromkeys(each for one, other, _ in pairs for each in (one, other)))
+            wanted = list(dict.fromkeys(each for one, other in pairs for each in (one, other)))
             held = {each.id: each for each in self._service.repository.by_ids(connection, owner, wanted)}
         found = []
-        for one, other, cosine in pairs:
-            if one in held and other in held and _says_the_same(held[one], held[other], cosine):
+        for one, other in pairs:
+            if one in held and other in held and _says_the_same(held[one], held[other]):
                 found.append(_the_one_to_keep_first(held[one], held[other]))
         return found[:_MOST_OF_A_KIND]
 
-    def _near(self, owner: str, now: datetime) -> list[tuple[str, str, float]]:
-        """The pairs of the newest memories whose vectors are nearest, the nearest first."""
+    def _near(self, owner: str, now: datetime) -> list[tuple[str, str]]:
+        """Of the newest memories, the nearest pairs first."""
         service = self._service
         with service.database.read() as connection:
             held = service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)
         return _nearest_pairs(held)
 
 
-def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str, float]]:
+def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str]]:
     sizes = {len(stored) for _, stored in held}
     if len(held) < 2 or len(sizes) > 1:  # noqa: PLR2004 - a pair; vectors of another dimension are embedded anew soon
         return []
@@ -117,16 +119,13 @@ def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str, fl
         best = np.argsort(-near, kind="stable")[:_MOST_PAIRS]
         pairs += [(float(near[at]), start + int(ones[at]), start + int(others[at])) for at in best]
     pairs.sort(key=lambda each: -each[0])
-    return [(ids[one], ids[other], cosine) for cosine, one, other in pairs[:_MOST_PAIRS]]
+    return [(ids[one], ids[other]) for _, one, other in pairs[:_MOST_PAIRS]]
 
 
-def _says_the_same(one: Memory, other: Memory, cosine: float) -> bool:
+def _says_the_same(one: Memory, other: Memory) -> bool:
+    """By the rules alone: who did what to whom, and every number, a model's cosine hardly sees."""
     new, old = stated(one), stated(other)
-    kinds = {related(new, old).kind, related(old, new).kind}
-    if "duplicate" in kinds:
-        return True
-    differ = cannot_repeat(new.statement, old.statement) or cannot_repeat(old.statement, new.statement)
-    return cosine >= _SAME and "supersedes" not in kinds and not differ
+    return "duplicate" in (related(new, old).kind, related(old, new).kind)
 
 
 def _the_one_to_keep_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:
