@@ -9,6 +9,7 @@ from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel, Field
 from starlette.responses import Response
 
+from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.memory.visibility import scopes_of, seen_by
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Text
@@ -59,7 +60,7 @@ async def chat(call: Called, said: NewMessage) -> Said:
             404, "no-graph", "There is no chat here", "this service has no graph: start it with `langmem serve --graph`"
         )
     limiter: CapacityLimiter = call.request.app.state.api_threads
-    owner = await to_thread.run_sync(call.person, limiter=limiter)
+    owner = await to_thread.run_sync(_whose, call, limiter=limiter)
     before = await to_thread.run_sync(_newest, call, owner, limiter=limiter)
     began = memory.service.now()
     message_id = said.message_id or str(uuid.uuid4())
@@ -70,6 +71,12 @@ async def chat(call: Called, said: NewMessage) -> Said:
         message_id=message_id, response=str(reply), repeated=reply.repeated, context=context, citations=citations
     )
     return Response(answer.model_dump_json(), media_type="application/json")  # type: ignore[return-value]
+
+
+def _whose(call: Call) -> str:
+    """Who is answered; an operator who speaks as they do sees what they would."""
+    with acting(call.actor, within=True):
+        return call.reads("chat")
 
 
 def _newest(call: Call, owner: str) -> tuple[str | None, Mapping[str, Any]]:

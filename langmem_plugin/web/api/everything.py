@@ -51,7 +51,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     health.router,
 )
 _HEALTH = {"type": "object", "properties": {"success": {"const": True}, "data": {"type": "object"}}}
-_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+_METHODS = ["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
 
 def add_api(app: FastAPI) -> None:

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Annotated, Any, Literal
@@ -66,20 +66,14 @@ def export_memory(call: Called, form: Annotated[Literal["json", "csv"], Query(al
     return _sent(file, "application/zip", "zip")
 
 
-async def _uploaded(request: Request) -> Path:
-    """The body as a file, which the route deletes; nothing of it is held in memory as a whole."""
-    folder = Path(tempfile.mkdtemp(prefix="langmem-import-"))
-    try:
-        file = (folder / "document").open("wb")
-        try:
+async def _uploaded(request: Request) -> AsyncIterator[Path]:
+    """The body as a file while it is answered; nothing of it is held in memory as a whole."""
+    with tempfile.TemporaryDirectory(prefix="langmem-import-") as folder:
+        path = Path(folder) / "document"
+        with path.open("wb") as file:
             async for chunk in request.stream():
                 await to_thread.run_sync(file.write, chunk)
-        finally:
-            file.close()
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    return folder / "document"
+        yield path
 
 
 @routes.post(
@@ -92,18 +86,14 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
 
     With `dry_run` nothing is stored and the answer says what would be. What cannot be read is skipped and named.
     """
-    try:
-        document = _document(uploaded)
-        skipped = []
-        if not call.caller.is_operator:  # who else a person writes as is not theirs to say
-            skipped = [
-                Remark(place=each, reason="an operator links identifiers, not an import by the person")
-                for each in _OPERATORS_TO_SAY
-                if document.pop(each, None)
-            ]
-        report = call.memory.import_person(document, phone=call.identifier, dry_run=dry_run)
-    finally:
-        shutil.rmtree(uploaded.parent)
+    document, skipped = _document(uploaded), []
+    if not call.caller.is_operator:  # who else a person writes as is not theirs to say
+        skipped = [
+            Remark(place=each, reason="an operator links identifiers, not an import by the person")
+            for each in _OPERATORS_TO_SAY
+            if document.pop(each, None)
+        ]
+    report = call.memory.import_person(document, phone=call.identifier, dry_run=dry_run)
     return Imported(
         dry_run=dry_run,
         stored={str(kind): many for kind, many in report.stored.items()},

@@ -2,6 +2,7 @@
 
 import logging
 import shutil
+import tempfile
 from datetime import timedelta
 
 import pytest
@@ -276,3 +277,27 @@ def test_a_mistake_of_ours_is_told_without_what_it_was(anna, memory, monkeypatch
     monkeypatch.setattr(memory.service, "list_memories", fail)
     problem = anna.refused("GET", "memory")
     assert (problem["status"], "zirconium" in str(problem)) == (500, False)
+
+
+@pytest.mark.spec("U-3", "P-9")
+def test_nothing_of_what_is_sent_or_fetched_is_left_on_the_disk(anna, tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    anna.remember("Leo is allergic to peanuts")
+    document = anna.response("GET", "memory/export").content
+    anna.response("GET", "memory/export?format=csv")
+    for path, body in (
+        ("memory/import", document),
+        ("memory/import?dry_run=perhaps", document),
+        ("memory/import", b"nothing"),
+        ("memory/import", b"x" * (64 * 2**20 + 1)),
+    ):
+        anna.response("POST", path, content=body)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.spec("U-3")
+def test_a_head_is_refused_like_any_method_that_is_not_there(anna):
+    response = anna.response("HEAD", "memory")
+    assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")
