@@ -2,7 +2,6 @@
 
 import shutil
 import tempfile
-import zipfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -14,10 +13,8 @@ from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from langmem_plugin.errors import UnreadableImport
 from langmem_plugin.portability import document_files
 from langmem_plugin.web.api.calls import Call, Called
-from langmem_plugin.web.api.problems import Refused
 from langmem_plugin.web.api.routing import LARGEST_IMPORT, Routes
 
 routes = Routes("export and import")
@@ -86,7 +83,7 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
 
     With `dry_run` nothing is stored and the answer says what would be. What cannot be read is skipped and named.
     """
-    document, skipped = _document(uploaded), []
+    document, skipped = document_files.read(uploaded, largest=_LARGEST_UNPACKED), []
     if not call.caller.is_operator:  # who else a person writes as is not theirs to say
         skipped = [
             Remark(place=each, reason="an operator links identifiers, not an import by the person")
@@ -101,17 +98,6 @@ def import_memory(call: Called, uploaded: Annotated[Path, Depends(_uploaded)], d
         skipped=[*skipped, *(Remark(**asdict(each)) for each in report.skipped)],
         doubted=[Remark(**asdict(each)) for each in report.doubted],
     )
-
-
-def _document(path: Path) -> dict[str, Any]:
-    if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as held:
-            if sum(each.file_size for each in held.infolist()) > _LARGEST_UNPACKED:
-                raise Refused(413, "http-413", "Too much", "what the zip holds is too large: send it as JSON, in parts")
-    try:
-        return document_files.read(path)
-    except (UnicodeDecodeError, zipfile.BadZipFile) as error:
-        raise UnreadableImport("the body is neither a JSON document nor a zip of tables") from error
 
 
 def _as_json(call: Call, person: str, file: IO[bytes]) -> None:

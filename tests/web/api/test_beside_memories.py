@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import zipfile
 
 import pytest
@@ -9,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from langchain_core.messages import AIMessage, HumanMessage
 
+from langmem_plugin.web.api import exporting
 from tests.chat_graph import chat_graph
 from tests.web.api.conftest import ANNA, BEN, HEADER, Asking
 
@@ -157,6 +159,21 @@ def test_what_goes_out_comes_in_again_and_nothing_twice(anna, ben, about_anna):
     assert [each["fact"] for each in ben("GET", "memory")["memories"]] == ["Leo is allergic to peanuts"]
     for wrong in (b"", b"{", b"[]", b'{"format": "another"}', b"\xff\xfe", b"PK\x05\x06" + bytes(18), b"[" * 5_000):
         assert ben.refused("POST", "memory/import", content=wrong)["status"] == 422
+
+
+@pytest.mark.spec("U-3", "P-3", "C-13")
+def test_a_zip_whose_bytes_were_changed_or_are_too_many_is_refused(anna, monkeypatch):
+    anna.remember("Leo is allergic to peanuts")
+    tables = anna.response("GET", "memory/export?format=csv").content
+    chance, told = random.Random(7), set()
+    for _ in range(60):
+        damaged = bytearray(tables)
+        for _ in range(chance.choice((1, 3, 30))):
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        told.add(anna.response("POST", "memory/import?dry_run=true", content=bytes(damaged)).status_code)
+    assert told == {200, 422}
+    monkeypatch.setattr(exporting, "_LARGEST_UNPACKED", 1_000)
+    assert "in parts" in anna.refused("POST", "memory/import", content=tables)["detail"]
 
 
 @pytest.mark.spec("U-3", "P-6")
