@@ -218,6 +218,8 @@ class Settings(BaseSettings):
     """Where people reach the web application (`memory.app()`), such as "https://bot.example/memory": with it
     /privacy and /memories end with a link to the person's own page.
     """
+    api_requests_per_minute: PositiveInt = 600
+    """How many requests of one token the HTTP API answers within a minute, in each process."""
     metrics: bool = True
     """Whether it is counted how long the verbs take and how often they fail, for `performance` and OpenTelemetry."""
     thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS

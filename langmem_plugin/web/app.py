@@ -10,6 +10,7 @@ from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import CONSOLE, PAGE
+from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.look import FOLDER
@@ -36,6 +37,7 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.served = served
+    add_api(app)
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.mount(CONSOLE, console_app(served))
     app.mount(PAGE, person_page(served), name="person")
