@@ -28,7 +28,7 @@ def test_nothing_is_served_without_a_valid_token_of_the_right_kind(client, token
     operators, _ = tokens.new_operator(timedelta(days=1))
     link, _ = tokens.new_link(ANNA)
     console, _ = tokens.let_in(operators, "operator")
-    page, _ = tokens.let_in(tokens.new_link(ANNA)[0])
+    page, _ = tokens.let_in(tokens.new_link(ANNA)[0], "link")
     expired, _ = tokens.new(ANNA, timedelta(days=1))
     clock.forward(days=1)
     revoked, other = tokens.new(ANNA)
