@@ -1,9 +1,10 @@
 """What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from langmem_plugin.memory.models import Found, Mode
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode
 from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
@@ -68,16 +69,22 @@ def search_for(
     mode: Mode = "hybrid",
     limit: int = 10,
     min_relevance: float = 0.5,
+    where: Filter = EVERYTHING,
 ) -> list[Found]:
     """What answers one query, in every scope of the person, best first."""
     found = [
         each
         for scope in scopes_of(owner, role)
         for each in service.search(
-            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
+            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=narrowed(where, scope)
         )
     ]
     return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+
+
+def narrowed(where: Filter, scope: Scope) -> Filter:
+    """What is asked for, of what may be seen in a scope."""
+    return replace(where, tags=(*where.tags, *scope.where.tags))
 
 
 def _questions(messages: Sequence[str]) -> list[tuple[str, float]]:
