@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypedDict, Unpack
 
+from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
@@ -18,6 +20,7 @@ class Bounds(TypedDict):
     min_similarity: float
 
 
+_OF_A_SCOPE = (None, "below the bound", "beyond the limit")
 _TOGETHER = 0.9
 _BEFORE = 0.7
 
@@ -80,6 +83,33 @@ def search_for(
         )
     ]
     return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+
+
+def explain_for(
+    service: MemoryService,
+    owner: str,
+    role: Role,
+    query: str,
+    *,
+    limit: int = 10,
+    min_relevance: float = 0.5,
+    most: int = MOST_CONSIDERED,
+) -> list[Candidate]:
+    """What `search_for` gives, in every scope of the person, and behind it what was not kept, with the reason why."""
+    found = [
+        each
+        for scope in scopes_of(owner, role)
+        for each in service.explain(
+            scope.owner, query, limit=limit, min_relevance=min_relevance, where=scope.where, most=most
+        )
+        # What is not for this person to see is no candidate of theirs.
+        if each.left in _OF_A_SCOPE or scope.where == EVERYTHING
+    ]
+    found.sort(key=lambda each: (not each.kept, -each.score))
+    return [
+        each if place < limit or not each.kept else replace(each, left="beyond the limit")
+        for place, each in enumerate(found)
+    ][: max(most, 0)]
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:
