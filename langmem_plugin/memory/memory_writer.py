@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
+from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
@@ -32,6 +33,7 @@ class MemoryWriter:
         reconciler: Reconciler,
         *,
         index: VectorIndex | None,
+        learn: Callable[[Connection, Memory], object],
         now: Callable[[], datetime],
     ) -> None:
         self._database = database
@@ -40,6 +42,7 @@ class MemoryWriter:
         self._retention = retention
         self._reconciler = reconciler
         self._index = index
+        self._learn = learn
         self._now = now
 
     def remember(
@@ -92,6 +95,9 @@ class MemoryWriter:
         nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner, seen) as connection:
             made = self._reconciler.store(connection, owner, news, nearest)
+            for each in made:
+                if each.outcome != "duplicate":
+                    self._learn(connection, each)
             self._retention.keep_within(connection, owner)
         return made
 
@@ -139,7 +145,9 @@ class MemoryWriter:
         seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
         with self._writing(owner, seen) as connection:
-            return self._reconciler.replace(connection, owner, memory_id, new)
+            made = self._reconciler.replace(connection, owner, memory_id, new)
+            self._learn(connection, made)
+        return made
 
     def update(
         self,
@@ -164,6 +172,9 @@ class MemoryWriter:
             changed = self._repository.change(
                 connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
             )
+            if "text" in changes:
+                alias_rows.drop_learnt_from(connection, owner, [memory_id])
+                self._learn(connection, changed)
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:

@@ -17,6 +17,7 @@ from langmem_plugin.database.memory_tables import (
     memory_collection,
     memory_index,
     memory_owner,
+    name_alias,
     standing_instruction,
 )
 from langmem_plugin.database.schema import in_parts
@@ -151,7 +152,14 @@ class Retention:
         nothing = and_(
             *(
                 ~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists()
-                for table in (memory, history_message, standing_instruction, memory_collection, memory_index)
+                for table in (
+                    memory,
+                    history_message,
+                    standing_instruction,
+                    memory_collection,
+                    memory_index,
+                    name_alias,
+                )
             )
         )
         with self._database.read() as connection:

@@ -20,6 +20,7 @@ from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.name_aliases import NameAliases
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
@@ -94,6 +95,7 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
+        self.aliases = NameAliases(self.database, damages, now=now)
         self.index = (
             None
             if open_collection is None
@@ -139,7 +141,14 @@ class MemoryService:
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
         writer = MemoryWriter(
-            database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
+            database,
+            repository,
+            embedder,
+            self.retention,
+            self.reconciler,
+            index=self.index,
+            learn=self.aliases.learn_from,
+            now=self.now,
         )
         self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
@@ -229,7 +238,14 @@ class MemoryService:
     ) -> Ask:
         """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         query = Query.of(
-            self.embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
+            self.embedder,
+            question,
+            mode,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=where,
+            now=self.now(),
+            groups=self.aliases.groups(owner),
         )
         return self.facts.ask(owner, query, weight=weight)
 

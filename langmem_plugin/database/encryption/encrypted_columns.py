@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table
+from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table, true
 
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
@@ -35,6 +35,7 @@ from langmem_plugin.database.memory_tables import (
     memory,
     memory_owner,
     memory_vector,
+    name_alias,
     standing_instruction,
 )
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
@@ -129,6 +130,8 @@ CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
 EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
 EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
 CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
+ALIAS = EncryptedColumn(name_alias.c.alias, private=true())  # names of people: whatever was said of them
+ALIAS_NAME = EncryptedColumn(name_alias.c.name, private=true())
 
 ENCRYPTED: Sequence[EncryptedColumn] = (
     MESSAGE,
@@ -145,6 +148,8 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     EXTRACTED_FACTS,
     EXTRACTION_ERROR,
     CONSENT_TEXT,
+    ALIAS,
+    ALIAS_NAME,
 )
 
 _SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/sealed_rows.py)"

@@ -84,6 +84,10 @@ class WordIndex:
             scores[rows] += rarity * _saturated(counts, lengths[rows] / average)
         return scores, ceiling
 
+    def holds(self, forms: Sequence[str]) -> bool:
+        """Whether a row that was not removed has one of these terms."""
+        return any(self._live[self._number[form]] > 0 for form in forms if form in self._number)
+
     def known(self, asked: Sequence[Sequence[str]]) -> list[str]:
         """Of each word's forms the first that occurs, or the first where none does."""
         return [next((form for form in forms if form in self._number), forms[0]) for forms in asked]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -17,6 +18,8 @@ from langmem_plugin.memory.search import near_equals, score_fusion
 from langmem_plugin.memory.search.corpus import Corpus, microseconds
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.tokenizer import asked
+from langmem_plugin.memory.search.transliteration import is_hebrew
+from langmem_plugin.memory.search.wordings import MOST, Groups, Wording, by_aliases, by_sound, with_full_names
 
 MOST_CONSIDERED = 50
 _AS_LIKELY_AS_NOT = 0.5
@@ -41,6 +44,8 @@ class Query:
     min_relevance: float
     where: Filter
     now: datetime
+    wordings: Sequence[Wording] = ()
+    """The question with other names in it, by the owner's aliases."""
 
     @classmethod
     def of(
@@ -53,12 +58,17 @@ class Query:
         min_relevance: float,
         where: Filter,
         now: datetime,
+        groups: Groups = (),
     ) -> Self:
-        """Embeds `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
+        """Embeds `text` where its meaning is to be compared, with the full names of `groups` behind it, where others
+        were said. Raises EmbeddingUnavailable.
+        """
         text = storable(text)
+        wordings = by_aliases(text, groups) if groups else []
         by_meaning = mode != "text" and embedder.understands(text)
-        meaning = Meaning(embedder.query(text), embedder.calibration) if by_meaning else None
-        return cls(text, meaning, mode, limit, min_relevance, where, now)
+        meant = with_full_names(text, wordings, groups)
+        meaning = Meaning(embedder.query(meant), embedder.calibration) if by_meaning else None
+        return cls(text, meaning, mode, limit, min_relevance, where, now, wordings)
 
 
 @dataclass(frozen=True)
@@ -112,12 +122,41 @@ class _Scored:
     measures: tuple[Scores | None, Scores | None, Scores | None, Scores | None]
     """The cosine and the relevance that it means; BM25 and the part of the question that it covers."""
     terms: Mapping[str, Scores]
+    covering: "_Covering | None"
+
+
+@dataclass(frozen=True)
+class _Covering:
+    """BM25 and coverage of each row by the wording of the question that it covers best."""
+
+    scores: Scores
+    coverage: Scores
+    wordings: Sequence[Wording]
+    best: NDArray[np.intp]
+
+
+def _covering(corpus: Corpus, wordings: Sequence[Wording]) -> _Covering:
+    scores, coverages = [], []
+    for each in wordings:
+        bm25, ceiling = corpus.words.scores(corpus.words.known(asked(each.text)))
+        scores.append(bm25)
+        coverages.append(bm25 / max(ceiling, 1e-6))
+    rows, chosen = np.arange(len(corpus.ids)), np.argmax(np.stack(coverages), axis=0)  # of equals the first: as asked
+    return _Covering(np.stack(scores)[chosen, rows], np.stack(coverages)[chosen, rows], wordings, chosen)
+
+
+def _alike(corpus: Corpus, name: str) -> list[str]:
+    """Other spellings of a name in these memories. In its own letters only where nobody spells it as it was said."""
+    others = corpus.names.alike(name)
+    if any(corpus.words.holds(forms) for forms in asked(name)):
+        return [each for each in others if is_hebrew(each) is not is_hebrew(name)]
+    return others
 
 
 def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) -> _Scored:
     rows, columns = len(corpus.ids), corpus.columns
     fits = corpus.fitting(query.where, query.now)
-    cosines = relevance = scores = coverage = None
+    cosines = relevance = scores = coverage = covering = None
     unit, terms = 1.0, dict[str, Scores]()
     if query.meaning is not None:
         cosines = corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest)
@@ -127,8 +166,9 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
         unit = near.unit
         terms["meaning"] = near.score
     if query.mode != "semantic":
-        scores, ceiling = corpus.words.scores(corpus.words.known(asked(query.text)))
-        coverage = scores / max(ceiling, 1e-6)
+        others = [*query.wordings, *by_sound(query.text, partial(_alike, corpus))][:MOST]
+        covering = _covering(corpus, [Wording(query.text, ()), *others])
+        scores, coverage = covering.scores, covering.coverage
         terms["words"] = score_fusion.by_words(coverage)
     similarity = score_fusion.similarity(relevance, coverage, rows)
     lived = near_equals.lived(columns["used"], columns["uses"], columns["confidence"], microseconds(query.now))
@@ -136,7 +176,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
     terms |= {"recency": lived.recency, "use": lived.use, "confidence": lived.confidence}
     signals = {name: each for name, each in (("semantic", relevance), ("text", coverage)) if each is not None}
     score = sum(terms.values(), np.zeros(rows, dtype=np.float32))
-    return _Scored(fits, score, similarity, signals, (cosines, relevance, scores, coverage), terms)
+    return _Scored(fits, score, similarity, signals, (cosines, relevance, scores, coverage), terms, covering)
 
 
 def _kept(query: Query, scored: _Scored) -> list[int]:
@@ -159,6 +199,7 @@ def _hit(corpus: Corpus, query: Query, scored: _Scored, row: int) -> Hit:
         days=round(float(near_equals.days(columns["used"], microseconds(query.now))), 3),
         uses=int(columns["uses"]),
         confidence=float(columns["confidence"]),
+        aliases=() if scored.covering is None else scored.covering.wordings[scored.covering.best[row]].aliases,
     )
     score = float(scored.score[row])
     return Hit(corpus.ids[row], score, similarity, match_type(signals), signals, explanation)
