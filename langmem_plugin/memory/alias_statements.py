@@ -12,6 +12,7 @@ from langmem_plugin.memory import alias_words as words
 from langmem_plugin.memory.alias_words import alternatives
 
 _LONGEST_TEXT = 2_000
+_REACH = 100  # letters beside a connector
 _MOST = 5  # of one text
 _MOST_WORDS = 3  # of a name
 _SENTENCE = re.compile(r"(?<=[.!?;\n])" + words.NO_TITLE_BEFORE + r"\s++")
@@ -86,8 +87,8 @@ def _in_sentence(sentence: str, before: str) -> Iterator[Naming]:
 def _beside(connector: re.Pattern[str], sentence: str, instead: str = "") -> Iterator[tuple[str, str]]:
     """The names before and behind it; `instead` where none stands before it."""
     for match in connector.finditer(sentence):
-        first = _name_before(sentence[: match.start()]) or instead
-        second = _name_after(sentence[match.end() :])
+        first = _name_before(sentence[max(match.start() - _REACH, 0) : match.start()]) or instead
+        second = _name_after(sentence[match.end() : match.end() + _REACH])
         if first and second:
             yield first, second
 

@@ -7,8 +7,11 @@ import pytest
 from langchain_core.messages import AIMessage
 
 from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.database.encryption.conversion import encrypted_rows
 from langmem_plugin.database.encryption.master_keys import new_master_key
+from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import AliasNotFound, InvalidInput
+from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.alias_statements import abbreviates, namings
 from langmem_plugin.memory.name_aliases import MOST_ALIASES
 from tests.chat_graph import chat_graph
@@ -101,7 +104,9 @@ def test_a_removed_alias_is_not_learnt_again_and_a_forgotten_one_leaves_no_row(m
 
 
 @pytest.mark.spec("M-7")
-@pytest.mark.parametrize(("alias", "name"), [("", "Levi"), ("the", "Levi"), ("Levi", "levi"), ("x" * 61, "Levi"), ("?!", "L")])
+@pytest.mark.parametrize(
+    ("alias", "name"), [("", "Levi"), ("the", "Levi"), ("Levi", "levi"), ("x" * 61, "Levi"), ("?!", "L")]
+)
 def test_what_is_no_name_is_refused(memory, alias, name):
     with pytest.raises(InvalidInput):
         memory.aliases.add(ANNA, alias, name)
@@ -181,6 +186,19 @@ def test_aliases_are_encrypted_wherever_there_are_keys(database_url, clock, offl
         assert names(memory.service.aliases.list_aliases(BEN)) == [("Eagle", "Dr. Levi")]
         memory.people.undo(merge)
         assert names(memory.service.aliases.list_aliases(ANNA)) == [("Eagle", "Dr. Levi")]
+
+
+@pytest.mark.spec("P-1")
+def test_what_was_stored_before_there_were_keys_is_encrypted_with_the_rest(database_url, clock, offline_model):
+    with PhoneMemory(database_url, settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        memory.service.aliases.add(ANNA, "Eagle", "Dr. Levi")
+    with open_database(Settings(keys=new_master_key()), database_url, converting=True) as database:
+        assert sum(encrypted_rows(database)) == 1
+        with database.read() as connection:
+            stored = connection.exec_driver_sql("SELECT alias, name FROM langmem_name_alias").one()
+        assert not {"Eagle", "Dr. Levi"} & set(stored)
+        with MemoryService(database, embeddings=offline_model, now=clock) as service:
+            assert names(service.aliases.list_aliases(ANNA)) == [("Eagle", "Dr. Levi")]
 
 
 @pytest.mark.spec("M-7", "P-2")
