@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
+from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
@@ -35,6 +36,7 @@ class MemoryWriter:
         *,
         uses: UsageLog,
         index: VectorIndex | None,
+        learn: Callable[[Connection, Memory], object],
         now: Callable[[], datetime],
     ) -> None:
         self.operations = database.operations
@@ -45,6 +47,7 @@ class MemoryWriter:
         self._reconciler = reconciler
         self._uses = uses
         self._index = index
+        self._learn = learn
         self._now = now
 
     @timed("store")
@@ -98,6 +101,9 @@ class MemoryWriter:
         nearest = self._reconciler.nearest(owner, news)
         with self._writing(owner, seen) as connection:
             made = self._reconciler.store(connection, owner, news, nearest)
+            for each in made:
+                if each.outcome != "duplicate":
+                    self._learn(connection, each)
             self._retention.keep_within(connection, owner)
         return made
 
@@ -150,7 +156,8 @@ class MemoryWriter:
             made = self._reconciler.replace(connection, owner, memory_id, new)
             if made.id != memory_id:
                 self._uses.note_look(connection, owner, memory_id, "edited")
-            return made
+            self._learn(connection, made)
+        return made
 
     @timed("change")
     def update(
@@ -178,6 +185,9 @@ class MemoryWriter:
             )
             if changes.keys() - {"status"}:  # a word on whether to remember it is no edit
                 self._uses.note_look(connection, owner, memory_id, "edited")
+            if "text" in changes:
+                alias_rows.drop_learnt_from(connection, owner, [memory_id])
+                self._learn(connection, changed)
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 
     @timed("forget")

@@ -14,7 +14,7 @@ from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import category_move, instructions, owner_move, verdicts
+from langmem_plugin.memory import alias_rows, category_move, instructions, owner_move, verdicts
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.instructions import MOST_INSTRUCTIONS
@@ -54,6 +54,7 @@ class OwnerMerge:
             "instructions": move.instructions(owner_move.instruction_ids(connection, source)),
             "marks": _marks_moved(connection, source, target),
         }
+        record["aliases"] = list(alias_rows.move(connection, source, target, memories).values())
         record["silenced"] = _silenced(connection, target, record["instructions"])
         messages = move.messages(owner_move.message_ids(connection, source))
         record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
@@ -72,6 +73,7 @@ class OwnerMerge:
             changes = {"status": status, "superseded_by": by}
             marked: Status = became[0] if became else "superseded"
             self._restore(connection, whose, moved.get(memory_id, memory_id), changes, now=now, marked=marked)
+        alias_rows.move(connection, holder, owner, moved, only=record.get("aliases", ()))
         back = move.instructions(record["instructions"])
         for instruction_id in record["silenced"]:
             whose = owner if instruction_id in back else holder

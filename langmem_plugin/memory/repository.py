@@ -17,7 +17,7 @@ from langmem_plugin.database.generated_ids import insert_new
 from langmem_plugin.database.memory_tables import memory, memory_owner, memory_vector
 from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
-from langmem_plugin.memory import duplicates
+from langmem_plugin.memory import alias_rows, duplicates
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.duplicates import digest_of
@@ -136,6 +136,8 @@ class MemoryRepository:
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
             self._vectors.put(connection, owner, [(memory_id, vector, sealed)])
+        if after.status == "forgotten":
+            alias_rows.drop_said_in(connection, owner, after.text)
         record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)
         return after
 
@@ -190,6 +192,7 @@ class MemoryRepository:
         for part in in_parts(memory_ids):
             doomed = delete(memory).where(memory.c.owner == owner, memory.c.memory_id.in_(part), if_still)
             deleted += connection.execute(doomed.returning(memory.c.memory_id)).scalars()
+        alias_rows.drop_learnt_from(connection, owner, deleted)
         record_all(connection, [Done("memory.purged", owner, each) for each in deleted])
         return len(deleted)
 

@@ -18,6 +18,7 @@ from langmem_plugin.database.memory_tables import (
     memory_collection,
     memory_index,
     memory_owner,
+    name_alias,
     standing_instruction,
 )
 from langmem_plugin.database.schema import in_parts
@@ -29,7 +30,15 @@ from langmem_plugin.memory.models import LIVE, OVER, Status
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.verdicts import Verdicts
 
-_KEPT = (memory, history_message, standing_instruction, memory_category, memory_collection, memory_index)
+_KEPT = (
+    memory,
+    history_message,
+    standing_instruction,
+    memory_category,
+    memory_collection,
+    memory_index,
+    name_alias,
+)
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
 _A_YEAR = timedelta(days=365)

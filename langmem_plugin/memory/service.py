@@ -15,16 +15,18 @@ from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.name_aliases import NameAliases
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.session_memories import SessionMemories
@@ -96,6 +98,7 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
+        self.aliases = NameAliases(self.database, damages, now=now)
         self.categories = Categories(self.database, damages, now=now)
         self.index = (
             None
@@ -145,7 +148,15 @@ class MemoryService:
         self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
         self.note_viewed = uses.note_viewed
         writer = MemoryWriter(
-            database, repository, embedder, self.retention, self.reconciler, uses=uses, index=self.index, now=self.now
+            database,
+            repository,
+            embedder,
+            self.retention,
+            self.reconciler,
+            uses=uses,
+            index=self.index,
+            learn=self.aliases.learn_from,
+            now=self.now,
         )
         self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
@@ -207,6 +218,27 @@ class MemoryService:
         with self.database.read() as connection:
             return self.facts.found(connection, ask)
 
+    def explain(
+        self,
+        owner: str,
+        query: str,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        min_relevance: float = 0.5,
+        where: Filter = EVERYTHING,
+        operators: bool = False,
+        most: int = MOST_CONSIDERED,
+    ) -> list[Candidate]:
+        """What `search` gives for the same arguments, with the numbers behind it; then what else was considered, the
+        best first, with the reason why it was not kept; `most` of all. `to_dict` makes plain data of each.
+        """
+        if not query.strip():
+            return []
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        with self.database.read() as connection:
+            return self.facts.candidates(connection, ask, most=most)
+
     def ask(
         self,
         owner: str,
@@ -229,6 +261,7 @@ class MemoryService:
             where=where,
             now=self.now(),
             operators=operators,
+            groups=self.aliases.groups(owner),
         )
         return self.facts.ask(owner, query, weight=weight)
 

@@ -19,6 +19,7 @@ from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRe
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 from langmem_plugin.identifiers import is_group, usable
 from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.alias_rows import Alias
 from langmem_plugin.memory.category_rows import Category
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.memory_rows import checked, validated
@@ -39,6 +40,7 @@ from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
     LISTS,
+    ExportedAlias,
     ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
@@ -147,6 +149,7 @@ class DocumentImporter:
         self._memories(run)
         self._uses(run)
         self._instructions(run)
+        self._aliases(run)
         self._said_elsewhere(run)
         self._merges(run)
         self._incoming(run)
@@ -385,6 +388,19 @@ class DocumentImporter:
             try:
                 run.count("instruction", stored=self._service.instructions.take_in(run.owner, made))
             except (InvalidInput, TooManyInstructions) as error:
+                run.report.skip(place, str(error))
+
+    def _aliases(self, run: _Run) -> None:
+        with self._saver.database.read() as connection:
+            there = {each.id for each in self._service.aliases.all_of(connection, run.owner)}
+        for place, record in run.records("aliases", ExportedAlias):
+            if run.dry_run or record.id in there:
+                run.count("alias", stored=record.id not in there)
+                continue
+            try:
+                made = Alias(**record.model_dump(), owner=run.owner)
+                run.count("alias", stored=self._service.aliases.take_in(run.owner, made))
+            except InvalidInput as error:
                 run.report.skip(place, str(error))
 
     def _said_elsewhere(self, run: _Run) -> None:

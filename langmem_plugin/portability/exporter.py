@@ -37,6 +37,7 @@ from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
+    ExportedAlias,
     ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
@@ -179,6 +180,7 @@ class Exporter:
             yield "memories", self._memories(connection, person)
             yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
             yield "instructions", self._instructions(connection, person)
+            yield "aliases", self._aliases(connection, person)
             said = self._service.history.of_no_session_here(connection, person)
             yield "said_elsewhere", (ExportedSaying(**asdict(each)) for each in said)
             yield "incoming", self._incoming(connection, person)
@@ -198,6 +200,12 @@ class Exporter:
     def _instructions(self, connection: Connection, person: str) -> Iterator[ExportedInstruction]:
         for each in self._service.instructions.all_of(connection, person):
             yield ExportedInstruction(**each.model_dump(exclude={"owner"}))
+
+    def _aliases(self, connection: Connection, person: str) -> Iterator[ExportedAlias]:
+        for each in self._service.aliases.all_of(connection, person):
+            held = asdict(each)
+            del held["owner"]
+            yield ExportedAlias(**held)
 
     def _incoming(self, connection: Connection, person: str) -> Iterator[ExportedIncoming]:
         for each in self._claims.of_thread(connection, person):

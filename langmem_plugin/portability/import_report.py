@@ -7,8 +7,8 @@ from typing import Literal
 from pydantic import ValidationError
 
 Kind = Literal[
-    "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier", "merge",
-    "settings", "consent", "verdicts", "extraction", "incoming", "question",
+    "session", "message", "file", "memory", "category", "instruction", "alias", "said elsewhere", "use", "identifier",
+    "merge", "settings", "consent", "verdicts", "extraction", "incoming", "question",
 ]  # fmt: skip
 
 

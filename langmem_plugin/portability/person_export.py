@@ -5,6 +5,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
 
 from langmem_plugin.facts import FactType
+from langmem_plugin.memory.alias_rows import Source
 from langmem_plugin.memory.models import SourceType, Status
 from langmem_plugin.memory.usage_log import Access
 
@@ -194,6 +195,18 @@ class ExportedInstruction(Record):
     updated_at: AwareDatetime
 
 
+class ExportedAlias(Record):
+    """A name that the person says for another, learnt from the memory or message `learnt_from`, or added by hand."""
+
+    id: Name
+    alias: Annotated[str, Field(min_length=1)]
+    name: Annotated[str, Field(min_length=1)]
+    created_at: AwareDatetime
+    learnt_from: Name | None = None
+    source: Source = "hand"
+    active: bool = True
+
+
 class ExportedSaying(Record):
     """A message that can be searched for and is in no session of the document."""
 
@@ -238,6 +251,7 @@ class PersonExport(Record):
     memories: list[ExportedMemory] = Field(default_factory=list)
     uses: list[ExportedUse] = Field(default_factory=list)
     instructions: list[ExportedInstruction] = Field(default_factory=list)
+    aliases: list[ExportedAlias] = Field(default_factory=list)
     said_elsewhere: list[ExportedSaying] = Field(default_factory=list)
     incoming: list[ExportedIncoming] = Field(default_factory=list)
     sessions: list[ExportedSession] = Field(default_factory=list)
@@ -257,6 +271,7 @@ LISTS: dict[str, type[Record]] = {
     "memories": ExportedMemory,
     "uses": ExportedUse,
     "instructions": ExportedInstruction,
+    "aliases": ExportedAlias,
     "said_elsewhere": ExportedSaying,
     "incoming": ExportedIncoming,
     "sessions": ExportedSession,

@@ -120,6 +120,7 @@ class Extraction:
             unread = self._words.unread(job, taken, at_once=_AT_ONCE)
             # What is said by who wants nothing remembered is not read at all, by no model either.
             said = [each for each in unread.said if self._allowed(each.owner, "fact", False, said_at=each.said_at)]
+            self._learn_names(said)
             try:
                 facts += self._read(said)
             except Exception:  # what was read before it is not kept waiting
@@ -138,6 +139,15 @@ class Extraction:
             for fact in self._extractor.facts_in(tuple(each for each in said if each.owner == owner))
             if not is_redacted(fact.text)
         ]
+
+    def _learn_names(self, said: Sequence[Said]) -> None:
+        """Of what is said for what, in the person's own words."""
+        before: dict[str, str] = {}
+        for each in said:
+            if not each.forwarded:
+                owner = self._person_of(each.owner)
+                self._service.aliases.learn(owner, each.text, message_id=each.message_id, before=before.get(owner, ""))
+                before[owner] = each.text
 
     def _weighed(self, job: Job, facts: Sequence[ExtractedFact]) -> Sequence[ExtractedFact]:
         """With what a model makes of each beside what is remembered, asked once about all of a person."""

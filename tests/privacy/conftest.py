@@ -70,6 +70,7 @@ def live(memory, clock, who, telegram, other):
     home = memory.service.categories.create(who, f"home of {FACTS[who][0].split()[0]}", description=SAID[who][1])
     memory.service.categories.create(who, "cellar", parent_id=home.category_id)
     memory.instructions.add(who, f"call me by my name, {FACTS[who][0].split()[0]}")
+    memory.service.aliases.add(who, f"{FACTS[who][0].split()[1]} junior", FACTS[who][0].split()[0])
     memory.service.history.add(who, [PastMessage("p1", "s", "user", SAID[who][1], memory.service.now())])
     for number, text in enumerate(SAID[who]):
         memory.reply(graph, who, text, message_id=f"m{number + 1}", image=PICTURE[who] if number == 0 else None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import JSON, Column, Connection, LargeBinary, Table
+from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table, true
 
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
     value,
 )
-from langmem_plugin.database.encryption.encryption import encryption_of
+from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
 from langmem_plugin.database.erasure_tables import erased_key, erasure, held_row
 from langmem_plugin.database.memory_tables import (
@@ -36,6 +36,7 @@ from langmem_plugin.database.memory_tables import (
     memory_category,
     memory_owner,
     memory_vector,
+    name_alias,
     standing_instruction,
 )
 from langmem_plugin.database.operation_table import operation
@@ -54,19 +55,21 @@ _EITHER = _ENCRYPTED[:-1]
 class EncryptedColumn:
     """Bytes are stored as bytes; words and JSON as a text. None, and a JSON value that is empty, stay what they are.
 
-    They are encrypted where everything is. `refusal` is what a refused value raises.
+    `refusal` is what a refused value raises. `private` says in SQL which rows are encrypted also where only what is
+    private is; None: no row.
     """
 
     column: Column[Any]
     refusal: type[DecryptionRefused] = DecryptionRefused
+    private: ColumnElement[bool] | None = None
 
-    def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
+    def encrypted(self, connection: Connection, key: Key, plain: Any, *, private: bool = False) -> Any:
         """As it is to be stored in the row of this key."""
-        return self.encrypted_by(encryption_of(connection).everything, key, plain)
+        return self.encrypted_by(_cipher(encryption_of(connection), private=private), key, plain)
 
-    def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:
+    def decrypted(self, connection: Connection, key: Key, stored: Any, *, private: bool = False) -> Any:
         """What was encrypted for the row of this key. Raises `refusal`."""
-        return self.decrypted_by(encryption_of(connection).everything, key, stored)
+        return self.decrypted_by(_cipher(encryption_of(connection), private=private), key, stored)
 
     def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
         if plain is None or (self.is_json and not plain):
@@ -129,6 +132,8 @@ CLIENT_PHONE = EncryptedColumn(session.c.client_phone, SessionRefused)
 EXTRACTED_FACTS = EncryptedColumn(extraction_job.c.facts, SessionRefused)
 EXTRACTION_ERROR = EncryptedColumn(extraction_job.c.error, SessionRefused)
 CONSENT_TEXT = EncryptedColumn(person.c.consent_text)
+ALIAS = EncryptedColumn(name_alias.c.alias, private=true())  # names of people: whatever was said of them
+ALIAS_NAME = EncryptedColumn(name_alias.c.name, private=true())
 
 ENCRYPTED: Sequence[EncryptedColumn] = (
     MESSAGE,
@@ -145,6 +150,8 @@ ENCRYPTED: Sequence[EncryptedColumn] = (
     EXTRACTED_FACTS,
     EXTRACTION_ERROR,
     CONSENT_TEXT,
+    ALIAS,
+    ALIAS_NAME,
 )
 
 _SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/sealed_rows.py)"
@@ -188,6 +195,10 @@ PLAIN: Mapping[Column[Any], str] = {
 
 def columns_of(table: Table) -> list[EncryptedColumn]:
     return [each for each in ENCRYPTED if each.column.table is table]
+
+
+def _cipher(encryption: Encryption, *, private: bool) -> RowCipher:
+    return encryption.private if private else encryption.everything
 
 
 def _from_base64(stored: str) -> bytes:

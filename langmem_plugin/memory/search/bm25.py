@@ -112,6 +112,10 @@ class WordIndex:
                 of_labels += np.float32(rarity * _SHORT) * labelled
         return scores, of_labels, ceiling
 
+    def holds(self, forms: Sequence[str]) -> bool:
+        """Whether a row that was not removed has one of these terms."""
+        return any(self._live[self._number[form]] > 0 for form in forms if form in self._number)
+
     def known(self, asked: Sequence[Sequence[str]], beside: Container[str] = ()) -> list[str]:
         """Of each word's forms the first that occurs, then the first that does `beside`, else the first."""
         return [

@@ -1,12 +1,20 @@
 """Which of the texts that may hold a query's phrases, by their words, do: read best first, until enough are found."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeVar
 
 from langmem_plugin.memory.search.exact_query import ExactQuery
-from langmem_plugin.memory.search.fact_ranking import Hit
 
 _READ_AT_ONCE = 50
 _FIRST, _MORE = 200, 8
+
+
+class _Found(Protocol):
+    @property
+    def id(self) -> str: ...
+
+
+Hit = TypeVar("Hit", bound=_Found)
 
 
 def exact_hits(

@@ -13,6 +13,7 @@ from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.damaged_rows import Damages, each_row
+from langmem_plugin.memory.explanation import Candidate, Explanation
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.memory_rows import Searched, searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
@@ -20,7 +21,7 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.exact_hits import exact_hits
-from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
@@ -81,16 +82,11 @@ class FactSearch:
         def rank(corpus: Corpus) -> dict[str, Hit]:
             cosines = self._cosines(connection, ask, corpus)
             if ask.query.exact:
-                return exact_hits(
-                    ask.query.exact,
-                    ask.query.limit,
-                    lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
-                    lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
-                )
+                return self._exact(connection, ask, corpus, cosines, ask.query.limit)
             return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
 
         return [
-            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
+            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
             for hit, fact in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         ]
 
@@ -99,11 +95,23 @@ class FactSearch:
         best: dict[str, Found] = {}
         for ask in asks:
             for each in self.found(connection, ask):
-                weighed = replace(each, score=ask.weight * each.score)
+                weighed = replace(each, score=ask.weight * each.score, explanation=_weighed(each, ask.weight))
                 held = best.get(each.memory.id)
                 if held is None or held.score < weighed.score:
                     best[each.memory.id] = weighed
         return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+
+    def candidates(self, connection: Connection, ask: Ask, *, most: int = MOST_CONSIDERED) -> list[Candidate]:
+        """What `found` gives, and behind it what was considered and not kept, with the reason why."""
+
+        def rank(corpus: Corpus) -> dict[str, Hit]:
+            cosines, held = self._cosines(connection, ask, corpus), None
+            if ask.query.exact:
+                held = self._exact(connection, ask, corpus, cosines, max(most, ask.query.limit))
+            return {hit.id: hit for hit in considered(corpus, ask.query, cosines, most=most, held=held)}
+
+        answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
+        return [_candidate(hit, fact) for hit, fact in answers]
 
     def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
@@ -168,6 +176,16 @@ class FactSearch:
             else:
                 self._damages.report("memory", owner, memory_id)
 
+    def _exact(
+        self, connection: Connection, ask: Ask, corpus: Corpus, cosines: Sequence[tuple[str, float]], limit: int
+    ) -> dict[str, Hit]:
+        return exact_hits(
+            ask.query.exact,
+            limit,
+            lambda most: ranked(corpus, replace(ask.query, limit=most), cosines),
+            lambda memory_ids: self._all_words(connection, ask.owner, memory_ids),
+        )
+
     def _all_words(self, connection: Connection, owner: str, memory_ids: list[str]) -> dict[str, list[str]]:
         """By id, the text of each and what stands beside it: category, those above it, tags, key, summary."""
         tree = CategoryTree(category_rows.listed(connection, owner))
@@ -226,6 +244,25 @@ def _entry(memory_id: str, words: Searched, vector: bytes | None, rest: Sequence
 
 def _hang(connection: Connection, owner: str, corpus: Corpus) -> None:
     corpus.hang(category_rows.listed(connection, owner))
+
+
+def _weighed(found: Found, weight: float) -> Explanation | None:
+    return None if found.explanation is None else replace(found.explanation, weight=weight)
+
+
+def _candidate(hit: Hit, fact: Memory) -> Candidate:
+    return Candidate(
+        memory_id=fact.id,
+        owner=fact.owner,
+        text=fact.text,
+        score=hit.score,
+        similarity=hit.similarity,
+        match_type=hit.match_type,
+        explanation=hit.explanation,
+        left=hit.left,
+        category=fact.category,
+        tags=fact.tags,
+    )
 
 
 def _candidates(query: Query) -> int:

@@ -23,8 +23,8 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.exact_hits import exact_hits
-from langmem_plugin.memory.search.fact_ranking import Hit, Query
-from langmem_plugin.memory.search.message_ranking import ranked_messages
+from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.message_ranking import MessageHit, ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
@@ -186,7 +186,7 @@ class MessageHistory:
         )
         with self._database.read() as connection:
 
-            def rank(corpus: Corpus) -> dict[str, Hit]:
+            def rank(corpus: Corpus) -> dict[str, MessageHit]:
                 if asked.exact:
                     return exact_hits(
                         asked.exact,

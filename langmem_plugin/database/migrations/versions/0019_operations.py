@@ -6,7 +6,7 @@ from alembic import op
 from langmem_plugin.database.schema import Instant, Name
 
 revision = "0019"
-down_revision = "0017"
+down_revision = "0018"
 
 
 def upgrade() -> None:

@@ -1,0 +1,189 @@
+"""Names that mean the same to one owner: "Dr. L" is Dr. Levi, k8s is Kubernetes. Learnt, or added."""
+
+import sys
+import uuid
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from datetime import datetime
+
+from sqlalchemy import Connection, select
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
+from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.errors import AliasNotFound, InvalidInput
+from langmem_plugin.lru import LruCache
+from langmem_plugin.memory import alias_rows
+from langmem_plugin.memory.alias_rows import Alias, Source
+from langmem_plugin.memory.alias_statements import Naming, namings
+from langmem_plugin.memory.damaged_rows import Damages
+from langmem_plugin.memory.models import Memory, plain, storable
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.search.stop_words import STOP_WORDS
+from langmem_plugin.memory.search.tokenizer import words_of
+from langmem_plugin.memory.search.wordings import Groups
+
+MOST_ALIASES = 200  # of one owner, those that were removed with them
+_LONGEST, _MOST_WORDS = 60, 5
+_CACHE_BYTES, _BYTES_BESIDE = 4 * 2**20, 300
+_NO_NAMES = frozenset().union(*(STOP_WORDS[language] for language in ("english", "spanish", "hebrew")))
+
+
+_State = tuple[int, bytes]
+_Ending = tuple[Alias, datetime | None]
+
+
+class NameAliases:
+    """Of every owner, in one database.
+
+    What was learnt from a memory counts while that memory holds: not while it waits, and not once it was corrected or
+    forgotten. What was learnt from a message goes when something is forgotten that has the name or the alias in it.
+    """
+
+    def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._damages = damages
+        self._now = now
+        self._held: LruCache[str, tuple[_State, list[_Ending]]] = LruCache(_CACHE_BYTES)
+
+    def add(self, owner: str, alias: str, name: str) -> Alias:
+        """By hand; one that is there already, or was removed, is in force (again).
+
+        Raises InvalidInput for names that are none or are the same, and where the owner has 200.
+        """
+        made = self._made(owner, Naming(alias, name), "hand", None)
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = alias_rows.read(connection, owner, self._damages)
+            if (same := _same(there, made)) is not None:
+                if not same.active or same.source != "hand":
+                    same = replace(same, active=True, source="hand", learnt_from=None)
+                    alias_rows.rewrite(connection, same)
+                return same
+            if len(there) >= MOST_ALIASES:
+                raise InvalidInput(f"there are {MOST_ALIASES} aliases already: remove one before adding another")
+            alias_rows.keep(connection, [made])
+        return made
+
+    def list_aliases(self, owner: str, *, include_removed: bool = False) -> list[Alias]:
+        """Those that count now, the first learnt first."""
+        with self._database.read() as connection:
+            if include_removed:
+                return alias_rows.read(connection, owner, self._damages)
+            return _counting(alias_rows.with_ends(connection, owner, self._damages), self._now())
+
+    def remove(self, owner: str, alias_id: str) -> Alias:
+        """It counts no more, and is not learnt again from the same words. Raises AliasNotFound."""
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = alias_rows.read(connection, owner, self._damages)
+            found = next((each for each in there if each.id == alias_id), None)
+            if found is None:
+                raise AliasNotFound(f"there is no alias {alias_id}: list them for their ids")
+            removed = replace(found, active=False)
+            alias_rows.rewrite(connection, removed)
+        return removed
+
+    def learn(self, owner: str, text: str, *, message_id: str, before: str = "") -> list[Alias]:
+        """What a message of the person says of names; `before` is what they said before it, for "him" and "her"."""
+        if not namings(text, before):
+            return []
+        seen = erasures_seen(self._database)
+        with self._database.write() as connection:
+            learnt = self._learn(connection, owner, namings(text, before), "message", message_id)
+            refuse_erased(connection, owner, seen)
+        return learnt
+
+    def learn_from(self, connection: Connection, made: Memory) -> list[Alias]:
+        """The same of a memory that is stored in this transaction."""
+        said = [*namings(made.text), *(namings(made.quote) if made.quote else ())]
+        return self._learn(connection, made.owner, said, "memory", made.id) if said else []
+
+    def groups(self, owner: str) -> Groups:
+        """What a question is asked with; read anew only after something of the owner has changed."""
+        with self._database.read() as connection:
+            state = connection.execute(
+                select(memory_owner.c.change, memory_owner.c.salt).where(memory_owner.c.owner == owner)
+            ).first()
+            if state is None:
+                return ()
+            held = self._held.get(owner)
+            if held is None or held[0] != (state.change, state.salt):
+                rows = alias_rows.with_ends(connection, owner, self._damages)
+                held = ((state.change, state.salt), rows)
+                size = sum(sys.getsizeof(each.alias) + sys.getsizeof(each.name) for each, _ in rows)
+                self._held.put(owner, held, size + (len(rows) + 1) * _BYTES_BESIDE)
+        return _grouped(_counting(held[1], self._now()))
+
+    def all_of(self, connection: Connection, owner: str) -> list[Alias]:
+        """Also those that were removed or do not count now, the first learnt first."""
+        return alias_rows.read(connection, owner, self._damages)
+
+    def take_in(self, owner: str, alias: Alias) -> bool:
+        """Stores one of another database as it is; False where the owner has it, or the same, already.
+
+        Raises InvalidInput for names that are none, and where the owner has 200.
+        """
+        _checked(Naming(alias.alias, alias.name))
+        with self._database.write() as connection:
+            begin_change(connection, owner)
+            there = alias_rows.read(connection, owner, self._damages)
+            if any(each.id == alias.id for each in there) or _same(there, alias) is not None:
+                return False
+            if len(there) >= MOST_ALIASES:
+                raise InvalidInput(f"there are {MOST_ALIASES} aliases already")
+            alias_rows.keep(connection, [replace(alias, owner=owner)])
+            return True
+
+    def _learn(
+        self, connection: Connection, owner: str, said: Iterable[Naming], source: Source, learnt_from: str
+    ) -> list[Alias]:
+        begin_change(connection, owner)
+        there = alias_rows.read(connection, owner, self._damages)
+        learnt: list[Alias] = []
+        for naming in said:
+            try:
+                made = self._made(owner, naming, source, learnt_from)
+            except InvalidInput:  # it only looked like one
+                continue
+            if _same([*there, *learnt], made) is None and len(there) + len(learnt) < MOST_ALIASES:
+                learnt.append(made)
+        alias_rows.keep(connection, learnt)
+        return learnt
+
+    def _made(self, owner: str, naming: Naming, source: Source, learnt_from: str | None) -> Alias:
+        alias, name = _checked(naming)
+        return Alias(str(uuid.uuid4()), owner, alias, name, self._now(), learnt_from, source)
+
+
+def _checked(naming: Naming) -> tuple[str, str]:
+    """Raises InvalidInput."""
+    alias, name = (" ".join(storable(each).split()) for each in (naming.alias, naming.name))
+    for each in (alias, name):
+        words = words_of(each)
+        if not words or all(word in _NO_NAMES for word in words):
+            raise InvalidInput(f"{each!r} is no name: an alias and a name have words that tell whom they mean")
+        if len(each) > _LONGEST or len(words) > _MOST_WORDS:
+            raise InvalidInput(f"a name has at most {_LONGEST} characters and {_MOST_WORDS} words")
+    if words_of(alias) == words_of(name):
+        raise InvalidInput(f"{alias!r} and {name!r} are the same name already")
+    return alias, name
+
+
+def _same(there: Iterable[Alias], made: Alias) -> Alias | None:
+    def names(each: Alias) -> tuple[str, str]:
+        return plain(each.alias), plain(each.name)
+
+    return next((each for each in there if names(each) == names(made)), None)
+
+
+def _counting(held: Iterable[tuple[Alias, datetime | None]], now: datetime) -> list[Alias]:
+    return [each for each, ends in held if ends is None or ends > now]
+
+
+def _grouped(aliases: Iterable[Alias]) -> Groups:
+    groups: dict[str, dict[str, str]] = {}
+    for each in aliases:
+        group = groups.setdefault(plain(each.name), {plain(each.name): each.name})
+        group.setdefault(plain(each.alias), each.alias)
+    return tuple(tuple(group.values()) for group in groups.values())

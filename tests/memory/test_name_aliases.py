@@ -1,0 +1,218 @@
+"""Names that mean the same to one person: learnt from what they say, or added, and taken for each other in a search."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from langchain_core.messages import AIMessage
+
+from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.database.encryption.conversion import encrypted_rows
+from langmem_plugin.database.encryption.master_keys import new_master_key
+from langmem_plugin.database.opening import open_database
+from langmem_plugin.errors import AliasNotFound, InvalidInput
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.alias_statements import abbreviates, namings
+from langmem_plugin.memory.name_aliases import MOST_ALIASES
+from tests.chat_graph import chat_graph
+
+ANNA, BEN, TELEGRAM = "+972501234567", "+972507654321", "telegram:4242777"
+_SAID = (Path(__file__).parent / "alias_statements.tsv").read_text("utf-8")
+STATEMENTS = [line.split("\t") for line in _SAID.splitlines()]
+QUIET = Settings(sweep_every=None, search_past_sessions=False, extract_after=0)
+
+
+def names(aliases):
+    return [(each.alias, each.name) for each in aliases]
+
+
+def texts(found):
+    return [each.memory.text for each in found]
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize(("text", "before", "alias", "name"), STATEMENTS)
+def test_what_is_said_of_names_is_learnt_and_nothing_else(text, before, alias, name):
+    assert names(namings(text, before)) == ([(alias, name)] if alias else [])
+
+
+@pytest.mark.spec("M-7")
+def test_an_abbreviation_leaves_out_enough_not_to_be_another_name():
+    for short, full in [("k8s", "Kubernetes"), ("Dr. L", "Dr. Levi"), ("DJ", "David Jones"), ("Ben", "Benjamin")]:
+        assert abbreviates(short, full)
+        assert not abbreviates(full, short)
+    for one, other in [("Dan", "Dana"), ("k9s", "Kubernetes"), ("Dr. L", "Dr. Cohen"), ("", "Levi"), ("Levi", "Levi")]:
+        assert not abbreviates(one, other)
+
+
+@pytest.mark.spec("M-7")
+def test_a_name_that_was_added_finds_what_is_known_under_the_other(memory):
+    memory.remember(ANNA, "Dr. Levi moved to Haifa")
+    memory.remember(ANNA, "Dr. Cohen moved to Eilat")
+    memory.aliases.add(ANNA, "Eagle", "Dr. Levi")
+    [first, *_] = memory.search(ANNA, "Eagle", mode="text", min_relevance=0.0)
+    assert first.memory.text == "Dr. Levi moved to Haifa"
+    assert first.explanation.aliases == ("Eagle = Dr. Levi",)
+    assert memory.search(BEN, "Eagle", min_relevance=0.0) == []
+    memory.remember(ANNA, "Eagle has a new phone")
+    both = memory.search(ANNA, "Dr. Levi", mode="text")
+    assert {"Eagle has a new phone", "Dr. Levi moved to Haifa"} <= set(texts(both))
+
+
+@pytest.mark.spec("M-7")
+def test_what_a_person_tells_to_remember_of_a_name_is_learnt_while_it_holds(memory):
+    made = memory.remember(ANNA, "Dr. L is Dr. Levi")
+    memory.remember(ANNA, "Dr. Levi moved to Haifa")
+    [learnt] = memory.aliases.list_aliases(ANNA)
+    assert (learnt.alias, learnt.name, learnt.learnt_from, learnt.source) == ("Dr. L", "Dr. Levi", made.id, "memory")
+    assert any(each.explanation.aliases for each in memory.search(ANNA, "where did Dr. L move?"))
+    memory.forget(ANNA, made.id)
+    assert memory.aliases.list_aliases(ANNA) == []
+    assert not any(each.explanation.aliases for each in memory.search(ANNA, "where did Dr. L move?"))
+    memory.take_back(ANNA, made.id)
+    assert names(memory.aliases.list_aliases(ANNA)) == [("Dr. L", "Dr. Levi")]
+    memory.update(ANNA, made.id, text="Dr. L is Dr. Lopez")
+    assert names(memory.aliases.list_aliases(ANNA)) == [("Dr. L", "Dr. Lopez")]
+
+
+@pytest.mark.spec("M-7")
+def test_what_waits_or_has_expired_counts_not(memory, clock):
+    memory.remember(ANNA, "k8s is short for Kubernetes", status="pending")
+    memory.remember(ANNA, "Dr. L is Dr. Levi", expires_at=clock() + timedelta(days=1))
+    assert names(memory.aliases.list_aliases(ANNA)) == [("Dr. L", "Dr. Levi")]
+    assert memory.aliases.groups(ANNA) == (("Dr. Levi", "Dr. L"),)
+    clock.forward(days=2)
+    assert memory.aliases.groups(ANNA) == ()
+
+
+@pytest.mark.spec("M-7", "P-3")
+def test_a_removed_alias_is_not_learnt_again_and_a_forgotten_one_leaves_no_row(memory):
+    [made] = memory.aliases.learn(ANNA, "k8s, I mean Kubernetes", message_id="m1")
+    assert memory.aliases.learn(ANNA, "k8s, I mean Kubernetes", message_id="m2") == []
+    memory.aliases.remove(ANNA, made.id)
+    assert memory.aliases.list_aliases(ANNA) == []
+    assert memory.aliases.learn(ANNA, "k8s is short for Kubernetes", message_id="m3") == []
+    assert names(memory.aliases.list_aliases(ANNA, include_removed=True)) == [("k8s", "Kubernetes")]
+    memory.aliases.add(ANNA, "K8S", "kubernetes")
+    assert names(memory.aliases.list_aliases(ANNA)) == [("k8s", "Kubernetes")]
+    with pytest.raises(AliasNotFound):
+        memory.aliases.remove(BEN, made.id)
+    memory.aliases.learn(ANNA, "Dr. L is Dr. Levi", message_id="m4")
+    told = memory.remember(ANNA, "Dr. Levi treats my back")
+    memory.forget(ANNA, told.id)
+    assert names(memory.aliases.list_aliases(ANNA, include_removed=True)) == [("k8s", "Kubernetes")]
+
+
+@pytest.mark.spec("M-7")
+@pytest.mark.parametrize(
+    ("alias", "name"), [("", "Levi"), ("the", "Levi"), ("Levi", "levi"), ("x" * 61, "Levi"), ("?!", "L")]
+)
+def test_what_is_no_name_is_refused(memory, alias, name):
+    with pytest.raises(InvalidInput):
+        memory.aliases.add(ANNA, alias, name)
+
+
+@pytest.mark.spec("M-19")
+def test_a_person_has_at_most_so_many(memory):
+    for number in range(MOST_ALIASES):
+        memory.aliases.add(ANNA, f"nick{number}", "Nicholas")
+    with pytest.raises(InvalidInput, match="remove one"):
+        memory.aliases.add(ANNA, "one more", "Nicholas")
+    assert memory.aliases.learn(ANNA, "k8s is short for Kubernetes", message_id="m") == []
+    assert len(memory.aliases.list_aliases(ANNA)) == MOST_ALIASES
+
+
+@pytest.mark.spec("M-7")
+def test_a_name_in_the_other_script_and_a_misspelled_one_are_found(memory):
+    memory.remember(ANNA, "Dana is allergic to peanuts")
+    memory.remember(ANNA, "Griselda teaches piano")
+    memory.remember(ANNA, "לוי תיקן את הגג")
+    asked = {"למה דנה אלרגית?": ("Dana is allergic to peanuts", "דנה = dana")}
+    asked["what does Grizelda teach?"] = ("Griselda teaches piano", "grizelda = griselda")
+    asked["what did Levi repair?"] = ("לוי תיקן את הגג", "levi = לוי")
+    for question, (text, label) in asked.items():
+        found = {each.memory.text: each.explanation for each in memory.search(ANNA, question, min_relevance=0.0)}
+        assert found[text].aliases == (label,), question
+        assert found[text].coverage > 0
+    for question in ("what does Dan eat?", "what did Levine repair?", "למה דן אלרגי?"):
+        assert not any(each.explanation.aliases for each in memory.search(ANNA, question, min_relevance=0.0)), question
+
+
+@pytest.mark.spec("M-7")
+def test_a_name_that_somebody_has_is_not_taken_for_one_that_sounds_like_it(memory):
+    memory.remember(ANNA, "Sofia likes tea")
+    memory.remember(ANNA, "Sophia likes coffee")
+    assert texts(memory.search(ANNA, "Sofia", mode="text")) == ["Sofia likes tea"]
+
+
+@pytest.mark.spec("M-7", "U-1", "P-4")
+def test_aliases_go_with_the_person_by_merge_export_and_erasure(database_url, clock, offline_model, tmp_path):
+    with PhoneMemory(database_url, settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        aliases = memory.service.aliases
+        made = memory.service.remember(TELEGRAM, "Dr. L is Dr. Levi")
+        aliases.add(TELEGRAM, "Eagle", "Kubernetes")
+        merge = memory.people.link(ANNA, TELEGRAM)
+        assert sorted(names(aliases.list_aliases(ANNA))) == [("Dr. L", "Dr. Levi"), ("Eagle", "Kubernetes")]
+        document = memory.export(ANNA)
+        assert {each.alias for each in document.aliases} == {"Dr. L", "Eagle"}
+        memory.people.undo(merge)
+        assert sorted(names(aliases.list_aliases(TELEGRAM))) == [("Dr. L", "Dr. Levi"), ("Eagle", "Kubernetes")]
+        assert aliases.list_aliases(ANNA) == []
+        memory.service.forget(TELEGRAM, made.id)
+        assert names(aliases.list_aliases(TELEGRAM)) == [("Eagle", "Kubernetes")]
+        memory.erase(TELEGRAM)
+        assert aliases.list_aliases(TELEGRAM, include_removed=True) == []
+        memory.restore_erased(TELEGRAM)
+        assert names(aliases.list_aliases(TELEGRAM)) == [("Eagle", "Kubernetes")]
+        memory.erase(TELEGRAM, now=True)
+        report = memory.import_person(document, phone=BEN)
+        assert report.stored["alias"] == 2
+        assert memory.import_person(document, phone=BEN).there_already["alias"] == 2
+        assert sorted(names(aliases.list_aliases(BEN))) == [("Dr. L", "Dr. Levi"), ("Eagle", "Kubernetes")]
+
+
+@pytest.mark.spec("P-1")
+@pytest.mark.parametrize("scope", ["private", "everything"])
+def test_aliases_are_encrypted_wherever_there_are_keys(database_url, clock, offline_model, scope):
+    keyed = Settings(keys=new_master_key(), encrypt=scope, sweep_every=None, search_past_sessions=False)
+    with PhoneMemory(database_url, settings=keyed, embeddings=offline_model, now=clock) as memory:
+        memory.service.aliases.add(ANNA, "Eagle", "Dr. Levi")
+        with memory.database.read() as connection:
+            stored = connection.exec_driver_sql("SELECT alias, name FROM langmem_name_alias").one()
+        assert not {"Eagle", "Dr. Levi"} & set(stored)
+        memory.service.remember(ANNA, "Dr. Levi moved to Haifa")
+        assert texts(memory.service.search(ANNA, "Eagle", mode="text")) == ["Dr. Levi moved to Haifa"]
+        merge = memory.people.merge(BEN, ANNA)
+        assert names(memory.service.aliases.list_aliases(BEN)) == [("Eagle", "Dr. Levi")]
+        memory.people.undo(merge)
+        assert names(memory.service.aliases.list_aliases(ANNA)) == [("Eagle", "Dr. Levi")]
+
+
+@pytest.mark.spec("P-1")
+def test_what_was_stored_before_there_were_keys_is_encrypted_with_the_rest(database_url, clock, offline_model):
+    with PhoneMemory(database_url, settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        memory.service.aliases.add(ANNA, "Eagle", "Dr. Levi")
+    with open_database(Settings(keys=new_master_key()), database_url, converting=True) as database:
+        assert sum(encrypted_rows(database)) == 1
+        with database.read() as connection:
+            stored = connection.exec_driver_sql("SELECT alias, name FROM langmem_name_alias").one()
+        assert not {"Eagle", "Dr. Levi"} & set(stored)
+        with MemoryService(database, embeddings=offline_model, now=clock) as service:
+            assert names(service.aliases.list_aliases(ANNA)) == [("Eagle", "Dr. Levi")]
+
+
+@pytest.mark.spec("M-7", "P-2")
+def test_names_are_learnt_from_what_people_text_once_they_agreed(database_url, clock, offline_model):
+    with PhoneMemory(database_url, settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        graph = chat_graph(memory, lambda _: {"messages": AIMessage("All right.")})
+        memory.reply(graph, ANNA, "Dr. L is Dr. Levi")
+        memory.extract(ANNA)
+        memory.consent.switch_on(ANNA, text="yes", version=1)
+        clock.forward(minutes=1)
+        for text in ("My brother Daniel is a doctor", "Everyone calls him Dani", "k8s, I mean Kubernetes"):
+            memory.reply(graph, ANNA, text)
+        memory.reply(graph, ANNA, "Beth is short for Elizabeth", forwarded=True)
+        memory.extract(ANNA)
+        learnt = memory.service.aliases.list_aliases(ANNA)
+        assert sorted(names(learnt)) == [("Dani", "Daniel"), ("k8s", "Kubernetes")]
+        assert {each.source for each in learnt} == {"message"}
