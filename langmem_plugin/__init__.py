@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from langmem_plugin.errors import (
+    CategoryNotFound,
     ConfigurationError,
     DamagedSession,
     DataDirectoryError,
@@ -68,6 +69,7 @@ _ROOMS = {
 
 __all__ = [
     "KEY_VALUE_RULES",
+    "CategoryNotFound",
     "Citation",
     "ConfigurationError",
     "ConversationSaver",

@@ -157,6 +157,10 @@ class InstructionNotFound(LangMemError, LookupError):
     """The owner has no standing instruction with this id."""
 
 
+class CategoryNotFound(LangMemError, LookupError):
+    """The owner has no category with this id; list them for their ids."""
+
+
 def client_errors(*named: tuple[str, str]) -> tuple[type[Exception], ...]:
     """Errors of other libraries, as (module, name), to be caught beside ours.
 

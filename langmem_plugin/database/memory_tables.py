@@ -109,6 +109,7 @@ memory = Table(  # `owner_limit` active, as many pending, and as many and a tent
     Index("langmem_memory_key", "owner", "key"),
     Index("langmem_memory_slot", "owner", "slot"),
     Index("langmem_memory_session", "session_id"),
+    Index("langmem_memory_category_of", "owner", "category"),
     Index(
         "langmem_memory_doubted",
         "owner",
@@ -197,6 +198,22 @@ standing_instruction = Table(  # 200 at most
     Column("updated_at", Instant, nullable=False),
     _sealed(),
     _checksum(),
+    sqlite_with_rowid=False,
+)
+
+memory_category = Table(  # 500 at most; a name is there once, which nobody but its owner's writer, alone, sees to
+    "langmem_memory_category",
+    metadata,
+    Column("owner", Owner, primary_key=True),
+    Column("category_id", Name, primary_key=True),
+    Column("name", Words, nullable=False),  # what `category` of the memories in it holds, in any case
+    Column("color", Name, nullable=False),
+    Column("description", Words),
+    Column("parent_id", Name),  # another category of the owner's
+    Column("created_at", Instant, nullable=False),
+    _sealed(),
+    _checksum(),
+    ForeignKeyConstraint(["owner"], ["langmem_memory_owner.owner"], ondelete="CASCADE"),
     sqlite_with_rowid=False,
 )
 

@@ -15,7 +15,7 @@ from langmem_plugin.logs import event_log
 
 log = event_log(__name__)
 
-Kind = Literal["memory", "instruction", "message", "memory vector", "message vector"]
+Kind = Literal["memory", "instruction", "category", "message", "memory vector", "message vector"]
 
 AnyRow = Row[*tuple[Any, ...]]
 

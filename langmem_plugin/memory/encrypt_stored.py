@@ -12,13 +12,14 @@ from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
     memory,
+    memory_category,
     memory_owner,
     memory_vector,
     standing_instruction,
 )
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import instructions, memory_rows
+from langmem_plugin.memory import category_rows, instructions, memory_rows
 from langmem_plugin.memory.damaged_rows import AnyRow, all_rows
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.owner_changes import begin_removal
@@ -95,6 +96,7 @@ def _tables(
     if encryption.everything.encrypts:
         table = standing_instruction
         yield table, table.c.instruction_id, select(*instructions.STORED), _instruction
+        yield memory_category, memory_category.c.category_id, select(*category_rows.STORED), _category
         yield history_message, history_message.c.message_id, select(*message_rows.STORED), _message
 
 
@@ -112,6 +114,11 @@ def _memory(row: AnyRow, encryption: Encryption) -> _Values | None:
 def _instruction(row: AnyRow, encryption: Encryption) -> _Values | None:
     made = instructions.as_instruction(row, NO_ENCRYPTION)
     return None if made is None else instructions.as_values(made, encryption)
+
+
+def _category(row: AnyRow, encryption: Encryption) -> _Values | None:
+    made = category_rows.as_category(row, NO_ENCRYPTION)
+    return None if made is None else category_rows.as_values(row.owner, made, encryption)
 
 
 def _message(row: AnyRow, encryption: Encryption) -> _Values | None:

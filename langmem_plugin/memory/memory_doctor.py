@@ -1,4 +1,4 @@
-"""Reads every memory, instruction, searchable message and vector, and names those that are damaged."""
+"""Reads every memory, instruction, category, searchable message and vector, and names those that are damaged."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sqlalchemy import Column, Select, Table, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import Encryption
 from langmem_plugin.database.memory_tables import history_vector, memory, memory_vector
-from langmem_plugin.memory import instructions
+from langmem_plugin.memory import category_rows, instructions
 from langmem_plugin.memory.damaged_rows import AnyRow, Kind, each_row
 from langmem_plugin.memory.memory_rows import STORED, as_memory
 from langmem_plugin.memory.search import message_rows
@@ -56,6 +56,7 @@ def _vectors(table: Table, row_id: Column[Any]) -> Select[Any]:
 _READINGS: list[tuple[Kind, Select[Any], Callable[[AnyRow, Encryption], object | None]]] = [
     ("memory", select(*STORED).where(memory.c.status != "forgotten"), as_memory),
     ("instruction", select(*instructions.STORED), instructions.as_instruction),
+    ("category", select(*category_rows.STORED), category_rows.as_category),
     ("message", select(*message_rows.STORED), message_rows.as_message),
     (
         "memory vector",

@@ -14,7 +14,7 @@ from langmem_plugin.database.schema import in_parts, upsert
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
-from langmem_plugin.memory import instructions, owner_move, verdicts
+from langmem_plugin.memory import category_move, instructions, owner_move, verdicts
 from langmem_plugin.memory.damaged_rows import all_rows
 from langmem_plugin.memory.filters import valid
 from langmem_plugin.memory.instructions import MOST_INSTRUCTIONS
@@ -59,6 +59,7 @@ class OwnerMerge:
         record |= {"messages": list(messages.values()), "message_names": _other_names(messages)}
         record["marks_of_both"] = _marks_left(connection, source)
         record["verdicts"] = verdicts.move(connection, source, target)
+        record |= category_move.move(connection, source, target)
         connection.execute(delete(memory_owner).where(memory_owner.c.owner == source))
         return record
 
@@ -77,6 +78,7 @@ class OwnerMerge:
             _set_active(connection, whose, instruction_id, active=True)
         move.messages(record["messages"], record["message_names"])
         verdicts.take_back(connection, record.get("verdicts", ()), holder, owner)
+        category_move.take_back(connection, record, holder, owner)
         _marks_taken_back(connection, record["marks"], holder, owner)
         _marked_again(connection, record["marks_of_both"], owner)
 

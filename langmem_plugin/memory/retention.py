@@ -14,6 +14,7 @@ from langmem_plugin.database.memory_tables import (
     history_message,
     memory,
     memory_access,
+    memory_category,
     memory_collection,
     memory_index,
     memory_owner,
@@ -28,6 +29,7 @@ from langmem_plugin.memory.models import LIVE, OVER, Status
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.verdicts import Verdicts
 
+_KEPT = (memory, history_message, standing_instruction, memory_category, memory_collection, memory_index)
 _FORGOTTEN_FOR = timedelta(days=30)
 _PENDING_FOR = timedelta(days=30)
 _A_YEAR = timedelta(days=365)
@@ -149,10 +151,7 @@ class Retention:
     def owners_forgotten(self) -> Iterator[int]:
         """Of `purge`, the owners of nothing; see `memories_deleted`."""
         nothing = and_(
-            *(
-                ~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists()
-                for table in (memory, history_message, standing_instruction, memory_collection, memory_index)
-            )
+            *(~select(table.c.owner).where(table.c.owner == memory_owner.c.owner).exists() for table in _KEPT)
         )
         with self._database.read() as connection:
             owners = connection.execute(select(memory_owner.c.owner).where(nothing)).scalars().all()

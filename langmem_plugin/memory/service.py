@@ -9,6 +9,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.database import Database
 from langmem_plugin.errors import ConfigurationError, LangMemError
 from langmem_plugin.memory.background_thread import BackgroundThread
+from langmem_plugin.memory.categories import Categories
 from langmem_plugin.memory.collection_adoption import CollectionAdoption
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
@@ -93,6 +94,7 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
+        self.categories = Categories(self.database, damages, now=now)
         self.index = (
             None
             if open_collection is None

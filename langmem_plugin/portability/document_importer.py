@@ -19,9 +19,10 @@ from langmem_plugin.conversation.turns.claim_records import ClaimRecord, ClaimRe
 from langmem_plugin.errors import InvalidInput, NotSerializable, TooManyInstructions, UnreadableImport
 from langmem_plugin.identifiers import is_group, usable
 from langmem_plugin.memory import MemoryService, verdicts
+from langmem_plugin.memory.category_rows import Category
 from langmem_plugin.memory.instructions import Instruction
 from langmem_plugin.memory.memory_rows import checked, validated
-from langmem_plugin.memory.models import Memory, worded
+from langmem_plugin.memory.models import Memory, plain, worded
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.usage_log import Use
 from langmem_plugin.memory.usage_log import keep as keep_uses
@@ -38,6 +39,7 @@ from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
     LISTS,
+    ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
     ExportedFile,
@@ -141,6 +143,7 @@ class DocumentImporter:
         self._settings(run)
         self._identifiers(run)
         self._sessions(run)
+        self._categories(run)
         self._memories(run)
         self._uses(run)
         self._instructions(run)
@@ -298,6 +301,27 @@ class DocumentImporter:
         return kept
 
     # Long-term memory
+
+    def _categories(self, run: _Run) -> None:
+        """Parents before children, as they are in the document. One of a name that is there already is that one."""
+        with self._saver.database.read() as connection:
+            there = self._service.categories.all_of(connection, run.owner)
+        ids = {each.category_id: each.category_id for each in there}
+        names = {plain(each.name): each.category_id for each in there}
+        for place, record in run.records("categories", ExportedCategory):
+            same = names.get(plain(record.name))
+            stored = same is None and record.category_id not in ids
+            ids[record.category_id] = same or record.category_id
+            names.setdefault(plain(record.name), record.category_id)
+            parent = None if record.parent_id is None else ids.get(record.parent_id)
+            made = Category(**record.model_dump() | {"parent_id": parent})
+            try:
+                if stored and not run.dry_run:
+                    stored = self._service.categories.take_in(run.owner, made)
+            except InvalidInput as error:
+                run.report.skip(place, str(error))
+            else:
+                run.count("category", stored=stored)
 
     def _memories(self, run: _Run) -> None:
         memories: dict[str, Memory] = {}

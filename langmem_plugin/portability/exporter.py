@@ -23,7 +23,7 @@ from langmem_plugin.database.conversation_tables import incoming, question, thre
 from langmem_plugin.database.conversation_tables import media as media_table
 from langmem_plugin.database.conversation_tables import message as message_table
 from langmem_plugin.database.conversation_tables import session as session_table
-from langmem_plugin.database.memory_tables import history_message
+from langmem_plugin.database.memory_tables import history_message, memory_category
 from langmem_plugin.database.memory_tables import memory as memory_table
 from langmem_plugin.database.memory_tables import standing_instruction as instruction_table
 from langmem_plugin.database.people_tables import identifier as identifier_table
@@ -37,6 +37,7 @@ from langmem_plugin.portability.json_messages import as_json
 from langmem_plugin.portability.person_export import (
     FORMAT,
     FORMAT_VERSION,
+    ExportedCategory,
     ExportedConsent,
     ExportedExtraction,
     ExportedFile,
@@ -141,6 +142,7 @@ class Exporter:
             others = (
                 many(memory_table, mine, states.not_in(LIVE)),
                 many(history_message, history_message.c.owner == person),
+                many(memory_category, memory_category.c.owner == person),
                 many(incoming, incoming.c.thread == person),
                 many(question, question.c.thread == person),
                 many(person_table, person_table.c.person == person),
@@ -172,6 +174,8 @@ class Exporter:
             yield "question", None if details is None else ExportedQuestion.model_validate(details)
             yield "identifiers", self._identifiers(connection, person)
             yield "merges", (ExportedMerge(**asdict(each)) for each in person_records.merges(connection, person))
+            categories = self._service.categories.all_of(connection, person)
+            yield "categories", (ExportedCategory(**asdict(each)) for each in categories)
             yield "memories", self._memories(connection, person)
             yield "uses", (ExportedUse(**asdict(each)) for each in logged(connection, person))
             yield "instructions", self._instructions(connection, person)

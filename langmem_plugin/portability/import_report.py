@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 Kind = Literal[
-    "session", "message", "file", "memory", "instruction", "said elsewhere", "use", "identifier", "merge",
+    "session", "message", "file", "memory", "category", "instruction", "said elsewhere", "use", "identifier", "merge",
     "settings", "consent", "verdicts", "extraction", "incoming", "question",
 ]  # fmt: skip
 

@@ -157,6 +157,17 @@ class ExportedMemory(Record):
     revision: Annotated[int, Field(ge=1, le=_MOST)] = 1
 
 
+class ExportedCategory(Record):
+    """One of the person's own categories: what it is of has its name, in any case."""
+
+    category_id: Name
+    name: Annotated[str, Field(min_length=1)]
+    color: Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")] = "#3b82f6"
+    description: str | None = None
+    parent_id: Name | None = None
+    created_at: AwareDatetime
+
+
 class ExportedUse(Record):
     """A memory was used."""
 
@@ -223,6 +234,7 @@ class PersonExport(Record):
     question: ExportedQuestion | None = None
     identifiers: list[ExportedIdentifier] = Field(default_factory=list)
     merges: list[ExportedMerge] = Field(default_factory=list)
+    categories: list[ExportedCategory] = Field(default_factory=list)
     memories: list[ExportedMemory] = Field(default_factory=list)
     uses: list[ExportedUse] = Field(default_factory=list)
     instructions: list[ExportedInstruction] = Field(default_factory=list)
@@ -241,6 +253,7 @@ SINGLE = ("settings", "consent", "verdicts", "question")
 LISTS: dict[str, type[Record]] = {
     "identifiers": ExportedIdentifier,
     "merges": ExportedMerge,
+    "categories": ExportedCategory,
     "memories": ExportedMemory,
     "uses": ExportedUse,
     "instructions": ExportedInstruction,

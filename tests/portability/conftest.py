@@ -53,6 +53,8 @@ def fill(memory, clock, phone=ANNA, telegram=ANNAS_TELEGRAM, name="Anna"):
     gone = service.remember(phone, f"{name} has a boat")
     service.forget(phone, gone.id)
     service.note_access(phone, {lives.id: 0.5, service.list_memories(phone)[0].id: 0.9}, "cited", session_id="s")
+    home = service.categories.create(phone, "Home", color="#aa00ff", description=f"where {name} lives")
+    service.categories.create(phone, "boats", parent_id=home.category_id)
     service.instructions.add(phone, "answer in rhymes", priority=3, condition=None)
     service.instructions.add(phone, "be brief", expires_at=clock() + timedelta(days=2))
     service.history.add(phone, [PastMessage("old-1", "elsewhere", name, f"{name} once sailed to Cyprus", clock())])

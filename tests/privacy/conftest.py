@@ -67,6 +67,8 @@ def live(memory, clock, who, telegram, other):
     memory.service.supersede(who, old.id, f"{FACTS[who][1]} from June")
     memory.service.note_access(who, {old.id: 0.5}, "cited", session_id="s")
     memory.service.delete_collection("old trip", owner=who)
+    home = memory.service.categories.create(who, f"home of {FACTS[who][0].split()[0]}", description=SAID[who][1])
+    memory.service.categories.create(who, "cellar", parent_id=home.category_id)
     memory.instructions.add(who, f"call me by my name, {FACTS[who][0].split()[0]}")
     memory.service.history.add(who, [PastMessage("p1", "s", "user", SAID[who][1], memory.service.now())])
     for number, text in enumerate(SAID[who]):

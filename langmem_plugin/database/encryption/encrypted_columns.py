@@ -33,6 +33,7 @@ from langmem_plugin.database.memory_tables import (
     history_message,
     history_vector,
     memory,
+    memory_category,
     memory_owner,
     memory_vector,
     standing_instruction,
@@ -151,8 +152,12 @@ _SEALED = "empty in a row that is encrypted: its words are in `sealed` (memory/s
 _OF_LONG_TERM: Mapping[Column[Any], str] = {
     **dict.fromkeys((memory.c.text, memory.c.summary_text, memory.c.quote, memory.c.metadata), _SEALED),
     **dict.fromkeys((standing_instruction.c.text, standing_instruction.c.condition), _SEALED),
+    **dict.fromkeys((memory_category.c.name, memory_category.c.description), _SEALED),
     history_message.c.text: _SEALED,
-    **{table.c.sealed: "encrypted as it is written" for table in (memory, standing_instruction, history_message)},
+    **{
+        table.c.sealed: "encrypted as it is written"
+        for table in (memory, standing_instruction, memory_category, history_message)
+    },
     **{table.c.vector: "encrypted where its row is" for table in (memory_vector, history_vector)},
     memory.c.tags: "digests in a row that is encrypted, as its key, slot, category and source",
     memory.c.text_digest: "by the key of its owner, where there are keys",

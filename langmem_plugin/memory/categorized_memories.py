@@ -1,0 +1,86 @@
+"""Which memories are of a category, however it is spelled, encrypted or not; and another category for them."""
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, select, update
+
+from langmem_plugin.database.audit_trail import Done, record_all
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.memory_tables import memory, memory_vector
+from langmem_plugin.database.schema import in_parts
+from langmem_plugin.memory.damaged_rows import all_rows
+from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, searched
+from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.stored_vectors import reseal
+
+
+def spellings(connection: Connection, owner: str) -> dict[str, str]:
+    """The categories that the owner's memories have, by what the column holds for them: the name or its digest."""
+    has_one = (memory.c.owner == owner, memory.c.category.is_not(None))
+    names = {each: each for each in connection.execute(select(memory.c.category).where(*has_one).distinct()).scalars()}
+    encryption = encryption_of(connection)
+    if encryption.everything.encrypts:
+        names = {}  # a row in plain is not believed
+    if not encryption.has_key(owner):
+        return names
+    sealed = (*has_one, memory.c.sealed.is_not(None))
+    examples = select(memory.c.category, func.min(memory.c.memory_id), func.max(memory.c.memory_id))
+    for digest, *ids in connection.execute(examples.where(*sealed).group_by(memory.c.category)).all():
+        names.pop(digest, None)
+        rows = select(memory.c.memory_id, memory.c.sealed).where(memory.c.owner == owner, memory.c.memory_id.in_(ids))
+        for row in connection.execute(rows):
+            opened = searched(encryption, owner, row.memory_id, ("", None, ""), private=True, sealed=row.sealed)
+            if opened is not None:
+                names[digest] = opened[1]
+    return names
+
+
+def stored_as(connection: Connection, owner: str, names: Collection[str]) -> list[str]:
+    """What the column holds for these names, which are given as `plain` has them."""
+    return [stored for stored, name in spellings(connection, owner).items() if plain(name) in names]
+
+
+def recategorize(connection: Connection, owner: str, name: str, category: str | None) -> int:
+    """Gives the memories of the category `name`, in whatever state, another one or none; how many were changed.
+
+    What they say stays as it was said when it was said: only their revisions rise. Damaged ones stay as they are.
+    """
+    stored = stored_as(connection, owner, {plain(name)})
+    held = select(memory.c.memory_id).where(memory.c.owner == owner)
+    ids = [
+        each
+        for part in in_parts(stored)
+        for each in connection.execute(held.where(memory.c.category.in_(part))).scalars()
+    ]
+    if not ids:
+        return 0
+    number, _ = begin_change(connection, owner, len(ids))
+    changed: list[str] = []
+    for part in in_parts(ids):
+        changed += _part(connection, owner, part, category, number - len(ids) + 1 + len(changed))
+    record_all(connection, [Done("memory.changed", owner, each) for each in changed])
+    return len(changed)
+
+
+def _part(connection: Connection, owner: str, ids: Collection[str], category: str | None, change: int) -> list[str]:
+    encryption = encryption_of(connection)
+    rows = all_rows(connection, select(*STORED).where(memory.c.owner == owner, memory.c.memory_id.in_(ids)))
+    written: list[dict[str, Any]] = []
+    for row in rows:
+        made = as_memory(row, encryption)
+        if made is None:
+            continue
+        after = made.model_copy(update={"category": category, "revision": made.revision + 1})
+        values = as_values(after, encryption) | {"change": change + len(written)}
+        is_sealed = values["sealed"] is not None
+        if is_sealed is not (row.sealed is not None):  # its category is among what makes it sensitive
+            reseal(connection, memory_vector, owner, made.id, sealed=is_sealed)
+        del values["owner"], values["memory_id"]
+        written.append({f"new_{name}": value for name, value in values.items()} | {"of_id": made.id})
+    if written:
+        columns: dict[str, Any] = {name.removeprefix("new_"): bindparam(name) for name in written[0] if name != "of_id"}
+        here = (memory.c.owner == owner, memory.c.memory_id == bindparam("of_id"))
+        connection.execute(update(memory).where(*here).values(columns), written)
+    return [each["of_id"] for each in written]
