@@ -61,10 +61,15 @@ from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
+from langmem_plugin.insight import Insight
+from langmem_plugin.insight.analytics import Analytics
+from langmem_plugin.insight.operations import OperationFigures
+from langmem_plugin.insight.recommendations import Recommendation
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.index.vector_stores import opened_stores
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
+from langmem_plugin.operation_timing import timing
 from langmem_plugin.people import People
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
@@ -248,8 +253,9 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
-            context = self._context
-            self._reports = TurnReports(self.service, context.person, context.shown, context.model_input)
+            self._reports = TurnReports(
+                self.service, self._context.person, self._context.shown, self._context.model_input
+            )
             self.store = MemoryStore(
                 self.service, person_of=self.people.resolve, writing=self._fenced, executor=self._executor
             )
@@ -257,6 +263,7 @@ class PhoneMemory:
             self._importer = Importer(self.saver, self.service, self.people.resolve)
             self._channel = self._new_channel(now)
             self._wiring = Wiring(self.saver)
+            self._insight = opened.enter_context(Insight(self.service, self.settings, self._person_settings.time_zone))
             self.housekeeping = Housekeeping(
                 self.saver,
                 self.service.retention,
@@ -486,7 +493,25 @@ class PhoneMemory:
 
         With `query`, by what that finds it. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory.
         """
-        return self._provenance.why(self.people.resolve(phone), memory_id, query=query)
+        owner = self.people.resolve(phone)
+        why = self._provenance.why(owner, memory_id, query=query)
+        self.service.note_viewed(owner, [memory_id])
+        return why
+
+    def analytics(self, who: str | int | None = None, *, days: int = 30) -> Analytics:
+        """What is known of a person's memories, in numbers; without one of everybody's, and then without any text.
+
+        `days` are those of the growth, by the person's calendar. Raises InvalidInput for other than 1 to 366.
+        """
+        return self._insight.analytics.of(None if who is None else self.people.resolve(who), days=days)
+
+    def recommendations(self, who: str | int) -> list[Recommendation]:
+        """What of a person's memories is worth a look: said twice, out of date, unsure or unused. Changes nothing."""
+        return self._insight.recommendations.of(self.people.resolve(who))
+
+    def performance(self, *, hours: int = 24) -> list[OperationFigures]:
+        """How long each verb took and how often it failed, in all processes. Raises InvalidInput beyond 7 days."""
+        return self._insight.performance(hours=hours)
 
     def extract(self, who: str | int) -> list[Memory]:
         """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
@@ -640,14 +665,14 @@ class PhoneMemory:
         if self.settings.enable_memory_system:
             self._wiring.check_once(graph)
         region = self.settings.default_region
-        with waiting_once():
+        with waiting_once(), timing(self.database.operations, "reply") as call:
             source = normalised(who, region)
             owner = self.people.known_as(source)
             hosts = self.settings.picture_hosts
             message = incoming_message(
                 owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
             )
-            return (yield from self._channel.reply(graph, message, Manner.of(delivery)))
+            return (yield from self._channel.reply(graph, message, Manner.of(delivery), call))
 
     def _new_channel(self, now: Callable[[], datetime]) -> Channel:
         def serde() -> SerializerProtocol:

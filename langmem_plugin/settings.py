@@ -2,8 +2,10 @@
 
 import re
 from datetime import timedelta
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import (
@@ -22,6 +24,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from langmem_plugin import environment
 from langmem_plugin.durations import duration, none_if_never
 from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.operation_timing import Operation
 
 Role = Literal["client", "godfather"]
 
@@ -35,11 +38,13 @@ ERASE_AFTER = timedelta(days=30)
 EXTRACT_AFTER = timedelta(minutes=2)
 OWNER_LIMIT, INDEX_AFTER = 100_000, 50_000  # memories; measured by benchmarks/index.py
 _MOST_DAYS = 100_000
+_THRESHOLDS: dict[Operation, float] = {"inject": 50, "search": 200, "extract": 5_000, "store": 100}
 _MAX_TOKENS: dict[Role, int] = {"client": 4_000, "godfather": 100_000}
 
 _Duration = Annotated[timedelta, BeforeValidator(duration)]
 _Silence = Annotated[timedelta, Field(gt=timedelta(0)), BeforeValidator(duration)]
 _Tokens = Annotated[int, Field(gt=0, strict=True)]
+_Milliseconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _TENANT = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _FullName = Annotated[str, StringConstraints(pattern=r"^\w+(\.\w+)+$")]
 
@@ -50,6 +55,24 @@ def _zone_that_exists(name: str) -> str:
     except (OSError, ValueError, LookupError) as error:  # names of folders and of no files are among them
         raise ValueError("there is no such time zone: a name such as Asia/Jerusalem is expected") from error
     return name
+
+
+def _may_be_posted_to(url: str | None) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme == "https" and parts.hostname:
+        return url
+    if parts.scheme == "http" and parts.hostname and _is_this_machine(parts.hostname):
+        return url
+    raise ValueError("https://… is expected, or http:// on this machine: what is sent elsewhere must be encrypted")
+
+
+def _is_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 class Settings(BaseSettings):
@@ -101,6 +124,10 @@ class Settings(BaseSettings):
     file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
     That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
     end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
+    How long the memory's verbs take is counted unless `metrics` is off, for `performance` and for OpenTelemetry.
+    Where one call in twenty of the last five minutes took longer than its `thresholds_ms`, or fewer than
+    `least_success` of them succeeded, it is an alert: a line in the log and, with `alert_url` (https, or http on this
+    machine), a POST of numbers in JSON.
     Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
     all, and replies still work.
     """
@@ -154,6 +181,10 @@ class Settings(BaseSettings):
     ask_when_unclear: bool = True
     ask_for_consent: bool = False
     picture_hosts: frozenset[str] | None = None
+    metrics: bool = True
+    thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
+    least_success: float = Field(default=0.95, ge=0, le=1)
+    alert_url: Annotated[str | None, AfterValidator(_may_be_posted_to)] = None
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -183,6 +214,11 @@ class Settings(BaseSettings):
     @classmethod
     def _for_every_role(cls, bounds: Any) -> Any:
         return {**_MAX_TOKENS, **bounds} if isinstance(bounds, dict) else bounds
+
+    @field_validator("thresholds_ms", mode="before")
+    @classmethod
+    def _for_every_operation(cls, thresholds: Any) -> Any:
+        return {**_THRESHOLDS, **thresholds} if isinstance(thresholds, dict) else thresholds
 
     @model_validator(mode="after")
     def _index_can_be_used(self) -> Self:

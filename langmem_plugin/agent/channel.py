@@ -38,6 +38,7 @@ from langmem_plugin.errors import (
 )
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
+from langmem_plugin.operation_timing import timing
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
@@ -69,6 +70,7 @@ class _Task:
     manner: Manner
     replies: Replies
     missing: Sequence[str]
+    call: timing
     reading: Reading = field(default_factory=Reading)
 
     def noticed(self, text: str) -> str:
@@ -109,10 +111,10 @@ class Channel:
         self._settings = settings
         self._now = now
 
-    def reply(self, graph: Graph, message: IncomingMessage, manner: Manner) -> Steps[Reply]:
+    def reply(self, graph: Graph, message: IncomingMessage, manner: Manner, call: timing) -> Steps[Reply]:
         """See PhoneMemory.reply."""
         with outage_note.watched() as missing:
-            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing)
+            task = _Task(graph, message, manner, self._replies_for(message.owner, message.text), missing, call)
             try:
                 answer = yield from self._answered(task)
             except _NotSent as failed:
@@ -121,7 +123,7 @@ class Channel:
             except Exception as error:
                 if manner.raise_errors:
                     raise
-                text = self._told_instead(error, task.replies, message.owner)
+                text = self._told_instead(error, task, message.owner)
                 # Whoever delivers it again is told the same; one refused as busy is still to be answered.
                 claim_id = None if isinstance(error, TurnTimeout) else message.claim_id
                 if claim_id is not None:
@@ -228,7 +230,7 @@ class Channel:
         except (StoreUnavailable, TurnTimeout) as error:
             if task.manner.raise_errors:
                 raise
-            self._told_instead(error, task.replies, thread)  # the log alone: nobody waits for an answer
+            self._told_instead(error, task, thread)  # the log alone: nobody waits for an answer
         return Reply("", repeated=True)
 
     # What is answered in a turn
@@ -319,7 +321,7 @@ class Channel:
             except Exception as error:
                 if task.manner.raise_errors:
                     raise
-                text = self._told_instead(error, task.replies, thread)
+                text = self._told_instead(error, task, thread)
         text = instruction_notices.with_notices(text, notices, task.replies)
         if question is not None:
             text = self._asking(task, text, question, config, ids)
@@ -394,8 +396,9 @@ class Channel:
             yield from self._out(task, answer.text, task.message.claim_id)
         return Reply(answer.text, repeated=True)
 
-    def _told_instead(self, error: Exception, replies: Replies, thread: str) -> str:
+    def _told_instead(self, error: Exception, task: _Task, thread: str) -> str:
         """What the person is told; the log has the details."""
+        task.call.failed, replies = True, task.replies
         said_by = {"phone": masked(thread)}
         for kinds, level, event, text in (
             (no_model(), logging.ERROR, "reply.no_model", replies.no_model),

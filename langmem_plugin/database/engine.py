@@ -25,6 +25,7 @@ from langmem_plugin.database.prepared import driver
 from langmem_plugin.database.sqlite import SQLite
 from langmem_plugin.database.transactions import Transaction, WaitedInVain, longest_wait, note_in_vain
 from langmem_plugin.errors import ConfigurationError, StoreUnavailable
+from langmem_plugin.operation_timing import OperationTimes
 from langmem_plugin.settings import DATABASE_TIMEOUT
 
 BULK_WORK = timedelta(minutes=10)
@@ -90,7 +91,8 @@ class Database:
     `schema`, of PostgreSQL, holds our tables instead of the one a connection finds itself in; it is made if need be.
     `timeout` is the longest wait of a transaction: for its place, a connection, other writers and the first answer
     together, and on PostgreSQL for each further answer. A forked process opens connections of its own.
-    `encryption` is closed with it; `make_tables` brings the tables to what they should be.
+    `encryption` is closed with it; `make_tables` brings the tables to what they should be. `operations` is how long the
+    verbs that work on it take.
     Raises DataDirectoryError if the file cannot be created or written, ConfigurationError for a URL that
     cannot be used or a database of a newer version, StoreUnavailable if the server does not answer.
     """
@@ -112,6 +114,7 @@ class Database:
         self.path = self._backend.path
         self._in_memory = self.is_sqlite and self.path is None
         self._refusal: str | None = None
+        self.operations = OperationTimes()
         self._gate = process_forks.Gate(self._backend.most_at_once, self._seconds)
         self._begin_unlocked()
         self.encryption = encryption

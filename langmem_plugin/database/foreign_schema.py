@@ -5,6 +5,7 @@ from sqlalchemy import Connection, Row, text
 from langmem_plugin.database import (  # noqa: F401 - each adds its tables to the metadata
     conversation_tables,
     memory_tables,
+    operation_table,
     people_tables,
     upkeep_tables,
     writing_tables,

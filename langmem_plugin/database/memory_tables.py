@@ -165,7 +165,7 @@ memory_collection = Table(  # a session whose memories were dropped together: th
     sqlite_with_rowid=False,
 )
 
-memory_access = Table(  # the last 100 uses of each memory, and up to 20 more
+memory_access = Table(  # the last 100 uses of each memory, up to 20 more, and 20 looks at it
     "langmem_memory_access",
     metadata,
     Column("owner", Owner, primary_key=True),

@@ -10,6 +10,7 @@ from langmem_plugin.database import (
     conversation_tables,
     erasure_tables,
     memory_tables,
+    operation_table,
     people_tables,
     upkeep_tables,
     writing_tables,
@@ -22,6 +23,7 @@ _NAMES = frozenset({"thread", "owner", "person", "identifier", "other"})
 OF_NOBODY = frozenset(
     {
         upkeep_tables.upkeep,
+        operation_table.operation,
         audit_table.secret,
         audit_table.audit,  # keyed hashes of people
         audit_table.audit_mark,

@@ -18,6 +18,8 @@ from langmem_plugin.memory.models import OVER, Memory, MemoryChanges, MemoryFiel
 from langmem_plugin.memory.reconciler import Reconciler, Related, remembered
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
+from langmem_plugin.memory.usage_log import UsageLog
+from langmem_plugin.operation_timing import timed
 
 
 class MemoryWriter:
@@ -31,17 +33,21 @@ class MemoryWriter:
         retention: Retention,
         reconciler: Reconciler,
         *,
+        uses: UsageLog,
         index: VectorIndex | None,
         now: Callable[[], datetime],
     ) -> None:
+        self.operations = database.operations
         self._database = database
         self._repository = repository
         self._embedder = embedder
         self._retention = retention
         self._reconciler = reconciler
+        self._uses = uses
         self._index = index
         self._now = now
 
+    @timed("store")
     def remember(
         self,
         owner: str,
@@ -131,6 +137,7 @@ class MemoryWriter:
                 memory = found[0]
         return memory if memory.status == "active" else None
 
+    @timed("change")
     def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
@@ -139,8 +146,12 @@ class MemoryWriter:
         seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)
         with self._writing(owner, seen) as connection:
-            return self._reconciler.replace(connection, owner, memory_id, new)
+            made = self._reconciler.replace(connection, owner, memory_id, new)
+            if made.id != memory_id:
+                self._uses.note_look(connection, owner, memory_id, "edited")
+            return made
 
+    @timed("change")
     def update(
         self,
         owner: str,
@@ -164,8 +175,11 @@ class MemoryWriter:
             changed = self._repository.change(
                 connection, owner, memory_id, written, now=self._now(), revision=revision, vector=vector
             )
+            if changes.keys() - {"status"}:  # a word on whether to remember it is no edit
+                self._uses.note_look(connection, owner, memory_id, "edited")
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 
+    @timed("forget")
     def forget(self, owner: str, memory_id: str, *, revision: int | None = None) -> Memory:
         """The memory, from now on recalled no more; a damaged one without its text.
 

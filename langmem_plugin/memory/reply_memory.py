@@ -13,6 +13,7 @@ from langmem_plugin.memory.models import EVERYTHING, Memory
 from langmem_plugin.memory.recall_query import Bounds, asks_about
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of, seen_by
+from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import Role
 
 _HELD_BYTES = 8 * 2**20
@@ -55,9 +56,11 @@ class ReplyMemory:
     """
 
     def __init__(self, service: MemoryService) -> None:
+        self.operations = service.operations
         self._service = service
         self._held: LruCache[tuple[str, Role, str | None], _Held] = LruCache(_HELD_BYTES)
 
+    @timed("inject")
     def recall(
         self,
         owner: str,

@@ -19,7 +19,7 @@ from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import duplicates
 from langmem_plugin.memory.advice import Advice
-from langmem_plugin.memory.damaged_rows import Damages, all_rows
+from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.duplicates import digest_of
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.filters import in_session, matching, valid
@@ -27,7 +27,7 @@ from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, chec
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
-from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, StoredVectors, reseal
+from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, StoredVectors, reseal
 
 _MOST_UNASKED = 5
 _MOST_OVER = 200  # that what was said is compared with
@@ -470,6 +470,29 @@ class MemoryRepository:
         compared = self._vectors.compared(encryption, owner, rows, vector)
         cosine_of = dict(heapq.nlargest(limit, compared, key=operator.itemgetter(1)))
         return [(found, cosine_of[found.id]) for found in self.by_ids(connection, owner, list(cosine_of))]
+
+    def newest_vectors(
+        self, connection: Connection, owner: str, *, valid_at: datetime, limit: int
+    ) -> list[tuple[str, bytes]]:
+        """Of the newest active memories that have no key: the id and the vector of each that can be compared."""
+        newest = (
+            _compared()
+            .where(
+                memory_vector.c.owner == owner,
+                memory_vector.c.model == self._vectors.model,
+                memory.c.status == "active",
+                memory.c.key.is_(None),
+                valid(valid_at),
+            )
+            .order_by(memory.c.created_at.desc(), memory.c.position.desc())
+            .limit(limit)
+        )
+        encryption, vectors = encryption_of(connection), self._vectors
+        return [
+            (memory_id, whole)
+            for memory_id, *held in each_row(connection, newest)
+            if (whole := vectors.whole(encryption, "memory vector", owner, memory_id, HeldVector(*held)))
+        ]
 
     def _memories(self, connection: Connection, statement: Select[Any]) -> list[Memory]:
         """Of the rows that begin with the columns STORED, those that hold what was written."""

@@ -30,6 +30,7 @@ from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
+from langmem_plugin.operation_timing import timed
 from langmem_plugin.settings import EMBEDDING_TIMEOUT, INDEX_AFTER, OWNER_LIMIT, check_index_is_reachable
 
 _CACHE_BYTES = 256 * 2**20
@@ -85,6 +86,7 @@ class MemoryService:
             check_index_is_reachable(owner_limit, index_after)
         self._own_database = isinstance(database, str)
         self.database = Database(database) if isinstance(database, str) else database
+        self.operations = self.database.operations
         self.now = now
         self.embedder = Embedder(
             embeddings or OfflineEmbeddings(), calibration=calibration, timeout=embedding_timeout, sleep=sleep
@@ -139,8 +141,11 @@ class MemoryService:
 
     def _offer_verbs_of_parts(self) -> None:
         database, repository, embedder = self.database, self.repository, self.embedder
+        uses = UsageLog(database, repository, self.instructions, now=self.now)
+        self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
+        self.note_viewed = uses.note_viewed
         writer = MemoryWriter(
-            database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
+            database, repository, embedder, self.retention, self.reconciler, uses=uses, index=self.index, now=self.now
         )
         self.related, self.over, self.instead_of = writer.related, writer.over, writer.instead_of
         self.remember, self.remember_many = writer.remember, writer.remember_many
@@ -148,8 +153,6 @@ class MemoryService:
         self.supersede, self.update = writer.supersede, writer.update
         self.forget, self.restore, self.take_back = writer.forget, writer.restore, writer.take_back
         self.erase, self.purge = self.retention.erase, self.retention.purge
-        uses = UsageLog(database, repository, self.instructions, now=self.now)
-        self.note_access, self.note_turn, self.note_used = uses.note_access, uses.note_turn, uses.note_used
         sessions = SessionMemories(
             database, repository, embedder, self.retention, self.reconciler, index=self.index, now=self.now
         )
@@ -180,6 +183,7 @@ class MemoryService:
         with self.database.read() as connection:
             return self.facts.foremost(connection, owner, where, limit)
 
+    @timed("search")
     def search(
         self,
         owner: str,

@@ -19,6 +19,7 @@ from langmem_plugin.memory.models import LIVE, EntryFields, Found, Memory, worde
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.repository import MemoryRepository, NewMemory
 from langmem_plugin.memory.retention import Retention
+from langmem_plugin.operation_timing import timed
 
 _MOST_MARKS = 1_000  # of sessions that were dropped, for each owner
 
@@ -43,6 +44,7 @@ class SessionMemories:
         index: VectorIndex | None,
         now: Callable[[], datetime],
     ) -> None:
+        self.operations = database.operations
         self._database = database
         self._repository = repository
         self._embedder = embedder
@@ -51,6 +53,7 @@ class SessionMemories:
         self._index = index
         self._now = now
 
+    @timed("store")
     def create_memory(
         self,
         session_id: str,
@@ -88,6 +91,7 @@ class SessionMemories:
         with self._database.read() as connection:
             return self._repository.page_of_session(connection, session_id, owner, valid_at=self._now(), limit=most)
 
+    @timed("search")
     def query_similar_memories(
         self,
         query: str | Sequence[float],

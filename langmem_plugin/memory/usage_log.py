@@ -4,21 +4,28 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
-from sqlalchemy import Connection, delete, select
+from sqlalchemy import Column, ColumnElement, Connection, delete, insert, literal, select
 
 from langmem_plugin.database import Database
 from langmem_plugin.database.generated_ids import insert_new
-from langmem_plugin.database.memory_tables import memory_access
-from langmem_plugin.database.schema import in_parts, insert_unless_there
+from langmem_plugin.database.memory_tables import memory, memory_access
+from langmem_plugin.database.schema import Instant, in_parts, insert_unless_there
+from langmem_plugin.errors import StoreUnavailable, TurnLost
+from langmem_plugin.identifiers import masked
+from langmem_plugin.logs import event_log
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.repository import MemoryRepository
+
+log = event_log(__name__)
 
 Access = Literal["injected", "cited", "viewed", "edited"]
 
 _MOST_USES_LOGGED = 100  # of each memory,
 _SWEPT_EVERY = 20  # and so many more, since it is looked only then
+_LOOKS = ("viewed", "edited")
+_MOST_LOOKS_LOGGED = 20  # of each memory, beside its uses: who looks often does not push those out
 
 
 @dataclass(frozen=True)
@@ -121,6 +128,35 @@ class UsageLog:
             for noted in self._log_uses(connection, owner, left, session_id) if left else ():
                 del left[noted]
 
+    def note_viewed(self, owner: str, memory_ids: Sequence[str]) -> None:
+        """Logs that somebody looked at memories of the owner, in whatever state; lists are no such look.
+
+        It makes none of them more likely to be recalled. What cannot be logged is not, with a WARNING.
+        """
+        if not memory_ids:
+            return
+        try:
+            with self._database.write(durable=False) as connection:
+                for memory_id in memory_ids:
+                    self.note_look(connection, owner, memory_id, "viewed")
+        except (StoreUnavailable, TurnLost):
+            log.warning("use.not_logged", exc_info=True, extra={"owner": masked(owner)})
+
+    def note_look(self, connection: Connection, owner: str, memory_id: str, kind: Literal["viewed", "edited"]) -> None:
+        """The same of one memory within a transaction of the caller; also that it was edited."""
+        values: dict[Column[Any], ColumnElement[Any]] = {
+            memory_access.c.access_id: literal(uuid.uuid4().hex),
+            memory_access.c.kind: literal(kind),
+            memory_access.c.at: literal(self._now(), Instant),
+            memory_access.c.owner: memory.c.owner,
+            memory_access.c.memory_id: memory.c.memory_id,
+        }
+        # Locked, and not merely there: deleted in between, the log would have nothing to refer to.
+        held = select(*values.values()).where(memory.c.owner == owner, memory.c.memory_id == memory_id)
+        locked = held.with_for_update(read=True, key_share=True)
+        connection.execute(insert(memory_access).from_select(list(values), locked))
+        _keep_newest(connection, owner, memory_id, memory_access.c.kind.in_(_LOOKS), _MOST_LOOKS_LOGGED)
+
     def _log_uses(
         self,
         connection: Connection,
@@ -151,9 +187,13 @@ class UsageLog:
                 lambda _, row: row,
                 lambda row: row | {"access_id": uuid.uuid4().hex},
             )
+            used = memory_access.c.kind.not_in(_LOOKS)
             for memory_id in [each for each, times in touched.items() if times % _SWEPT_EVERY == 0]:
-                logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id)
-                newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
-                left = newest.limit(_MOST_USES_LOGGED)
-                connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(left)))
+                _keep_newest(connection, owner, memory_id, used, _MOST_USES_LOGGED)
         return list(touched)
+
+
+def _keep_newest(connection: Connection, owner: str, memory_id: str, those: ColumnElement[bool], most: int) -> None:
+    logged = (memory_access.c.owner == owner, memory_access.c.memory_id == memory_id, those)
+    newest = select(memory_access.c.access_id).where(*logged).order_by(memory_access.c.at.desc())
+    connection.execute(delete(memory_access).where(*logged, memory_access.c.access_id.not_in(newest.limit(most))))

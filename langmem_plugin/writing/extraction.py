@@ -21,6 +21,7 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Memory, MemoryService
 from langmem_plugin.memory.models import Remembered
+from langmem_plugin.operation_timing import is_failure, timing
 from langmem_plugin.writing.claim_keeper import ClaimKeeper
 from langmem_plugin.writing.extracted_fact import ExtractedFact, Extractor
 from langmem_plugin.writing.jobs import ClaimLost, ExtractionJobs, Job
@@ -90,7 +91,7 @@ class Extraction:
         return made
 
     def _steps(self, job: Job, *, raises: bool) -> Iterator[Memory]:
-        with self._keeper.holding(job):
+        with self._keeper.holding(job), timing(self._database.operations, "extract") as call:
             try:
                 yield from self._worked(job)
             except ClaimLost:
@@ -104,6 +105,7 @@ class Extraction:
                 raise
             except Exception as error:  # a provider's own, or a mistake: no other job waits for it
                 self._not_done(job, error)
+                call.failed = is_failure(error)
                 if raises:
                     raise
 

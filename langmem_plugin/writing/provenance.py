@@ -32,7 +32,7 @@ class Said:
 
 @dataclass(frozen=True)
 class LastUse:
-    """`kind` as in the access log: injected, cited, viewed, edited."""
+    """By a reply; `kind` as in the access log: injected or cited."""
 
     kind: str
     at: datetime
@@ -187,7 +187,7 @@ class Provenance:
             newer = service.repository.by_ids(connection, held.owner, after)
             used = connection.execute(
                 select(*_USE)
-                .where(memory_access.c.owner == held.owner, memory_access.c.memory_id == held.id)
+                .where(memory_access.c.owner == held.owner, memory_access.c.memory_id == held.id, _BY_A_REPLY)
                 .order_by(memory_access.c.at.desc())
                 .limit(1)
             ).first()
@@ -236,7 +236,7 @@ class Provenance:
                         memory_access.c.owner == scope.owner,
                         memory_access.c.session_id == session_id,
                         memory_access.c.at >= since,
-                        memory_access.c.kind.in_(("injected", "cited")),
+                        _BY_A_REPLY,
                     )
                 )
                 found += [(row[0], LastUse(*row[1:])) for row in rows]
@@ -247,6 +247,7 @@ class Provenance:
         return next((each.signals for each in found if each.memory.id == held.id), {})
 
 
+_BY_A_REPLY = memory_access.c.kind.in_(("injected", "cited"))
 _USE = (memory_access.c.kind, memory_access.c.at, memory_access.c.relevance, memory_access.c.session_id)
 
 

@@ -43,6 +43,7 @@ class Explaining:
         found = self._meant(owner, rest, role)
         if not found:
             return replies.forget_unknown.format(words=one_line(rest))
+        self._service.note_viewed(owner, [each.memory.id for each in found])
         return self._worded(owner, found, replies)
 
     def of_last_reply(self, owner: str, role: Role, replies: Replies) -> str | None:

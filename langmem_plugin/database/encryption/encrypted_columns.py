@@ -38,6 +38,7 @@ from langmem_plugin.database.memory_tables import (
     memory_vector,
     standing_instruction,
 )
+from langmem_plugin.database.operation_table import operation
 from langmem_plugin.database.people_tables import access_token, link_code, merge, person
 from langmem_plugin.database.writing_tables import extraction_job
 from langmem_plugin.errors import DecryptionRefused, SessionRefused
@@ -176,6 +177,7 @@ PLAIN: Mapping[Column[Any], str] = {
     audit.c.content: "a keyed hash",
     audit.c.hash: "of the entry, which holds no words",
     audit_mark.c.hash: "of an entry",
+    operation.c.buckets: "numbers of calls",
     erased_key.c.hash: "a keyed hash",
     erasure.c.hashes: "keyed hashes",
     erasure.c.counts: "numbers",

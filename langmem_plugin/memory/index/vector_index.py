@@ -31,6 +31,7 @@ from langmem_plugin.memory.index.owner_collections import OwnerCollections
 from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
 from langmem_plugin.memory.stored_vectors import StoredVectors
+from langmem_plugin.operation_timing import timing
 
 log = event_log(__name__)
 
@@ -168,7 +169,9 @@ class VectorIndex:
         processes take turns. Each process examines the whole collection once before it trusts it.
         Raises ConfigurationError for a mistake in the store or its factory.
         """
-        caught_up = self._caught_up(owner, report) or self._caught_up(owner, report)  # examines what has failed
+        with timing(self._database.operations, "index") as call:
+            caught_up = self._caught_up(owner, report) or self._caught_up(owner, report)  # examines what has failed
+            call.failed = not caught_up and not self._background.closing.is_set()
         self._given_up.discard(owner)
         return caught_up
 

@@ -27,6 +27,7 @@ from langmem_plugin.memory.search.message_ranking import ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.notebook_view import Cells, Mark, Share, card
+from langmem_plugin.operation_timing import timed
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
@@ -85,6 +86,7 @@ class MessageHistory:
         owner_limit: int = 100_000,
     ) -> None:
         self.owner_limit = owner_limit
+        self.operations = database.operations
         self._database = database
         self._embedder = embedder
         self._vectors = vectors
@@ -149,6 +151,7 @@ class MessageHistory:
         """Drops what this process holds of the owner; the next search reads it again."""
         self._messages.forget(owner)
 
+    @timed("search")
     def search(
         self,
         owner: str,

@@ -6,7 +6,7 @@ from alembic import op
 from langmem_plugin.database.schema import Name
 
 revision = "0020"
-down_revision = "0017"
+down_revision = "0019"
 
 
 def upgrade() -> None:

@@ -1,0 +1,17 @@
+"""The table of how long the verbs took: of nobody, and never of what. Seven days of it are kept."""
+
+from sqlalchemy import JSON, Column, Float, Integer, Table
+
+from langmem_plugin.database.schema import Instant, Name, metadata
+
+operation = Table(  # one minute of an operation, of all processes together
+    "langmem_operation",
+    metadata,
+    Column("name", Name, primary_key=True),
+    Column("minute", Instant, primary_key=True),
+    Column("calls", Integer, nullable=False),
+    Column("failures", Integer, nullable=False),
+    Column("total_ms", Float, nullable=False),
+    Column("buckets", JSON, nullable=False),  # how many calls by the step of operation_timing.Latencies
+    sqlite_with_rowid=False,
+)

@@ -1,0 +1,193 @@
+"""How long the verbs took and how often they failed: counted by every process, added up in the database, and read."""
+
+import threading
+import weakref
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, and_, select, update
+
+from langmem_plugin import process_forks
+from langmem_plugin.database import Database
+from langmem_plugin.database.operation_table import operation as table
+from langmem_plugin.database.schema import insert_unless_there
+from langmem_plugin.errors import InvalidInput, StoreUnavailable
+from langmem_plugin.logs import event_log
+from langmem_plugin.operation_timing import Latencies
+
+log = event_log(__name__)
+
+EVERY_SECONDS = 10.0
+_CLOSING_SECONDS = 5.0
+_MOST_HOURS = 24 * 7
+
+
+@dataclass(frozen=True)
+class OperationFigures:
+    """`success_rate` in [0, 1]. `ok`: no threshold for it is passed; without one `threshold_ms` is None."""
+
+    operation: str
+    count: int
+    success_rate: float
+    average_ms: float
+    p50_ms: float
+    p95_ms: float
+    threshold_ms: float | None
+    ok: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class OperationFlusher:
+    """Stores what the verbs of this process took, in the background, some seconds after it was noted, and at `close`.
+
+    While the database cannot be reached it is kept, and lost with the process. `stored` is called after each time in
+    the background. In a forked process it starts with the first verb there.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        now: Callable[[], datetime],
+        stored: Callable[[], object] = lambda: None,
+        every: float = EVERY_SECONDS,
+    ) -> None:
+        self._database = database
+        self._now = now
+        self._stored = stored
+        self.every = every
+        self._begin()
+        process_forks.register(after_in_child=self._begin)
+        held = weakref.WeakMethod(self._wake)
+
+        def wake() -> None:
+            if (found := held()) is not None:
+                found()
+
+        database.operations.noted = wake
+
+    def _begin(self) -> None:
+        self._noted, self._closing = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        weakref.finalize(self, _end, self._noted, self._closing).atexit = False
+
+    def flush(self) -> None:
+        """Stores what was noted until now. Raises StoreUnavailable, with all of it kept for the next time."""
+        taken = self._database.operations.take()
+        if not taken:
+            return
+        minute = self._now().replace(second=0, microsecond=0)
+        try:
+            with self._database.write(durable=False) as connection:
+                for name in sorted(taken):  # in one order: two processes would wait for each other
+                    _add(connection, name, minute, taken[name])
+        except BaseException:
+            self._database.operations.put_back(taken)
+            raise
+
+    def close(self) -> None:
+        """Stores the last figures, unless the database cannot be reached."""
+        _end(self._noted, self._closing)
+        if self._thread is not None and self._thread.is_alive():
+            self._thread.join(_CLOSING_SECONDS)
+        self._try()
+
+    def _wake(self) -> None:
+        if self._thread is None and not self._closing.is_set():
+            self._thread = threading.Thread(
+                target=_work,
+                args=(weakref.ref(self), self._noted, self._closing, self.every),
+                name="langmem-operations",
+                daemon=True,
+            )
+            self._thread.start()
+        self._noted.set()
+
+    def _try(self) -> bool:
+        try:
+            self.flush()
+        except StoreUnavailable:
+            log.warning("operations.not_stored", exc_info=True)
+            return False
+        return True
+
+    def _turn(self) -> None:
+        try:
+            if self._try():
+                self._stored()
+        except Exception:
+            # A mistake in one turn must not end all the others.
+            log.exception("operations.failed")
+
+
+def figures(
+    database: Database, *, since: datetime, thresholds: Mapping[str, float], least_success: float
+) -> list[OperationFigures]:
+    """Of all processes, the most called first."""
+    with database.read() as connection:
+        latencies = latencies_since(connection, since)
+    found = []
+    for name, each in latencies.items():
+        threshold, p95 = thresholds.get(name), each.quantile_ms(0.95)
+        found.append(
+            OperationFigures(
+                operation=name,
+                count=each.calls,
+                success_rate=each.success_rate,
+                average_ms=each.average_ms,
+                p50_ms=each.quantile_ms(0.5),
+                p95_ms=p95,
+                threshold_ms=threshold,
+                ok=(threshold is None or p95 <= threshold) and each.success_rate >= least_success,
+            )
+        )
+    return sorted(found, key=lambda each: (-each.count, each.operation))
+
+
+def latencies_since(connection: Connection, since: datetime) -> dict[str, Latencies]:
+    """By operation, of all processes, of the minutes from `since` on."""
+    found: dict[str, Latencies] = {}
+    for row in connection.execute(select(table).where(table.c.minute >= since)):
+        found.setdefault(row.name, Latencies()).add(_stored(row))
+    return found
+
+
+def checked_hours(hours: int) -> timedelta:
+    """Raises InvalidInput for less than 1 hour or more than is kept."""
+    if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= _MOST_HOURS:
+        raise InvalidInput(f"figures are kept for 1 to {_MOST_HOURS} hours, not for {hours!r}")
+    return timedelta(hours=hours)
+
+
+def _add(connection: Connection, name: str, minute: datetime, more: Latencies) -> None:
+    nothing = {"calls": 0, "failures": 0, "total_ms": 0.0, "buckets": {}}
+    begun = insert_unless_there(table)[connection.dialect.name]
+    connection.execute(begun, {"name": name, "minute": minute, **nothing})
+    here = and_(table.c.name == name, table.c.minute == minute)
+    held = _stored(connection.execute(select(table).where(here).with_for_update()).one())
+    held.add(more)
+    connection.execute(update(table).where(here).values(**asdict(held)))
+
+
+def _stored(row: Any) -> Latencies:
+    buckets = {int(bucket): count for bucket, count in row.buckets.items()}  # JSON makes texts of the numbers
+    return Latencies(row.calls, row.failures, row.total_ms, buckets)
+
+
+def _end(noted: threading.Event, closing: threading.Event) -> None:
+    closing.set()
+    noted.set()
+
+
+def _work(
+    found: "weakref.ref[OperationFlusher]", noted: threading.Event, closing: threading.Event, every: float
+) -> None:
+    """While it waits it keeps nobody alive, so that who was not closed can go."""
+    while noted.wait() and not closing.wait(every) and (flusher := found()) is not None:
+        noted.clear()
+        flusher._turn()  # noqa: SLF001 - its own thread
+        del flusher

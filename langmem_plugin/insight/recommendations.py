@@ -1,0 +1,150 @@
+"""What of a person's memories is worth a look: unused, said twice, out of date, or unsure. Nothing is changed by it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
+from typing import Any, Literal
+
+import numpy as np
+from sqlalchemy import select
+
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.facts import cannot_repeat
+from langmem_plugin.memory import Memory, MemoryService
+from langmem_plugin.memory.embedding.unit_vectors import from_bytes
+from langmem_plugin.memory.filters import valid
+from langmem_plugin.memory.reconciler import stated
+from langmem_plugin.memory.reconciliation import related
+
+Kind = Literal["unused", "duplicate", "stale", "low_confidence"]
+
+_UNUSED_FOR = timedelta(days=90)
+_SURE = 0.8
+_MOST_OF_A_KIND = 50
+_MOST_COMPARED = 10_000  # the newest
+_MOST_PAIRS = 200
+_NEAR = 0.75  # a cosine: the rules look at pairs above it
+_SAME = 0.95
+_ROWS_AT_ONCE = 1_000
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """`sentence` says why, and `proposal` what would be done with the memories, neither with any of their words.
+
+    Of duplicates the first of `memory_ids` is the one to keep.
+    """
+
+    kind: Kind
+    memory_ids: tuple[str, ...]
+    sentence: str
+    proposal: str
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "memory_ids": list(self.memory_ids)}
+
+
+class Recommendations:
+    """Reads one owner's memories; of each kind at most fifty."""
+
+    def __init__(self, service: MemoryService) -> None:
+        self._service = service
+
+    def of(self, owner: str) -> list[Recommendation]:
+        """What is said twice first, then what is out of date, unsure and unused; a memory is in one alone."""
+        named: set[str] = set()
+        found: list[Recommendation] = []
+        for each in self._each(owner, self._service.now()):
+            if named.isdisjoint(each.memory_ids):
+                named.update(each.memory_ids)
+                found.append(each)
+        return found
+
+    def _each(self, owner: str, now: datetime) -> Iterator[Recommendation]:
+        yield from (_duplicate(one, other) for one, other in self._duplicates(owner, now))
+        held = (memory.c.owner == owner, memory.c.status == "active", valid(now))
+        doubted = memory.c.doubted_at.is_not(None)
+        for each in self._those(owner, *held, doubted | (memory.c.valid_to <= now), order=memory.c.updated_at):
+            yield _stale(each, now)
+        for each in self._those(owner, *held, memory.c.confidence < _SURE, order=memory.c.confidence):
+            sentence = f"It is only {each.confidence:.0%} sure, and nobody has confirmed it."
+            yield Recommendation("low_confidence", (each.id,), sentence, "ask the person whether it is so")
+        since = now - _UNUSED_FOR
+        unused = (memory.c.last_accessed <= since) | (memory.c.last_accessed.is_(None))
+        for each in self._those(owner, *held, unused, memory.c.created_at <= since, order=memory.c.created_at):
+            days = (now - (each.last_accessed or each.created_at)).days
+            sentence = f"No reply has used it for {days} days."
+            yield Recommendation("unused", (each.id,), sentence, "forget it, if the person agrees")
+
+    def _those(self, owner: str, *conditions: Any, order: Any) -> list[Memory]:
+        with self._service.database.read() as connection:
+            wanted = select(memory.c.memory_id).where(*conditions).order_by(order, memory.c.position)
+            found = connection.execute(wanted.limit(_MOST_OF_A_KIND)).scalars().all()
+            return self._service.repository.by_ids(connection, owner, found)
+
+    def _duplicates(self, owner: str, now: datetime) -> Iterable[tuple[Memory, Memory]]:
+        """Pairs that say the same: by the rules, or by a cosine so high that nothing in the words speaks against it."""
+        pairs = self._near(owner, now)
+        with self._service.database.read() as connection:
+            wanted = list(dict.fromkeys(each for one, other, _ in pairs for each in (one, other)))
+            held = {each.id: each for each in self._service.repository.by_ids(connection, owner, wanted)}
+        found = []
+        for one, other, cosine in pairs:
+            if one in held and other in held and _says_the_same(held[one], held[other], cosine):
+                found.append(_the_one_to_keep_first(held[one], held[other]))
+        return found[:_MOST_OF_A_KIND]
+
+    def _near(self, owner: str, now: datetime) -> list[tuple[str, str, float]]:
+        """The pairs of the newest memories whose vectors are nearest, the nearest first."""
+        service = self._service
+        with service.database.read() as connection:
+            held = service.repository.newest_vectors(connection, owner, valid_at=now, limit=_MOST_COMPARED)
+        return _nearest_pairs(held)
+
+
+def _nearest_pairs(held: Sequence[tuple[str, bytes]]) -> list[tuple[str, str, float]]:
+    sizes = {len(stored) for _, stored in held}
+    if len(held) < 2 or len(sizes) > 1:  # noqa: PLR2004 - a pair; vectors of another dimension are embedded anew soon
+        return []
+    ids = [memory_id for memory_id, _ in held]
+    rows = from_bytes(b"".join(stored for _, stored in held)).reshape(len(held), -1)
+    pairs: list[tuple[float, int, int]] = []
+    for start in range(0, len(rows), _ROWS_AT_ONCE):
+        block = rows[start : start + _ROWS_AT_ONCE]
+        cosines = block @ rows[start:].T
+        ones, others = np.nonzero(np.triu(cosines >= _NEAR, k=1))
+        near = cosines[ones, others]
+        best = np.argsort(-near, kind="stable")[:_MOST_PAIRS]
+        pairs += [(float(near[at]), start + int(ones[at]), start + int(others[at])) for at in best]
+    pairs.sort(key=lambda each: -each[0])
+    return [(ids[one], ids[other], cosine) for cosine, one, other in pairs[:_MOST_PAIRS]]
+
+
+def _says_the_same(one: Memory, other: Memory, cosine: float) -> bool:
+    new, old = stated(one), stated(other)
+    kinds = {related(new, old).kind, related(old, new).kind}
+    if "duplicate" in kinds:
+        return True
+    differ = cannot_repeat(new.statement, old.statement) or cannot_repeat(old.statement, new.statement)
+    return cosine >= _SAME and "supersedes" not in kinds and not differ
+
+
+def _the_one_to_keep_first(one: Memory, other: Memory) -> tuple[Memory, Memory]:
+    """The surer one, of equals the one used more, then the one told first."""
+    ordered = sorted((one, other), key=lambda each: (-each.confidence, -each.access_count, each.told_at, each.id))
+    return ordered[0], ordered[1]
+
+
+def _duplicate(kept: Memory, other: Memory) -> Recommendation:
+    return Recommendation(
+        "duplicate", (kept.id, other.id), "Both say the same.", "keep the first and forget the second"
+    )
+
+
+def _stale(held: Memory, now: datetime) -> Recommendation:
+    if held.valid_to is not None and held.valid_to <= now:
+        sentence, proposal = f"It held until {held.valid_to:%Y-%m-%d}.", "keep it as history"
+    else:
+        sentence = f"What it rests on changed on {held.doubted_at:%Y-%m-%d}."
+        proposal = "ask the person whether it is still so"
+    return Recommendation("stale", (held.id,), sentence, proposal)
