@@ -123,6 +123,7 @@ class FactSearch:
                 memory.c.access_count,
                 type_coerce(memory.c.last_accessed, BigInteger),
                 type_coerce(memory.c.expires_at, BigInteger),
+                memory.c.source_type,
             )
             .outerjoin(
                 memory_vector,
@@ -147,7 +148,7 @@ class FactSearch:
             held = HeldVector(vector, checksum, sealed is not None)
             whole = self._vectors.whole(encryption, "memory vector", owner, memory_id, held)
             words = searched(encryption, owner, memory_id, (text, category, tags), private=private, sealed=sealed)
-            if words is not None and (entry := _entry(memory_id, words, whole, rest)).can_be_searched:
+            if words is not None and (entry := _entry(memory_id, words, whole, rest, private)).can_be_searched:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
@@ -193,10 +194,12 @@ class FactSearch:
         return [(each.id, cosine) for each, cosine in found]
 
 
-def _entry(memory_id: str, words: tuple[Any, Any, Any], vector: bytes | None, rest: Sequence[Any]) -> Entry:
+def _entry(
+    memory_id: str, words: tuple[Any, Any, Any], vector: bytes | None, rest: Sequence[Any], private: Any
+) -> Entry:
     text, category, tags = words
     created, session_id, kind, *counted = rest
-    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted)
+    return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted, private=bool(private))
 
 
 def _candidates(query: Query) -> int:

@@ -14,9 +14,9 @@ from langmem_plugin.web.served import root_of
 class InstructionForm(BaseModel):
     """What the page sends; a box that is not ticked is not sent."""
 
-    text: str = Field("", max_length=5_000)
-    priority: int = Field(1, ge=1, le=10)
-    condition: str = Field("", max_length=5_000)
+    text: str = Field(default="", max_length=5_000)
+    priority: int = Field(default=1, ge=1, le=10)
+    condition: str = Field(default="", max_length=5_000)
     active: bool = False
 
 
