@@ -36,7 +36,7 @@ def routes(shell: Shell) -> APIRouter:
             request,
             "instructions.html",
             person=person,
-            found=instructions.list_instructions(person),
+            found=instructions.list_instructions(person, active_only=False),
             overruled={each.loser.id: each.winner for each in instructions.conflicts(person)},
         )
 
