@@ -1,7 +1,7 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
 from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
 from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.identity import owner_of_thread, run_config
+from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.key_value_tools import key_value_tools
@@ -57,7 +57,7 @@ from langmem_plugin.database import Database, waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
 from langmem_plugin.database.opening import open_database
 from langmem_plugin.database.tenants import vector_index_of
-from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.facts import statements
 from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
@@ -228,7 +228,7 @@ class PhoneMemory:
             self.extraction = self._new_extraction(extraction_model, now) if self.settings.extracts else None
             if self.extraction is not None:
                 opened.callback(self.extraction.close)
-            self._context = TurnContext(
+            self._context = context = TurnContext(
                 service=self.service,
                 saver=self.saver,
                 people=self.people,
@@ -253,11 +253,12 @@ class PhoneMemory:
                 executor=self._executor,
                 now=now,
             )
+            self._writing = RunWriting(self.service, self.saver, self._context.person, self.consent)
             self._reports = TurnReports(
                 self.service, self._context.person, self._context.shown, self._context.model_input
             )
             self.store = MemoryStore(
-                self.service, person_of=self.people.resolve, writing=self._fenced, executor=self._executor
+                self.service, person_of=self.people.resolve, writing=self._writing.fenced, executor=self._executor
             )
             self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
             self._importer = Importer(self.saver, self.service, self.people.resolve)
@@ -420,21 +421,15 @@ class PhoneMemory:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
         run.
         """
-        return (
-            memory_tools(self.service, self.saver, self._context.person, self._person_settings, self.consent)
-            if self.settings.remembers
-            else []
-        )
+        if not self.settings.remembers:
+            return []
+        return memory_tools(self.service, self._context.person, self._person_settings, self._writing)
 
     def key_value_tools(self) -> list[BaseTool]:
         """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
         person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
         """
-        return (
-            key_value_tools(self.service, self.saver, self._context.person, self.consent)
-            if self.settings.remembers
-            else []
-        )
+        return key_value_tools(self.service, self._writing) if self.settings.remembers else []
 
     def files(self) -> "MemoryFiles":
         """What is remembered of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
@@ -447,9 +442,7 @@ class PhoneMemory:
 
         if not self.settings.remembers:
             raise ConfigurationError("the memory is switched off: there are no files of it to show")
-        context = self._context
-        run = RunWriting(self.service, self.saver, context.person, self.consent)
-        return MemoryFiles(self.service, run, in_thread=context.in_thread)
+        return MemoryFiles(self.service, self._writing, in_thread=self._context.in_thread)
 
     def app(self, *, graph: Graph | None = None) -> "FastAPI":
         """An ASGI application, to run or to mount into another: the HTTP API, people's pages, the operator's console.
@@ -727,14 +720,6 @@ class PhoneMemory:
             reconciliation=None if model is None else ModelReconciliation(model, self.service),
         )
         return ExtractionWorker(jobs, keeper, extraction)
-
-    def _fenced(self) -> AbstractContextManager[object]:
-        """Around writes: a run that lost its turn writes nothing. Outside of a run there is none to lose."""
-        try:
-            config = run_config()
-        except InvalidInput:
-            return nullcontext()
-        return self.saver.sessions.fenced(config)
 
     def _goes_out(self, who: str | int) -> str:
         """The key of the person, once it is noted that their data is exported."""

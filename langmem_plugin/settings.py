@@ -79,112 +79,140 @@ class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
 
     There, and in a file, a duration may be written as 45s, 30m, 24h or 7d, and None as "never". Raises
-    ConfigurationError for a variable that cannot be used.
-
-    `tenant` names one of several businesses that share these settings: its data lies in a schema, or a SQLite file,
-    of its own. `database` is `sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`; there,
-    `database_schema` holds our tables, made if need be, instead of the one a connection finds itself in.
-    With `keys`, the newest first (`langmem keys new`), private and sensitive memories are encrypted, or "everything"
-    that a person says and is told, as `encrypt` has it. The keys of people, which these wrap, lie in `key_database`: by
-    default a file beside a SQLite file, and PostgreSQL's own database; kept apart, an erasure reaches backups too.
-    `session_timeout` is the silence that ends a conversation (None: it never ends); one that waits for a person's
-    answer lives for `interrupt_timeout`. One that silence ended hands the channels of `carry` on to the next. An
-    ended one is kept for `archive_days` (None: for ever). A turn waits for the one before it for `turn_timeout` and
-    for the database for `database_timeout`; then the person is answered without memory, or told to try again.
-    On a server that authenticates its users a run serves the user who calls; only `trusted_callers`, the identities
-    of services, may say by `context={"phone": …}` whom it serves instead.
-    `media` is the folder that takes the pictures and files of messages; "beside" is one beside a SQLite file, and the
-    database itself for any other; "database" is always that; "drop" keeps nothing of them but a reference, and "leave"
-    leaves the messages as they are.
-    A picture given by its address is passed on to the model's provider where that is public http or https; with
-    `picture_hosts` where its host is one of these, private or not.
-    `max_tokens` bounds, by role, what of a conversation a model is shown; `window_turns` does for all.
-    `recall_limit` and `recall_tokens` bound the memories and documents beside it, `min_similarity` what is recalled.
-    Standing instructions take up to `instruction_tokens` of every prompt; what does not fit is left out, the lowest
-    priority first. With `notice_instructions` those that a person gives in plain words, such as "never use emojis", are
-    kept when they are said: switch it off where the graph has tools of its own for that.
-    `embedding_model` is "offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small";
-    a call of it is given up after `embedding_timeout`.
-    Above `owner_limit` memories a person's oldest are archived.
-    `vector_index` is where those of more than `index_after` memories are searched: "chroma:FOLDER" (the extra
-    `chroma`) or "pgvector"; None compares exactly, however many there are. `godfather_collection` names the collection
-    that the account's owner has there from the start.
-    `allowed_types` are the full names, such as "shop.recipes.Recipe", of a graph's own classes that its state holds:
-    of what is stored nothing else is built but messages, documents and LangGraph's and Python's own types.
-    Messages of one person that come within `burst` of each other are answered together (None: each by itself), and
-    those sent longer ago than `answer_within` are kept but not answered. What is past its time is swept away in the
-    background every `sweep_every` (None: by `langmem sweep` alone). `time_zone` and `language` are those of people of
-    whom nothing else is known. In a group, what the account's owner told the assistant alone is recalled for a message
-    of theirs only with `godfather_in_groups`. With `ask_when_unclear` a person whose words may point at several things
-    shown, or at nothing, is asked before the model is called; else the model is told of it.
-    What people say of themselves is taken into their memory in the background, once a conversation has been quiet for
-    `extract_after`: by `extraction`, which is "rules", the name of a chat model that LangChain knows, or "off".
-    Who asks to be erased is gone at once and for good after `erase_after`; until then it can be undone. What is done is
-    noted, with ids and hashes and without contents, unless `audit` is off: in the database, and as lines of JSON in the
-    file `audit_log` (None: beside a SQLite file, and nowhere for any other database).
-    That needs each person's leave, which they give by /privacy; with `ask_for_consent` a reply asks for it once, at its
-    end, when they state something about themselves. `search_past_sessions` makes what ended sessions said searchable.
-    How long the memory's verbs take is counted unless `metrics` is off, for `performance` and for OpenTelemetry.
-    Where one call in twenty of the last five minutes took longer than its `thresholds_ms`, or fewer than
-    `least_success` of them succeeded, it is an alert: a line in the log and, with `alert_url` (https, or http on this
-    machine), a POST of numbers in JSON.
-    Without `longterm` there are conversations and nothing else; without `enable_memory_system` nothing is remembered at
-    all, and replies still work.
+    ConfigurationError for a variable that cannot be used. Below each stands what it is, as `langmem config check`
+    prints it.
     """
 
-    model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix="LANGMEM_", frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     enable_memory_system: bool = True
+    """Whether anything is remembered at all; without it replies still work."""
     longterm: bool = True
+    """Whether facts are remembered beyond a conversation; without it there are conversations and nothing else."""
     database: str = "sqlite:///data/langmem.db"
+    """`sqlite:///file.db`, `sqlite://` (in memory) or `postgresql://…`."""
     database_schema: str | None = Field(default=None, pattern=r"^[a-z_][a-z0-9_]{0,56}$")
+    """The schema of PostgreSQL that holds our tables, made if need be, instead of the one a connection finds itself in.
+
+    """
     keys: SecretStr | None = None
+    """Master keys, the newest first (`langmem keys new` makes one), with which what is stored of people is encrypted.
+
+    """
     encrypt: Literal["private", "everything"] = "private"
+    """What the keys encrypt: private and sensitive memories, or everything that a person says and is told."""
     key_database: str | None = None
+    """Where people's keys lie, which the master keys wrap: by default a file beside a SQLite file, and PostgreSQL's own
+    database; kept apart, an erasure reaches backups too.
+    """
     tenant: str | None = None
+    """One of several businesses that share these settings: its data lies in a schema, or a SQLite file, of its own."""
     default_region: str | None = Field(default=None, pattern="^[A-Z]{2}$")
+    """The country, such as IL, of phone numbers that are written without one."""
     godfather_phone: str | None = None
+    """The phone of the account's owner."""
     trusted_callers: frozenset[str] = frozenset()
+    """Services that authenticate themselves and may say by `context={"phone": …}` whom a run serves; on a server that
+    authenticates its users every other run serves the user who calls.
+    """
     session_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SESSION_TIMEOUT
+    """The silence that ends a conversation (None: it never ends)."""
     interrupt_timeout: Annotated[_Silence | None, BeforeValidator(none_if_never)] = INTERRUPT_TIMEOUT
+    """The same for one that waits for a person's answer."""
     turn_timeout: _Duration = TURN_TIMEOUT
+    """How long a turn waits for the one before it; then the person is told to try again."""
     database_timeout: _Duration = DATABASE_TIMEOUT
+    """How long anything waits for the database; then the person is answered without memory."""
     archive_days: Annotated[int | None, BeforeValidator(none_if_never)] = Field(default=30, ge=0, le=_MOST_DAYS)
+    """For how many days a conversation that has ended is kept (None: for ever)."""
     carry: tuple[str, ...] = ()
+    """Channels of the state that a conversation which silence has ended hands on to the next."""
     media: Literal["beside", "database", "drop", "leave"] | Path = "beside"
+    """The folder that takes pictures and files of messages; "beside" is one beside a SQLite file, and the database for
+    any other; "database" is always that, "drop" keeps but a reference, "leave" leaves messages as they are.
+    """
     window_turns: PositiveInt = 20
+    """How many turns of a conversation a model is shown."""
     max_tokens: dict[Role, _Tokens] = _MAX_TOKENS
+    """What of a conversation a model is shown at most, in tokens, by the person's role."""
     embedding_model: str = "offline"
+    """"offline", "multilingual" or a name LangChain knows, such as "openai:text-embedding-3-small"."""
     embedding_timeout: _Duration = EMBEDDING_TIMEOUT
+    """How long a call of the embedding model may take."""
     recall_limit: PositiveInt = 5
+    """How many memories and documents a model is shown at most."""
     recall_tokens: PositiveInt = 1_000
+    """How many tokens these may take."""
     instruction_tokens: PositiveInt = 1_000
+    """How many tokens of every prompt standing instructions may take; what does not fit is left out, the lowest
+    priority first.
+    """
     notice_instructions: bool = True
+    """Whether instructions given in plain words, such as "never use emojis", are kept; switch it off where the graph
+    has tools of its own for that.
+    """
     min_similarity: float = Field(default=0.7, ge=0, le=1)
+    """How near to the talk a memory has to be to be recalled, from 0 to 1."""
     owner_limit: PositiveInt = OWNER_LIMIT
+    """Of more memories than this a person's oldest are archived."""
     index_after: PositiveInt = INDEX_AFTER
+    """Of more memories than this a person's are searched by the vector index, if there is one."""
     vector_index: str | None = None
+    """"chroma:FOLDER" (the extra `chroma`) or "pgvector"; None compares exactly, however many memories there are."""
     godfather_collection: str | None = None
+    """The collection that the account's owner has in the vector index from the start."""
     allowed_types: tuple[_FullName, ...] = ()
+    """Full names, such as "shop.recipes.Recipe", of a graph's own classes in its state: of what is stored nothing else
+    is built but messages, documents and LangGraph's and Python's own types.
+    """
     search_past_sessions: bool = True
+    """Whether what conversations said that have ended can be searched."""
     extraction: Annotated[str, Field(min_length=1)] = "rules"
+    """What takes facts, in the background, from what people say of themselves: "rules", the name of a chat model that
+    LangChain knows, or "off"; it needs each person's leave, which they give by /privacy.
+    """
     extract_after: _Duration = EXTRACT_AFTER
+    """How long a conversation has been quiet before that."""
     burst: Annotated[_Duration | None, BeforeValidator(none_if_never)] = None
+    """Messages of one person within so long of each other are answered together (None: each by itself)."""
     answer_within: _Duration = ANSWER_WITHIN
+    """Messages that were sent longer ago are kept, and not answered."""
     sweep_every: Annotated[_Silence | None, BeforeValidator(none_if_never)] = SWEEP_EVERY
+    """How often what is past its time is swept away in the background (None: by `langmem sweep` alone)."""
     time_zone: Annotated[str, AfterValidator(_zone_that_exists)] = "UTC"
+    """That of people of whom none is known."""
     language: Literal["en", "he", "es"] = "en"
+    """That of people of whom none is known."""
     erase_after: _Duration = ERASE_AFTER
+    """For how long an erasure can be undone; who asks to be erased is gone at once, and after this for good."""
     audit: bool = True
+    """Whether it is noted what is done, with ids and hashes and without contents."""
     audit_log: Path | None = None
+    """The file that takes these notes too, as lines of JSON (None: beside a SQLite file, and nowhere for any other
+    database).
+    """
     godfather_in_groups: bool = False
+    """Whether what the account's owner told the assistant alone is recalled for a message of theirs in a group."""
     ask_when_unclear: bool = True
+    """Whether a person whose words may point at several things shown, or at nothing, is asked before the model is
+    called; else the model is told of it.
+    """
     ask_for_consent: bool = False
+    """Whether a reply asks once, at its end, for the leave to remember, when a person states something about
+    themselves.
+    """
     picture_hosts: frozenset[str] | None = None
+    """Hosts, private or not, whose pictures are passed on to the model's provider by their address (None: all that are
+    public, by http or https).
+    """
     metrics: bool = True
+    """Whether it is counted how long the memory's verbs take, for `performance` and for OpenTelemetry."""
     thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS
+    """An alert is raised where one call in twenty of the last five minutes took longer, by operation."""
     least_success: float = Field(default=0.95, ge=0, le=1)
-    alert_url: Annotated[str | None, AfterValidator(_may_be_posted_to)] = None
+    """An alert is raised where a smaller part of the calls of the last five minutes succeeded."""
+    alert_url: Annotated[SecretStr | None, AfterValidator(_may_be_posted_to)] = None
+    """Where alerts are posted to as JSON, numbers alone: https, or http on this machine (None: to the log alone)."""
 
     def __init__(self, **values: Any) -> None:
         try:

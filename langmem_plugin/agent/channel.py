@@ -23,7 +23,7 @@ from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.reply import Reply
 from langmem_plugin.agent.steps import Begin, End, Graph, Pause, Run, Send, Sending, Steps
 from langmem_plugin.agent.turn_context import TurnContext
-from langmem_plugin.conversation.config_keys import without_trace
+from langmem_plugin.conversation.config_keys import session_id_of, without_trace
 from langmem_plugin.conversation.session_manager import SessionManager
 from langmem_plugin.conversation.turns.message_claims import MOST_ATTEMPTS, Answer, Claim, MessageClaims, Waiting
 from langmem_plugin.conversation.turns.turns import Arrival, Turn
@@ -152,13 +152,16 @@ class Channel:
         task = replace(task, reading=reading)
         if message.is_older_than(self._settings.answer_within, self._now()):
             return self._only_recorded(task)
+        lost = None
         for attempt in range(_TRIES):
+            claim = self._claim(message, lost)
             try:
-                return (yield from self._in_turn(task))
+                return (yield from self._in_turn(task, claim))
             except TurnLost:
                 # Whoever took the turn may have answered this very message: the next turn knows.
                 if attempt + 1 == _TRIES or message.claim_id is None:
                     raise
+                lost = claim.session_id
         raise AssertionError  # the last attempt returned or raised
 
     # What needs no turn
@@ -235,13 +238,13 @@ class Channel:
 
     # What is answered in a turn
 
-    def _in_turn(self, task: _Task) -> Steps[Reply]:
+    def _in_turn(self, task: _Task, claim: Claim) -> Steps[Reply]:
         """Without any memory if the database cannot be reached, unless the run has begun: tools do nothing twice."""
         thread = task.message.owner
-        claim = self._claim(task.message)
         try:
             turn = self._turn(task.message.source, thread, claim)
             config = yield Begin(turn)
+            claim.session_id = session_id_of(config)
         except StorageFull:
             raise
         except TurnTimeout:
@@ -365,10 +368,10 @@ class Channel:
         sources, replies = task.manner.sources, task.replies
         return self._answers.worded(task.graph, result, plan, config, sources=sources, replies=replies), plan.others
 
-    def _claim(self, message: IncomingMessage) -> Claim:
+    def _claim(self, message: IncomingMessage, lost: str | None) -> Claim:
         joins = self._settings.burst is not None
         message_id = message.claim_id or (uuid.uuid4().hex if joins else None)
-        return self._claims.claim(message.said, message_id, joins=joins)
+        return self._claims.claim(message.said, message_id, joins=joins, lost=lost)
 
     # What goes out
 

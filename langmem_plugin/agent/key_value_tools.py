@@ -2,15 +2,11 @@
 
 from langchain_core.tools import BaseTool, tool
 
-from langmem_plugin.agent.identity import run_config
-from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.conversation.config_keys import is_automated
-from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.key_value import KeyValueMemory, Result
 from langmem_plugin.memory.models import storable
-from langmem_plugin.writing.consent import Consents
 
 KEY_VALUE_RULES = """\
 LONG-TERM MEMORY RULES
@@ -24,13 +20,11 @@ short emails")."""
 """What an agent is told of these tools: put it into its system prompt, or leave it out."""
 
 
-def key_value_tools(
-    service: MemoryService, saver: ConversationSaver, person: ServedPerson, consents: Consents
-) -> list[BaseTool]:
+def key_value_tools(service: MemoryService, writing: RunWriting) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
 
     def of_person() -> KeyValueMemory:
-        return KeyValueMemory(service, person.owner())
+        return KeyValueMemory(service, writing.owner())
 
     @tool
     def save_memory(key: str, value: str) -> Result:
@@ -41,12 +35,9 @@ def key_value_tools(
         key: what the value is, in snake_case, such as "email_preference" or "assistant_name".
         value: the value, short and clean, such as "short emails" or "David".
         """
-        config = run_config()
-        # What no person wrote carries no person's word.
-        if not consents.allowed(person.owner(), explicit=not is_automated(config)):
-            message = "The person has not agreed to be remembered"
-            return {"success": False, "error": "CONSENT_MISSING", "message": message}
-        with acting(TOOL, within=True), saver.sessions.fenced(config):
+        if (refused := writing.unasked()) is not None:
+            return {"success": False, "error": "CONSENT_MISSING", "message": refused}
+        with acting(TOOL, within=True), writing.fenced():
             return of_person().save_memory(storable(key), storable(value))
 
     @tool
@@ -60,7 +51,7 @@ def key_value_tools(
 
         key: as list_memory or load_memory gave it.
         """
-        with acting(TOOL, within=True), saver.sessions.fenced(run_config()):
+        with acting(TOOL, within=True), writing.fenced():
             return of_person().delete_memory(storable(key))
 
     @tool

@@ -1,7 +1,7 @@
 """What a run may write into the memory of the person it serves, and on whose word it rests."""
 
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 
 from langchain_core.messages import BaseMessage
 
@@ -10,6 +10,7 @@ from langmem_plugin.agent.said_anew import is_said_anew, message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.conversation.config_keys import is_automated
 from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts.redaction import is_redacted
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import MemoryService
@@ -72,7 +73,12 @@ class RunWriting:
         }
 
     def fenced(self) -> AbstractContextManager[None]:
-        return self._saver.sessions.fenced(run_config())
+        """Around writes. Outside of a run there is no turn that could be lost."""
+        try:
+            config = run_config()
+        except InvalidInput:
+            return nullcontext()
+        return self._saver.sessions.fenced(config)
 
 
 def _is_of_subagent() -> bool:

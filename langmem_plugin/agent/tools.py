@@ -11,7 +11,6 @@ from langmem_plugin.agent.memory_state import messages_of
 from langmem_plugin.agent.prompt import as_told
 from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.served_person import ServedPerson
-from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.database.audit_trail import TOOL, acting
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotFound, StoreUnavailable
 from langmem_plugin.foreign_text import one_line
@@ -20,7 +19,6 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.recall_query import search_for
 from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.writing.consent import Consents
 
 log = event_log(__name__)
 
@@ -33,14 +31,9 @@ _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and sa
 
 
 def memory_tools(
-    service: MemoryService,
-    saver: ConversationSaver,
-    person: ServedPerson,
-    person_settings: PersonSettings,
-    consents: Consents,
+    service: MemoryService, person: ServedPerson, person_settings: PersonSettings, writing: RunWriting
 ) -> list[BaseTool]:
     """Each works for the person of the current run and for nobody else; a run that lost its turn writes nothing."""
-    writing = RunWriting(service, saver, person, consents)
 
     @tool
     @_told

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from pydantic import SecretStr
+from pydantic.fields import FieldInfo
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
@@ -29,20 +30,21 @@ def check(
     file: Annotated[Path | None, typer.Argument(help="a JSON file of settings; default: the environment alone")] = None,
     as_json: Json = False,
 ) -> None:
-    """Print each setting in force and where it came from, and every problem. Exit code 1 if there is an error.
+    """Print each setting in force, where it came from and what it is, and every problem. Exit code 1 for an error.
 
     An environment variable goes before the file, and the file before the default.
     """
     settings, problems = (Settings(), []) if file is None else examined(file)
     keys = {} if file is None else keys_used(file)
     rows = [
-        (name, _shown(name, getattr(settings, name)), _origin(name, keys, file)) for name in type(settings).model_fields
+        (name, _shown(name, getattr(settings, name)), _origin(name, keys, file), _what(field))
+        for name, field in type(settings).model_fields.items()
     ]
     problems += _unknown_variables()
     if as_json:
         print_json(
             {
-                "settings": [{"name": name, "value": value, "from": origin} for name, value, origin in rows],
+                "settings": [dict(zip(("name", "value", "from", "what"), row, strict=True)) for row in rows],
                 "problems": [
                     {"key": each.key, "reason": each.reason, "nearest": each.nearest or None, "error": each.is_error}
                     for each in problems
@@ -50,7 +52,7 @@ def check(
             }
         )
     else:
-        print_table(("setting", "value", "from"), rows, folded=("value", "from"))
+        print_table(("setting", "value", "from", "what"), rows, folded=("value", "from", "what"))
         for problem in problems:
             say(f"{'error' if problem.is_error else 'note'}: {problem}")
     if any(problem.is_error for problem in problems):
@@ -64,6 +66,11 @@ def _origin(name: str, keys: dict[str, str], file: Path | None) -> str:
     if name in keys:
         return f"file: {keys[name]}"
     return "default" if file is None else "default of a file"
+
+
+def _what(field: FieldInfo) -> str:
+    """In one line."""
+    return " ".join((field.description or "").split())
 
 
 def _unknown_variables() -> list[Problem]:

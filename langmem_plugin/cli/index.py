@@ -20,6 +20,7 @@ def reindex(
         str | None,
         typer.Option(help="chroma:FOLDER or pgvector; default: $LANGMEM_VECTOR_INDEX"),
     ] = None,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -40,9 +41,14 @@ def reindex(
             )
         owners = service.large_owners() if owner is None else [memory.people.resolve(owner)]
         failed = [each for each in owners if not _indexed(service, each, bar)]
-    typer.echo(f"{len(owners) - len(failed)} of {len(owners)} indexes are up to date in {named}")
-    if failed:
+    whole = len(owners) - len(failed)
+    if as_json:
+        print_json({"store": named, "owners": len(owners), "up_to_date": whole, "without_a_vector": lacking})
+    else:
+        typer.echo(f"{whole} of {len(owners)} indexes are up to date in {named}")
+    if failed and not as_json:
         typer.echo("a running service keeps its Chroma folder to itself, and up to date: stop it, or see the warnings")
+    if failed:
         raise typer.Exit(1)
 
 

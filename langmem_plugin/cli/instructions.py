@@ -1,27 +1,23 @@
 """`langmem instructions`: the standing instructions of one person."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Whose, owner_of
+from langmem_plugin.cli.whose import Phone, Whose, owner_of
 from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.memory.owners_by_id import owners_of_instruction
-
-if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
 
 app = typer.Typer(no_args_is_help=True, help="What one person wants done from now on.")
-_Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 _Id = Annotated[str, typer.Argument(help="the instruction's id, as `langmem instructions list` shows it")]
 
 
 @app.command("list")
 def list_instructions(
-    phone: _Phone,
+    phone: Phone,
     *,
     every: Annotated[bool, typer.Option("--all", help="also what is switched off or over")] = False,
     reveal: Reveal = False,
@@ -45,7 +41,7 @@ def list_instructions(
 
 @app.command()
 def add(
-    phone: _Phone,
+    phone: Phone,
     text: Annotated[str, typer.Argument(help='such as "never use emojis", or "if it rains then say so"')],
     *,
     condition: Annotated[str | None, typer.Option("--if", help="when it applies; default: always")] = None,
@@ -73,9 +69,7 @@ def switch_off(
     config: Config = None,
 ) -> None:
     """Keep it, and follow it no more."""
-    with memory_of(database, config, embeds=False) as memory:
-        changed = memory.instructions.update(_owner(memory, instruction_id, phone), instruction_id, active=False)
-    _tell(changed, "is switched off", reveal=reveal, as_json=as_json)
+    _switched(instruction_id, phone, on=False, reveal=reveal, as_json=as_json, database=database, config=config)
 
 
 @app.command("switch-on")
@@ -89,9 +83,7 @@ def switch_on(
     config: Config = None,
 ) -> None:
     """Follow again what was switched off."""
-    with memory_of(database, config, embeds=False) as memory:
-        changed = memory.instructions.update(_owner(memory, instruction_id, phone), instruction_id, active=True)
-    _tell(changed, "is in force", reveal=reveal, as_json=as_json)
+    _switched(instruction_id, phone, on=True, reveal=reveal, as_json=as_json, database=database, config=config)
 
 
 @app.command()
@@ -107,16 +99,26 @@ def remove(
 ) -> None:
     """Delete one for good."""
     with memory_of(database, config, embeds=False) as memory:
-        owner = _owner(memory, instruction_id, phone)
+        owner = owner_of(memory, "instruction", instruction_id, phone)
         confirm(f"Delete instruction {instruction_id} for good?", yes=yes)
         removed = memory.instructions.remove(owner, instruction_id)
     _tell(removed, "is deleted", reveal=reveal, as_json=as_json)
 
 
-def _owner(memory: "PhoneMemory", instruction_id: str, phone: str | None) -> str:
-    owner = owner_of(memory, "instruction", instruction_id, phone, owners_of_instruction)
-    note_read(memory.saver, subject=instruction_id, owner=owner)
-    return owner
+def _switched(
+    instruction_id: str,
+    phone: str | None,
+    *,
+    on: bool,
+    reveal: bool,
+    as_json: bool,
+    database: str | None,
+    config: Path | None,
+) -> None:
+    with memory_of(database, config, embeds=False) as memory:
+        owner = owner_of(memory, "instruction", instruction_id, phone)
+        changed = memory.instructions.update(owner, instruction_id, active=on)
+    _tell(changed, "is in force" if on else "is switched off", reveal=reveal, as_json=as_json)
 
 
 def _state(instruction: Instruction) -> str:

@@ -58,20 +58,23 @@ def status(as_json: Json = False, database: Url = None, config: Config = None) -
 
 
 @app.command()
-def rotate(database: Url = None, config: Config = None) -> None:
+def rotate(as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Wrap the keys of all people by the newest master key. Every service must know that key before."""
     with open_database(_with_keys(config, database), database) as opened, _bar() as bar:
-        task = bar.add_task("wrapped anew", total=None)
+        task, done = bar.add_task("wrapped anew", total=None), 0
         for done in opened.encryption.rotate():
             bar.update(task, completed=done)
         newest = opened.encryption.status().newest
         with opened.write() as connection:
             record(connection, "keys.rotated", subject=newest)
+    if as_json:
+        print_json({"newest_key": newest, "wrapped_anew": done})
+        return
     typer.echo(f"all keys of people are wrapped by {newest}: LANGMEM_KEYS needs no other once every service has it")
 
 
 @app.command()
-def encrypt(yes: Yes = False, database: Url = None, config: Config = None) -> None:
+def encrypt(yes: Yes = False, as_json: Json = False, database: Url = None, config: Config = None) -> None:
     """Encrypt what was stored in plain, as the setting `encrypt` says. Stop the services before.
 
     Whatever ends it, nothing is lost: run it again, and it goes on.
@@ -93,6 +96,9 @@ def encrypt(yes: Yes = False, database: Url = None, config: Config = None) -> No
         remains = opened.scrub([table.name for table in metadata.sorted_tables])
         with opened.write() as connection:
             note_encrypted(connection, settings, opened.encryption)
+    if as_json:
+        print_json({"encrypted_rows": total, "deleted_files": removed, "remains": remains})
+        return
     typer.echo(f"{total} rows encrypted, {removed} plain files deleted; copies that were made before are as they were")
     for what in remains:
         typer.echo(f"plain bytes may remain in: {what}")

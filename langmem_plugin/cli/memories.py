@@ -9,17 +9,15 @@ import typer
 from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
-from langmem_plugin.cli.whose import Whose, owner_of
+from langmem_plugin.cli.whose import Phone, Whose, owner_of
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.models import Status
-from langmem_plugin.memory.owners_by_id import owners_of_memory
 
 if TYPE_CHECKING:
     from langmem_plugin.plugin import PhoneMemory
 
 app = typer.Typer(no_args_is_help=True, help="What is remembered of one person.")
-_Phone = Annotated[str, typer.Argument(help="whose: a phone or any other identifier, in any spelling")]
 _Id = Annotated[str, typer.Argument(help="the memory's id, as `langmem memories list` shows it")]
 _KEPT_BY_AN_EDIT = ("fact_type", "key", "category", "tags", "metadata", "private", "expires_at")
 
@@ -35,7 +33,7 @@ class State(StrEnum):
 
 @app.command("list")
 def list_memories(
-    phone: _Phone,
+    phone: Phone,
     *,
     state: Annotated[list[State] | None, typer.Option(help="may be said more than once; default: active")] = None,
     limit: Annotated[int, typer.Option(min=1)] = 50,
@@ -63,7 +61,7 @@ def list_memories(
 
 @app.command()
 def add(
-    phone: _Phone,
+    phone: Phone,
     text: Annotated[str, typer.Argument(help='what is so, such as "Leo is allergic to peanuts"')],
     *,
     private: Annotated[bool, typer.Option("--private", help="encrypted, where there are keys")] = False,
@@ -94,7 +92,7 @@ def show(
 ) -> None:
     """A memory with the words it rests on, what it replaced, and how it was used last."""
     with memory_of(database, config, embeds=False) as memory:
-        owner = _owner(memory, memory_id, phone)
+        owner = owner_of(memory, "memory", memory_id, phone)
         why = memory.why(owner, memory_id)
     if as_json:
         said = None if why.said is None else {"text": why.said.text, "session": why.said.session_id, "at": why.said.at}
@@ -125,7 +123,7 @@ def edit(
 ) -> None:
     """Put another text in place of a memory's, which stays as history."""
     with memory_of(database, config) as memory:
-        owner = _owner(memory, memory_id, phone)
+        owner = owner_of(memory, "memory", memory_id, phone)
         with memory.database.read() as connection:
             before = memory.service.repository.by_id(connection, owner, memory_id)
         kept: dict[str, Any] = {name: getattr(before, name) for name in _KEPT_BY_AN_EDIT} if before else {}
@@ -148,7 +146,7 @@ def forget(
 ) -> None:
     """Never recall a memory again; after thirty days it is deleted."""
     with memory_of(database, config, embeds=False) as memory:
-        owner = _owner(memory, memory_id, phone)
+        owner = owner_of(memory, "memory", memory_id, phone)
         confirm(f"Forget memory {memory_id}?", yes=yes)
         memory.service.forget(owner, memory_id)
     if as_json:
@@ -169,7 +167,7 @@ def history(
 ) -> None:
     """What took the place of what, in which words of the person; the oldest first."""
     with memory_of(database, config, embeds=False) as memory:
-        owner = _owner(memory, memory_id, phone)
+        owner = owner_of(memory, "memory", memory_id, phone)
         chain = _chain(memory, owner, memory_id)
     if as_json:
         print_json({"history": [_document(each, reveal=reveal) for each in chain]})
@@ -181,13 +179,6 @@ def history(
             say(f"  said: “{each.quote}”")
         if each.superseded_by:
             say(f"  replaced by {each.superseded_by}")
-
-
-def _owner(memory: "PhoneMemory", memory_id: str, phone: str | None) -> str:
-    """Whose it is; that an operator looked is noted first."""
-    owner = owner_of(memory, "memory", memory_id, phone, owners_of_memory)
-    note_read(memory.saver, subject=memory_id, owner=owner)
-    return owner
 
 
 def _chain(memory: "PhoneMemory", owner: str, memory_id: str) -> Sequence[Memory]:

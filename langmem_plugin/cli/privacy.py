@@ -53,13 +53,17 @@ def erase(  # noqa: PLR0917 - the options of a command
 
 def restore(
     phone: Annotated[str, typer.Argument(help="who was erased, or the id of the receipt")],
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Undo an erasure whose time is not over."""
     with memory_of(database, config) as memory:
         found = memory.restore_erased(phone)
-    typer.echo(f"everything of erasure {found.id} is there again")
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        typer.echo(f"everything of erasure {found.id} is there again")
 
 
 @audit_app.command()

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from langmem_plugin.cli.named_graph import graph_named
 from langmem_plugin.cli.opening import Config, Create, Url, memory_of, quiet
 from langmem_plugin.cli.printing import Json, print_json, say
 from langmem_plugin.settings import Settings
@@ -26,18 +27,22 @@ _AFTER = ("what is Leo allergic to?", "/memories")
 
 def chat(
     phone: Annotated[str, typer.Option("--phone", help="who you are")] = _PHONE,
+    graph: Annotated[
+        str | None, typer.Option("--graph", help="a graph of your own: package.module:name, or ./file.py:name")
+    ] = None,
     create: Create = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
-    """Text with a small agent; what you tell it is in the database, also the next time.
+    """Text with a small agent, or with a graph of your own; what you tell it is in the database, also the next time.
 
-    LANGMEM_MODEL names the model that answers; without it the offline one does, which only picks tools.
+    A graph is named as in langgraph.json: a compiled one, or a function that gives one and may take the PhoneMemory.
+    LANGMEM_MODEL names the model of the small agent; without it the offline one answers, which only picks tools.
     """
     from langmem_plugin.cli.demo_agent import demo_agent  # noqa: PLC0415 - loads models
 
     with memory_of(database, config, create=create) as memory:
-        agent = demo_agent(memory)
+        agent = demo_agent(memory) if graph is None else graph_named(graph, memory)
         say(f"You text as {phone}.", *_WELCOME)
         while text := _heard():
             say(memory.reply(agent, phone, text))

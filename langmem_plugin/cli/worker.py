@@ -8,11 +8,13 @@ import typer
 
 from langmem_plugin.cli.existing import refuse_missing
 from langmem_plugin.cli.opening import Config, Url, chosen
+from langmem_plugin.cli.printing import Json, print_json
 from langmem_plugin.errors import InvalidInput
 
 
 def worker(
     once: Annotated[bool, typer.Option("--once", help="work on what is due now, and end")] = False,
+    as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
@@ -33,7 +35,7 @@ def worker(
         with PhoneMemory(database, settings=settings) as memory:
             extraction = memory.extraction
             assert extraction is not None  # noqa: S101 - the settings say so
-            typer.echo("ready")
+            typer.echo("ready", err=as_json)
             if once:
                 extraction.work_through()
             else:
@@ -45,4 +47,7 @@ def worker(
     finally:
         for each, handler in before.items():
             signal.signal(each, handler)
+    if as_json:
+        print_json({"jobs": dict(jobs)})
+        return
     typer.echo(", ".join(f"{many} {state}" for state, many in sorted(jobs.items())) or "nobody has said anything yet")

@@ -14,14 +14,19 @@ from langmem_plugin.errors import ErasedMeanwhile
 def erasures_seen(database: Database) -> int:
     """To be asked before what takes long: the number of the newest erasure there is."""
     with database.read() as connection:
-        return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
+        return newest_erasure(connection)
+
+
+def newest_erasure(connection: Connection) -> int:
+    """The same in a transaction; 0 where nobody was ever erased."""
+    return int(connection.execute(select(func.max(table.c.number))).scalar() or 0)
 
 
 def refuse_erased(connection: Connection, owner: str, seen: int) -> None:
     """Raises ErasedMeanwhile if the owner was erased since, and then nothing of the transaction is written.
 
-    At the end of a transaction that has taken the owner's change number: whoever erases takes one too, so that one of
-    the two has waited for the other.
+    At the end of a transaction that has taken the owner's change number, or is `one_at_a_time` for the thread: whoever
+    erases does both, so that one of the two has waited for the other.
     """
     number = connection.execute(select(table.c.number).where(table.c.hash == keyed_hash(connection, owner))).scalar()
     if number is not None and number > seen:

@@ -12,11 +12,16 @@ from langmem_plugin.facts.others_words import own_words
 from langmem_plugin.facts.statement import FactType, Statement
 from langmem_plugin.facts.subject import SELF
 from langmem_plugin.facts.tokens import Sentence, Token, plain, sentences
+from langmem_plugin.facts.values import number
 from langmem_plugin.facts.words import Language
+from langmem_plugin.facts.words.language_table import words
 
 _NO_DAY: Final = datetime(2000, 1, 1, tzinfo=UTC)  # what is said does not depend on when
 _TASTES: Final = frozenset({"like", "dislike", "preference", "diet", "drinking"})
 _ENOUGH: Final = 2  # words that say something
+_BEFORE: Final = 3  # words: "please don't forget", "that I need"
+_AT_AN_HOUR: Final = words("at|by|around|las|la|ב|בשעה|לשעה")
+_OF_AN_HOUR: Final = words("am|pm|o'clock")
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,13 @@ def classify(text: str, *, asked: str | None = None) -> Classification:
         return Classification(False, "No words detected")
     if stated := statements(text, said_at=_NO_DAY):
         return _of_statement(stated[0])
+    lasting = [sentence for sentence in found if not _is_errand(sentence.tokens, language)]
+    if not lasting:
+        return Classification(False, "Temporary instruction detected")
+    return _of_wording(text, lasting, language, asked)
+
+
+def _of_wording(text: str, found: Sequence[Sentence], language: Language, asked: str | None) -> Classification:
     return (
         _wished(text, found, language)
         or _refused(found, language)
@@ -94,6 +106,27 @@ def _wished(text: str, found: Sequence[Sentence], language: Language) -> Classif
             value = text[tokens[beginning].start : tokens[-1].end]
             return Classification(True, "Standing wish detected", "preference", "instruction", value)
     return None
+
+
+def _is_errand(tokens: Sequence[Token], language: Language) -> bool:
+    """As in "remember that I need a taxi at 5": wanted at one moment, and done once; not with "every Monday"."""
+    used = next((at + used for at in range(_BEFORE) if (used := begins(tokens, at, language.remember))), 0)
+    if not used or any(token.plain in language.frequencies for token in tokens):
+        return False
+    places = range(used, len(tokens))
+    needed = any(begins(tokens, at, language.needs) for at in places[:_BEFORE])
+    return needed and any(begins(tokens, at, language.momentary) or _is_hour(tokens, at) for at in places)
+
+
+def _is_hour(tokens: Sequence[Token], at: int) -> bool:
+    """As in "at 5", "5 pm", "a las 5", "ב-5", "בחמש"."""
+    said = tokens[at].plain
+    bare = said.removeprefix("ב")
+    if not (bare[:1].isdigit() or number([bare])):
+        return False
+    before = [token.plain for token in tokens[max(0, at - 2) : at] if token.word][-1:]
+    after = [token.plain for token in tokens[at + 1 : at + 2]]
+    return bare != said or not _AT_AN_HOUR.isdisjoint(before) or not _OF_AN_HOUR.isdisjoint([*after, bare[-2:]])
 
 
 def _refused(found: Sequence[Sentence], language: Language) -> Classification | None:

@@ -141,7 +141,8 @@ class MemoryWriter:
     def supersede(self, owner: str, memory_id: str, text: str, **fields: Unpack[MemoryFields]) -> Remembered:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
-        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        Where `said_at` says that it is older itself, it is the history, and what was corrected or forgotten after it
+        was said replaces nothing. Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
         seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)

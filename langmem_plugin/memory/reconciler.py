@@ -104,7 +104,11 @@ class Reconciler:
         return [self._finished(connection, draft, decision, stored, now) for draft, decision in results]
 
     def replace(self, connection: Connection, owner: str, memory_id: str, new: NewMemory) -> Remembered:
-        """Stores `new` in place of this memory, whatever the rules say. Raises MemoryNotFound."""
+        """Stores `new` in place of this memory, whatever the rules say, but for when it was said: what was corrected or
+        forgotten since takes nobody's place, and what was said before this memory is its history.
+
+        Raises MemoryNotFound.
+        """
         now = self._now()
         [made] = self.store(connection, owner, [new], [[]])
         if made.id == memory_id or memory_id in made.concerned:
@@ -112,6 +116,10 @@ class Reconciler:
         old = self._repository.by_id(connection, owner, memory_id)
         if old is None or old.status not in LIVE:
             raise MemoryNotFound(f"there is no memory {memory_id} to replace: list the memories for their ids")
+        if made.over_at is not None:
+            return made
+        if made.told_at < old.told_at and old.status == "active" and made.outcome == "stored":
+            return remembered(self._over(connection, made.memory, old, now), "stored", (memory_id,))
         self._over(connection, old, made.memory, now)
         return remembered(made.memory, "superseded", (*made.concerned, memory_id))
 

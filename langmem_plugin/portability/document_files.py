@@ -117,5 +117,5 @@ def _opened(held: zipfile.ZipFile, name: str, read_it: Callable[[IO[bytes]], _Re
         return read_it(held.open(name))
     except KeyError:
         return None
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:  # with a password, or packed otherwise
         raise UnreadableImport(f"{name} in the zip cannot be read: {error}") from error

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from langmem_plugin.conversation.media.media_store import Media
 from langmem_plugin.conversation.media.session_files import remove_unreferenced
 from langmem_plugin.database import Database
-from langmem_plugin.database.erasure_tables import held_file, held_row
+from langmem_plugin.database.erasure_tables import erasure, held_file, held_row
 from langmem_plugin.database.personal_tables import personal_tables
 from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.logs import event_log
@@ -60,6 +60,6 @@ class Traces:
     def scrub(self) -> list[str]:
         """The bytes of deleted rows; in words, of what some may remain. Raises ErasureIncomplete."""
         tables = [table.name for table, _ in personal_tables()]
-        remains = self._database.scrub([*tables, held_row.name, held_file.name, "langmem_erasure"])
+        remains = self._database.scrub([*tables, held_row.name, held_file.name, erasure.name])
         self._database.encryption.scrub()
         return remains

@@ -1,12 +1,11 @@
 """The store itself: LangGraph's contract, over the memories of whoever a namespace names."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager
 from contextvars import copy_context
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
 from typing import Any, cast
 
 from langchain_core.runnables.config import run_in_executor
@@ -106,11 +105,11 @@ class MemoryStore(BaseStore):
         return items.item_of(found, op.namespace)
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
-        fitting = list(islice(self._fitting(op), op.offset, op.offset + op.limit))
+        fitting = self._fitting(op)[op.offset : op.offset + op.limit]
         self._refresh([each for each, _ in fitting] if op.refresh_ttl else [])
         return [items.search_item_of(each, score) for each, score in fitting]
 
-    def _fitting(self, op: SearchOp) -> Iterator[tuple[Memory, float | None]]:
+    def _fitting(self, op: SearchOp) -> list[tuple[Memory, float | None]]:
         prefix, owners = self._wanted(op.namespace_prefix)
         found: list[tuple[Memory, float | None]] = []
         for owner in owners:
@@ -123,7 +122,7 @@ class MemoryStore(BaseStore):
             scores = self._scores(owner, op.query) if op.query and held else {}
             found += [(each, scores.get(each.id)) for each in held.values()]
         found.sort(key=lambda each: (each[1] or 0.0, each[0].updated_at), reverse=True)
-        return iter(found)
+        return found
 
     def _scores(self, owner: str, query: str) -> dict[str, float]:
         found = self._service.search(owner, query, limit=_ALL, min_relevance=0.0)

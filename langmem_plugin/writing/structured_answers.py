@@ -87,7 +87,7 @@ class StructuredAnswers:
                 answer = self._asked(lambda: self._by_text(messages))
                 # It answers, so the schema was what it could not do.
                 extra = {"asked_for": self._name, "error": type(refused).__name__}
-                log.info("extraction.without_schema", extra=extra)
+                log.info("model.takes_no_schema", extra=extra)
                 self._takes_schema = False
                 return answer
         return self._asked(lambda: self._by_text(messages))

@@ -187,9 +187,10 @@ def test_a_file_is_checked_and_the_settings_in_force_are_printed(config, monkeyp
 
     lines = result.output.splitlines()
     assert result.exit_code == 1
-    assert "session_timeout\t7d\tfile: langmem.session_timeout" in lines
-    assert "recall_limit\t9\tLANGMEM_RECALL_LIMIT" in lines
-    assert "archive_days\t30\tdefault of a file" in lines
+    rows = {line.split("\t")[0]: line.split("\t")[1:] for line in lines if "\t" in line}
+    assert rows["session_timeout"][:2] == ["7d", "file: langmem.session_timeout"]
+    assert rows["recall_limit"][:2] == ["9", "LANGMEM_RECALL_LIMIT"]
+    assert rows["archive_days"][:2] == ["30", "default of a file"]
     assert lines[-1] == "error: langmem.recal_tokens: nobody knows this key (did you mean langmem.recall_tokens?)"
     assert "s3cret" not in result.output
     assert "1112222" not in result.output

@@ -184,4 +184,9 @@ def test_each_setting_says_where_it_comes_from(tmp_path):
     problems = {each["key"]: each["nearest"] for each in told["problems"]}
     assert problems["LANGMEM_LANGUAG"] == "LANGMEM_LANGUAGE"
     assert "langmem.nonsense" in problems
-    assert {each["from"] for each in langmem("config", "check", "--json").json["settings"]} == {"default"}
+    settings = langmem("config", "check", "--json").json["settings"]
+    assert {each["from"] for each in settings} == {"default"}
+    assert all(each["what"].endswith(".") and "\n" not in each["what"] for each in settings)
+    assert {each["name"]: each["what"] for each in settings}["burst"].startswith(
+        "Messages of one person within so long"
+    )

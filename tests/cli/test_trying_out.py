@@ -46,3 +46,43 @@ def test_the_benchmark_prints_its_figures(tmp_path, monkeypatch):
         "95th ms",
         "found",
     ]
+
+
+_OWN = """
+from langgraph.graph import START, MessagesState, StateGraph
+
+def _graph():
+    def agent(state):
+        return {"messages": [("ai", f"message {len(state['messages'])} to my own agent")]}
+    return StateGraph(MessagesState).add_node("agent", agent).add_edge(START, "agent")
+
+compiled = _graph().compile()
+
+def made():
+    return _graph().compile()
+
+def with_memory(memory):
+    return _graph().compile(checkpointer=memory.saver)
+
+nothing = 5
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.spec("U-5")
+def test_a_chat_with_a_graph_of_ones_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "own.py").write_text(_OWN)
+    answers = [
+        langmem("chat", "--graph", graph, stdin="hello\n").out.splitlines()[-1]
+        for graph in ("shop.own:compiled", "shop.own:made", "./shop/own.py:with_memory")
+    ]
+    assert answers == [f"message {number} to my own agent" for number in (1, 3, 5)]
+    for graph, told in (
+        ("shop.own", "package.module:name"),
+        ("shop.none:made", "no module shop.none"),
+        ("./none.py:made", "no file ./none.py"),
+        ("shop.own:nothing", "no compiled graph"),
+    ):
+        assert told in langmem("chat", "--graph", graph, code=1).err

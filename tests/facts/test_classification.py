@@ -63,6 +63,14 @@ def test_what_is_worth_storing_gets_a_key_and_a_value(text, key, value):
         "estoy harta de todo hoy",
         "¿cómo se llama mi dentista?",
         "si yo fuera vegano qué comería",
+        "don't forget that I need a taxi at 5",
+        "remember I have to call Dana by 6pm",
+        "Remember that I need a ride tomorrow",
+        "recuerda que necesito un taxi a las 5",
+        "no olvides que quiero pizza esta noche",
+        "אל תשכח שאני צריך מונית ב-5",
+        "תזכור שאני צריך מונית בחמש",
+        "תזכרי שאני רוצה פיצה הערב",
     ],
 )
 def test_what_is_of_the_moment_asked_imagined_or_anothers_is_not_stored(text):
@@ -71,6 +79,24 @@ def test_what_is_of_the_moment_asked_imagined_or_anothers_is_not_stored(text):
     assert found.should_store is False
     assert found.reason
     assert found.key is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "remember that I need reading glasses",
+        "don't forget that my flight is at 5",
+        "remember that I want two sugars in my coffee",
+        "remember that I need my insulin at 8 every day",
+        "don't forget that I need a taxi at 5. From now on use a formal tone.",
+        "recuerda que necesito gafas",
+        "recuerda que necesito insulina a las 8 todos los días",
+        "תזכור שאני צריך משקפיים",
+        "תזכור שאני צריך אינסולין כל יום ב-8",
+    ],
+)
+def test_what_is_needed_for_good_or_said_beside_an_errand_is_stored(text):
+    assert classify(text).should_store
 
 
 def test_an_answer_is_understood_by_its_question():

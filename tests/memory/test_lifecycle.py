@@ -44,6 +44,36 @@ def test_superseding_what_is_not_there_stores_nothing(memory):
     assert memory.list_memories(ANNA) == []
 
 
+@pytest.mark.spec("W-6")
+@pytest.mark.parametrize("way", ["forgotten", "corrected"])
+def test_what_was_over_before_replaces_nothing(memory, clock, way):
+    before = clock()
+    over = memory.remember(ANNA, "My blood type is A")
+    holds = memory.remember(ANNA, "I park on level 3")
+    clock.forward(days=1)
+    if way == "forgotten":
+        memory.forget(ANNA, over.id)
+    else:
+        memory.supersede(ANNA, over.id, "My blood type is B")
+    clock.forward(days=1)
+    told = memory.supersede(ANNA, holds.id, "My blood type is A", said_at=before)
+    assert (told.id, told.outcome) == (over.id, "duplicate")
+    assert holds.id in [each.id for each in memory.list_memories(ANNA)]
+    again = memory.supersede(ANNA, holds.id, "My blood type is A")  # said now, it holds again
+    assert holds.id not in [each.id for each in memory.list_memories(ANNA)]
+    assert (again.status, again.outcome) == ("active", "superseded")
+
+
+@pytest.mark.spec("W-6")
+def test_what_was_said_before_the_memory_it_would_replace_is_history(memory, clock):
+    before = clock()
+    clock.forward(days=1)
+    newer = memory.remember(ANNA, "I park on level 3")
+    older = memory.supersede(ANNA, newer.id, "The garage is closed", said_at=before)
+    assert [each.id for each in memory.list_memories(ANNA)] == [newer.id]
+    assert (older.status, older.superseded_by, older.outcome) == ("superseded", newer.id, "stored")
+
+
 @pytest.mark.spec("A-1")
 def test_an_access_is_logged_and_counted(memory, clock):
     stored = memory.remember(ANNA, "I park on level 3")

@@ -1,7 +1,6 @@
 """Whoever began before an erasure writes nothing after it: a run, a fact on its way, a worker, an indexer."""
 
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -14,7 +13,7 @@ from langmem_plugin.errors import ErasedMeanwhile, LangMemError, TurnLost, Unkno
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.chat_graph import chat_graph
-from tests.privacy.conftest import ANNA, BEN, opened, rows
+from tests.privacy.conftest import ANNA, BEN, graph_of, opened, rows
 
 pytestmark = pytest.mark.slow
 
@@ -123,8 +122,6 @@ def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
     with ThreadPoolExecutor() as pool:
         running = pool.submit(theirs.reply, graph, ANNA, "remember my cat", message_id="1", raise_errors=True)
         assert begun.wait(60)
-        while "langmem_checkpoint" not in rows(memory, [ANNA]):  # it is written beside the node
-            time.sleep(0.01)
         with memory.database.write() as connection:
             connection.execute(delete(turn))
         memory.erase(ANNA, now=now)
@@ -134,6 +131,101 @@ def test_a_run_that_stood_still_meanwhile_writes_nothing(now, memory, theirs):
     left = rows(memory, [ANNA])
     assert "cat" not in str(left)
     assert left.keys() <= {"langmem_incoming"}
+
+
+@pytest.fixture
+def held_back(theirs, monkeypatch):
+    """What their runs write waits, from the first write on, until it may go on."""
+    tried, may_go_on = threading.Event(), threading.Event()
+    shared = theirs.saver._writer._shared
+    write = shared._transaction
+
+    def late(config, *, durable):
+        tried.set()
+        assert may_go_on.wait(60)
+        return write(config, durable=durable)
+
+    monkeypatch.setattr(shared, "_transaction", late)
+    return tried, may_go_on
+
+
+def too_late(memory):
+    return chat_graph(memory, lambda _: {"messages": AIMessage("too late")})
+
+
+@pytest.mark.spec("P-4")
+def test_a_first_run_that_stood_still_before_anything_of_it_was_stored_begins_no_session(memory, theirs, held_back):
+    tried, may_go_on = held_back
+    given = {"messages": [("user", "remember my cat")]}, {"configurable": {"thread_id": ANNA}}
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(too_late(theirs).invoke, *given)
+        assert tried.wait(60)
+        memory.erase(ANNA)
+        may_go_on.set()
+        with pytest.raises(ErasedMeanwhile, match="nothing is stored"):
+            running.result(60)
+    assert rows(memory, [ANNA]) == {}
+    too_late(theirs).invoke(*given)
+    assert len(rows(memory, [ANNA])["langmem_message"]) == 2
+
+
+@pytest.mark.spec("P-4")
+def test_a_turn_that_stood_still_before_anything_of_it_was_stored_writes_nothing(memory, theirs, held_back):
+    tried, may_go_on = held_back
+    with ThreadPoolExecutor() as pool:
+        reply = (theirs.reply, too_late(theirs), ANNA, "remember my cat")
+        running = pool.submit(*reply, message_id="1", raise_errors=True)
+        assert tried.wait(60)
+        with memory.database.write() as connection:
+            connection.execute(delete(turn))
+        memory.erase(ANNA)
+        may_go_on.set()
+        with pytest.raises(UnknownSession):
+            running.result(60)
+    assert rows(memory, [ANNA]) == {}
+
+
+@pytest.mark.spec("P-4")
+def test_a_run_that_goes_on_from_an_erased_session_begins_with_nothing_of_it(memory, theirs, clock, monkeypatch):
+    theirs.reply(too_late(theirs), ANNA, "my cat is called Mitzi", message_id="1")
+    clock.forward(hours=2)
+    anew = theirs.saver.sessions.begin_anew
+
+    def after_the_erasure(*arguments, **named):
+        memory.erase(ANNA)
+        return anew(*arguments, **named)
+
+    monkeypatch.setattr(theirs.saver.sessions, "begin_anew", after_the_erasure)
+    with pytest.raises(ErasedMeanwhile):
+        too_late(theirs).invoke({"messages": [("user", "and my dog?")]}, {"configurable": {"thread_id": ANNA}})
+    assert rows(memory, [ANNA]) == {}
+
+
+@pytest.mark.spec("P-4", "C-21")
+def test_a_message_whose_turn_was_lost_is_not_answered_anew_after_the_erasure(memory, theirs, held_back, monkeypatch):
+    tried, may_go_on = held_back
+    in_turn = theirs._channel._in_turn
+
+    def lost(*arguments):
+        try:
+            return (yield from in_turn(*arguments))
+        except TurnLost:
+            memory.erase(ANNA)
+            raise
+
+    monkeypatch.setattr(theirs._channel, "_in_turn", lost)
+    with ThreadPoolExecutor() as pool:
+        reply = (theirs.reply, too_late(theirs), ANNA, "remember my cat")
+        running = pool.submit(*reply, message_id="1", raise_errors=True)
+        assert tried.wait(60)
+        with memory.database.write() as connection:
+            connection.execute(delete(turn))
+        memory.reply(graph_of(memory), ANNA, "hello", message_id="2")
+        may_go_on.set()
+        with pytest.raises(UnknownSession):
+            running.result(60)
+    assert rows(memory, [ANNA]) == {}
+    assert theirs.reply(too_late(theirs), ANNA, "here I am again", message_id="3") == "too late"
 
 
 @pytest.mark.spec("P-4")

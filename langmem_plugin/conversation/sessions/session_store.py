@@ -28,6 +28,7 @@ from langmem_plugin.conversation.sessions.terms import INTERRUPT_TIMEOUT, SESSIO
 from langmem_plugin.conversation.turns.turns import Opened, holds
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import session as session_table
+from langmem_plugin.database.erased_keys import newest_erasure, refuse_erased
 from langmem_plugin.errors import InvalidInput, SessionExpired, TurnLost
 from langmem_plugin.identifiers import thread_key
 from langmem_plugin.logs import event_log
@@ -146,27 +147,36 @@ class SessionStore:
             return False
         self.terms.look(connection, self.now())
         over = found is None or session_rows.has_ended(connection, found, self.now(), self.silence)
-        self._runs.remember(control, thread, None if over or found is None else found.session_id)
+        goes_on = None if over or found is None else found.session_id
+        seen = newest_erasure(connection) if over else None
+        self._runs.remember(control, thread, goes_on, erasures_seen=seen)
         return over
 
     def begin_anew(self, config: RunnableConfig, over: Session) -> Session | None:
         """Archives the session. Returns the one that follows if it begins with what is carried into it; else the
-        first write of the config's run opens it.
+        first write of the config's run opens it. Raises ErasedMeanwhile.
         """
-        now = self.now()
+        now, control = self.now(), control_of(config)
+        seen = self._runs.erasures_seen(control)
         with self._database.write() as connection:
+            if seen is None:  # it was not over, and cannot be read
+                seen = newest_erasure(connection)
             carried = self._carried(connection, over, now)
             fresh = self._begin(connection, over, now, carried) if carried else None
             if fresh is None:
                 session_rows.end(connection, over.thread, now, number=over.number, why="session.expired")
-        self._runs.remember(control_of(config), over.thread, fresh.session_id if fresh else None)
+            else:
+                refuse_erased(connection, over.thread, seen)
+        self._runs.remember(control, over.thread, fresh.session_id if fresh else None, erasures_seen=seen)
         return fresh
 
     def open_to_write(self, connection: Connection, config: RunnableConfig, now: datetime) -> Session:
-        """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired."""
+        """The config's session, a fresh one if its run needs that. Raises TurnLost, SessionExpired, ErasedMeanwhile."""
         found = self.find(connection, config, lock=True)
         _refuse_outrun(connection, found, config)
         opened = found or session_rows.begin(connection, self.thread_of(config), now)
+        if found is None and (seen := self._runs.erasures_seen(control_of(config))) is not None:
+            refuse_erased(connection, opened.thread, seen)
         self.terms.note(connection, now)
         return opened
 

@@ -50,7 +50,7 @@ class ChannelValues:
                 if found is None:
                     raise DamagedSession(f"value row {row} is missing: run `langmem doctor`")
                 payload = VALUE.decrypted(self.connection, self._key(row), found[0])
-                return codec.load(self.serde, codec.decompress(payload))
+                return codec.from_bytes(self.serde, payload)
 
     def check(self, stored: StoredValue) -> None:
         """Raises DamagedSession as `load` does; messages are decoded for the next who asks."""

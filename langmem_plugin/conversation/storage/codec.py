@@ -105,6 +105,16 @@ def load(serde: SerializerProtocol, typed: tuple[str, bytes]) -> Any:
     return value
 
 
+def to_bytes(serde: SerializerProtocol, value: Any) -> bytes:
+    """A value as one that stands by itself is stored. Raises as `dump` does."""
+    return compress(*dump(serde, value))
+
+
+def from_bytes(serde: SerializerProtocol, stored: bytes) -> Any:
+    """The value that `to_bytes` was given. Raises as `decompress` and `load` do."""
+    return load(serde, decompress(stored))
+
+
 def unpack(payload: bytes) -> Any:
     """What was packed and compressed. Raises DamagedSession."""
     try:

@@ -28,7 +28,7 @@ class WriteTransactions:
 
     @contextmanager
     def open(self, config: RunnableConfig, *, durable: bool = True) -> Iterator[SessionCheckpoints]:
-        """What the block writes is on disk when it ends, or none of it. Raises TurnLost, StoreUnavailable."""
+        """What the block writes is on disk when it ends, or none of it. Raises as `open_to_write`."""
         now = self._now()
         opened: SessionCheckpoints | None = None
         with self._writing[hash(self._sessions.thread_of(config)) % len(self._writing)]:

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from langchain_core.messages import BaseMessage
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, select
 
-from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
+from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.database.conversation_tables import incoming as table
 from langmem_plugin.database.encryption.encrypted_columns import INCOMING, REPLY
 from langmem_plugin.database.schema import insert_unless_there
@@ -42,10 +43,8 @@ class ClaimRecords:
         for row in connection.execute(mine):
             key = (thread, row.message_id)
             try:
-                stored = INCOMING.decrypted(connection, key, row.payload)
-                answered = REPLY.decrypted(connection, key, row.reply)
-                message = None if stored is None else load(self._serde(), decompress(stored))
-                reply = None if answered is None else load(self._serde(), decompress(answered))
+                message = self._unpacked(INCOMING.decrypted(connection, key, row.payload))
+                reply = self._unpacked(REPLY.decrypted(connection, key, row.reply))
             except DamagedSession:
                 log.exception("message.unreadable")
                 continue
@@ -55,8 +54,6 @@ class ClaimRecords:
     def keep(self, connection: Connection, thread: str, record: ClaimRecord, position: int) -> bool:
         """False where it is there. What was not answered is answered together with the person's next message."""
         key = (thread, record.message_id)
-        message = None if record.message is None else compress(*dump(self._serde(), record.message))
-        reply = None if record.reply is None else compress(*dump(self._serde(), record.reply))
         values = {
             "thread": thread,
             "message_id": record.message_id,
@@ -64,9 +61,15 @@ class ClaimRecords:
             "ticket": None,
             "attempts": 0,
             "received_at": record.received_at,
-            "payload": INCOMING.encrypted(connection, key, message),
-            "reply": REPLY.encrypted(connection, key, reply),
+            "payload": INCOMING.encrypted(connection, key, self._packed(record.message)),
+            "reply": REPLY.encrypted(connection, key, self._packed(record.reply)),
             "sent": record.sent,
         }
         statement = insert_unless_there(table, table.c.message_id)[connection.dialect.name]
         return connection.execute(statement, values).first() is not None
+
+    def _packed(self, value: BaseMessage | str | None) -> bytes | None:
+        return None if value is None else to_bytes(self._serde(), value)
+
+    def _unpacked(self, stored: bytes | None) -> Any:
+        return None if stored is None else from_bytes(self._serde(), stored)

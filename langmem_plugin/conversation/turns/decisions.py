@@ -9,7 +9,7 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import delete, insert, select
 
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
+from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import decision
 from langmem_plugin.database.encryption.encrypted_columns import DECISION
@@ -45,11 +45,11 @@ class Decisions:
             mine = (decision.c.thread == found.thread, decision.c.session == found.number)
             stored = connection.execute(select(decision.c.payload).where(*mine)).scalar_one_or_none()
             payload = DECISION.decrypted(connection, (found.thread, found.number), stored)
-        return Decided(**load(self._serde(), decompress(payload))) if payload is not None else Decided()
+        return Decided(**from_bytes(self._serde(), payload)) if payload is not None else Decided()
 
     def keep(self, config: RunnableConfig, decided: Decided) -> None:
         """In place of what was kept before. Raises TurnLost."""
-        payload = compress(*dump(self._serde(), asdict(decided)))
+        payload = to_bytes(self._serde(), asdict(decided))
         with self._sessions.fenced(config), self._database.write() as connection:
             found = self._sessions.find(connection, config)
             if found is None:

@@ -17,8 +17,9 @@ from langgraph.checkpoint.serde.base import SerializerProtocol
 from sqlalchemy import Connection, bindparam, delete, null, or_, select, update
 
 from langmem_plugin.conversation.config_keys import ticket_of
+from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_store import SessionStore
-from langmem_plugin.conversation.storage.codec import compress, decompress, dump, load
+from langmem_plugin.conversation.storage.codec import from_bytes, to_bytes
 from langmem_plugin.conversation.turns.turns import line
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
@@ -63,16 +64,20 @@ class Claim:
     are messages that came before it and whose turns were cut short, each to be answered first and by itself, and
     `together` those to be answered in one run, in their order: what was refused as busy, the message itself, and with
     `joins` what came after it and waits for a turn of its own. `without_turn` says that an earlier delivery was to be
-    answered at once, and that its answer is not there yet; `waited`, that other turns came between it and its own.
+    answered at once, and that its answer is not there yet; `waited`, that other turns came between it and its own;
+    `session_id` is the session of its turn. `lost` is that of an earlier turn, which another took away: where it is
+    gone by now, as after an erasure, UnknownSession is raised and nothing begins.
     """
 
     _claims: "MessageClaims"
     message: HumanMessage
     message_id: str | None
     joins: bool = False
+    lost: str | None = None
     answer: Answer | None = None
     without_turn: bool = False
     waited: bool = False
+    session_id: str | None = None
     before: list[Waiting] = field(default_factory=list)
     together: list[Waiting] = field(default_factory=list)
 
@@ -84,6 +89,7 @@ class Claim:
         """In the order in which messages came in: the ticket of its first delivery."""
 
     def drawn(self, connection: Connection, thread: str, ticket: int) -> None:
+        self._refuse_gone(connection)
         self.position = ticket
         self._drawn_with = connection
         if self.message_id is not None:
@@ -93,6 +99,7 @@ class Claim:
             self._claims.note(connection, thread, self.message_id, self._payload, ticket)
 
     def begun(self, connection: Connection, thread: str, ticket: int) -> None:
+        self._refuse_gone(connection)
         self.waited = connection is not self._drawn_with
         rows = _OPEN.all(connection, {"of_thread": thread})
         own = next((row for row in rows if row[0] == self.message_id), None) if self.message_id else None
@@ -125,6 +132,10 @@ class Claim:
         self.together = [*unpacked(refused), mine, *unpacked(later)]
         self._claims.take(connection, thread, ticket, [*self.before, *self.together])
 
+    def _refuse_gone(self, connection: Connection) -> None:
+        if self.lost is not None:
+            session_rows.anywhere(connection, self.lost)
+
     def join(self, connection: Connection, thread: str, ticket: int) -> bool:
         """Takes what has come since the turn began, with `joins`; whether anything had."""
         taken = {each.message_id for each in (*self.before, *self.together)}
@@ -146,9 +157,9 @@ class MessageClaims:
         self._sessions = sessions
         self._serde = serde
 
-    def claim(self, message: HumanMessage, message_id: str | None, *, joins: bool) -> Claim:
+    def claim(self, message: HumanMessage, message_id: str | None, *, joins: bool, lost: str | None = None) -> Claim:
         """For `Turns.turn`. Without an id the message is answered as any, and nobody can ask for its answer again."""
-        return Claim(self, message, message_id, joins)
+        return Claim(self, message, message_id, joins, lost)
 
     def claim_without_turn(self, thread: str, message: HumanMessage, message_id: str) -> bool:
         """For what is answered at once. False if another delivery has claimed it."""
@@ -171,7 +182,7 @@ class MessageClaims:
             # Nobody is told what may be another's, and no message is answered twice.
             log.exception("answer.unreadable", extra={"phone": masked(thread)})
             return Answer("", sent=True)
-        return Answer(load(self._serde(), decompress(plain)), row[1])
+        return Answer(from_bytes(self._serde(), plain), row[1])
 
     def refuse(self, thread: str, claim: Claim) -> None:
         """Nobody waits for its answer any more: it is answered together with the next message."""
@@ -200,7 +211,7 @@ class MessageClaims:
 
         `config` is that of the turn that answers. Raises TurnLost if another has begun.
         """
-        reply = compress(*dump(self._serde(), text))
+        reply = to_bytes(self._serde(), text)
         fenced = nullcontext() if config is None else self._sessions.fenced(config)
         with fenced, self._database.write() as connection:
             for message_id in message_ids:
@@ -246,7 +257,7 @@ class MessageClaims:
             _TAKE.run_each(connection, rows)
 
     def packed(self, message: HumanMessage) -> bytes:
-        return compress(*dump(self._serde(), message))
+        return to_bytes(self._serde(), message)
 
     def unpacked(
         self, connection: Connection, thread: str, rows: Sequence[tuple[str, int, int | None, int, bytes]]
@@ -256,7 +267,7 @@ class MessageClaims:
         for message_id, _, _, attempts, payload in rows:
             try:
                 plain = INCOMING.decrypted(connection, (thread, message_id), payload)
-                found.append(Waiting(message_id, load(self._serde(), decompress(plain)), attempts))
+                found.append(Waiting(message_id, from_bytes(self._serde(), plain), attempts))
             except DamagedSession:
                 log.exception("message.unreadable")
         return found

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table
+from sqlalchemy import JSON, Column, Connection, LargeBinary, Table
 
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
@@ -26,7 +26,7 @@ from langmem_plugin.database.conversation_tables import (
     session,
     value,
 )
-from langmem_plugin.database.encryption.encryption import Encryption, encryption_of
+from langmem_plugin.database.encryption.encryption import encryption_of
 from langmem_plugin.database.encryption.row_cipher import MARK, Place, RowCipher, is_encrypted
 from langmem_plugin.database.erasure_tables import erased_key, erasure, held_row
 from langmem_plugin.database.memory_tables import (
@@ -54,21 +54,19 @@ _EITHER = _ENCRYPTED[:-1]
 class EncryptedColumn:
     """Bytes are stored as bytes; words and JSON as a text. None, and a JSON value that is empty, stay what they are.
 
-    `refusal` is what a refused value raises. `private` says in SQL which rows are encrypted also where only what is
-    private is; None: no row.
+    They are encrypted where everything is. `refusal` is what a refused value raises.
     """
 
     column: Column[Any]
     refusal: type[DecryptionRefused] = DecryptionRefused
-    private: ColumnElement[bool] | None = None
 
-    def encrypted(self, connection: Connection, key: Key, plain: Any, *, private: bool = False) -> Any:
+    def encrypted(self, connection: Connection, key: Key, plain: Any) -> Any:
         """As it is to be stored in the row of this key."""
-        return self.encrypted_by(_cipher(encryption_of(connection), private=private), key, plain)
+        return self.encrypted_by(encryption_of(connection).everything, key, plain)
 
-    def decrypted(self, connection: Connection, key: Key, stored: Any, *, private: bool = False) -> Any:
+    def decrypted(self, connection: Connection, key: Key, stored: Any) -> Any:
         """What was encrypted for the row of this key. Raises `refusal`."""
-        return self.decrypted_by(_cipher(encryption_of(connection), private=private), key, stored)
+        return self.decrypted_by(encryption_of(connection).everything, key, stored)
 
     def encrypted_by(self, cipher: RowCipher, key: Key, plain: Any) -> Any:
         if plain is None or (self.is_json and not plain):
@@ -190,10 +188,6 @@ PLAIN: Mapping[Column[Any], str] = {
 
 def columns_of(table: Table) -> list[EncryptedColumn]:
     return [each for each in ENCRYPTED if each.column.table is table]
-
-
-def _cipher(encryption: Encryption, *, private: bool) -> RowCipher:
-    return encryption.private if private else encryption.everything
 
 
 def _from_base64(stored: str) -> bytes:

@@ -264,6 +264,7 @@ ENGLISH = Language(
     wishes=phrases(
         "want|need|would like|like|prefer|love|enjoy|hate|looking for|in the mood for|have|do not like|fancy|try to|tend to|usually|can not|avoid|eat|cook|watch|interested in|fan of|favorite|favourite|allergic|always|never|every"
     ),
+    needs=phrases("need|want|would like|have to|got to|gotta"),
     always=words("always|never"),
     instructed=phrases("do not ever|from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(

@@ -42,7 +42,8 @@ class Language:
         b+      written onto the value (Hebrew)
 
     `cuts` end a value. `conditional` makes all after it a mere idea, `reported` another's words, `momentary` something
-    that will not hold for long, unless one of `events` is told of it. `articles` begin a value without being of it.
+    that will not hold for long, unless one of `events` is told of it. What one of `needs` asks for at a moment is done
+    once, unless one of `frequencies` says how often. `articles` begin a value without being of it.
     `telling` are words by which facts that are else alike differ ("left", "second"), `currencies` and `periods_said` what
     an amount is of and for. `binding` are those that say how the words around them stand to each other ("than", "to").
     After `endings` stands what is over, up to one of `ends_at`; `changed` says that something is another now. `empty`
@@ -81,6 +82,7 @@ class Language:
     pronouns: frozenset[str]
     common: frozenset[str]
     wishes: tuple[tuple[str, ...], ...]
+    needs: tuple[tuple[str, ...], ...]
     always: frozenset[str]
     instructed: tuple[tuple[str, ...], ...]
     frequencies: frozenset[str]

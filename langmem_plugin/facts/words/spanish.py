@@ -226,6 +226,7 @@ SPANISH = Language(
     wishes=phrases(
         "quiero|necesito|prefiero|me gusta|me gustan|me encanta|me gustaria|odio|busco|estoy buscando|tengo|siempre|nunca|suelo|evito"
     ),
+    needs=phrases("necesito|quiero|quisiera|me hace falta|tengo que"),
     always=words("siempre|nunca"),
     instructed=phrases("a partir de ahora|de ahora en adelante|siempre|nunca|cada vez"),
     frequencies=words("cada|todos|todas|suelo|normalmente|diario|semanalmente"),
