@@ -30,6 +30,7 @@ from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_mess
 from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.key_value_tools import key_value_tools
 from langmem_plugin.agent.languages import Languages
+from langmem_plugin.agent.memory_retriever import MemoryRetriever
 from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
 from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
@@ -457,6 +458,16 @@ class PhoneMemory:
     def key_value(self, phone: str | int) -> KeyValueMemory:
         """What a person keeps under keys: ordinary memories too, which recall and search find."""
         return KeyValueMemory(self.service, self.people.resolve(phone))
+
+    def retriever(self, who: str | int, **fields: Any) -> MemoryRetriever:
+        """What is known of one person for a LangChain chain; `fields` are limit, min_relevance, where and past.
+
+        Raises ConfigurationError where the memory is switched off.
+        """
+        if not self.settings.remembers:
+            raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
+        key = normalised(who, self.settings.default_region)
+        return MemoryRetriever.of(key, self.service, self.people, self.role_of, self._executor, **fields)
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.

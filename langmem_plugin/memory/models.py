@@ -10,6 +10,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, InstanceOf
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.facts import FactType
+from langmem_plugin.memory.explanation import Explanation
 from langmem_plugin.notebook_view import Cells, Mark, Name, Share, Tone, card
 
 SourceType = Literal["manual", "extracted_from_chat", "extracted_from_document", "api_import", "command"]
@@ -199,7 +200,8 @@ class Found:
     """A memory that answers a query.
 
     `similarity` in [0, 1] says how surely it is about the query and is what bounds compare with; `score`
-    orders the results of one query and means nothing across queries; `signals` are its parts.
+    orders the results of one query and means nothing across queries; `signals` found it, and `explanation` has all
+    that the ranking used, in numbers.
     """
 
     memory: Memory
@@ -207,6 +209,7 @@ class Found:
     similarity: float
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
+    explanation: Explanation | None = None
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())

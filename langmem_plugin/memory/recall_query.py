@@ -1,9 +1,12 @@
 """What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypedDict, Unpack
 
-from langmem_plugin.memory.models import Found, Mode
+from langmem_plugin.memory.explanation import Candidate
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
@@ -17,6 +20,7 @@ class Bounds(TypedDict):
     min_similarity: float
 
 
+_OF_A_SCOPE = (None, "below the bound", "beyond the limit")
 _TOGETHER = 0.9
 _BEFORE = 0.7
 
@@ -68,16 +72,49 @@ def search_for(
     mode: Mode = "hybrid",
     limit: int = 10,
     min_relevance: float = 0.5,
+    where: Filter = EVERYTHING,
 ) -> list[Found]:
     """What answers one query, in every scope of the person, best first."""
     found = [
         each
         for scope in scopes_of(owner, role)
         for each in service.search(
-            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
+            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=narrowed(where, scope)
         )
     ]
     return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+
+
+def explain_for(
+    service: MemoryService,
+    owner: str,
+    role: Role,
+    query: str,
+    *,
+    limit: int = 10,
+    min_relevance: float = 0.5,
+    most: int = MOST_CONSIDERED,
+) -> list[Candidate]:
+    """What `search_for` gives, in every scope of the person, and behind it what was not kept, with the reason why."""
+    found = [
+        each
+        for scope in scopes_of(owner, role)
+        for each in service.explain(
+            scope.owner, query, limit=limit, min_relevance=min_relevance, where=scope.where, most=most
+        )
+        # What is not for this person to see is no candidate of theirs.
+        if each.left in _OF_A_SCOPE or scope.where == EVERYTHING
+    ]
+    found.sort(key=lambda each: (not each.kept, -each.score))
+    return [
+        each if place < limit or not each.kept else replace(each, left="beyond the limit")
+        for place, each in enumerate(found)
+    ][: max(most, 0)]
+
+
+def narrowed(where: Filter, scope: Scope) -> Filter:
+    """What is asked for, of what may be seen in a scope."""
+    return replace(where, tags=(*where.tags, *scope.where.tags))
 
 
 def _questions(messages: Sequence[str]) -> list[tuple[str, float]]:

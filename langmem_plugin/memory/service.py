@@ -15,6 +15,7 @@ from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.embedding.calibration import Calibration
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.explanation import Candidate
 from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
@@ -24,7 +25,7 @@ from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
 from langmem_plugin.memory.session_memories import SessionMemories
@@ -200,6 +201,26 @@ class MemoryService:
         ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
             return self.facts.found(connection, ask)
+
+    def explain(
+        self,
+        owner: str,
+        query: str,
+        *,
+        mode: Mode = "hybrid",
+        limit: int = 10,
+        min_relevance: float = 0.5,
+        where: Filter = EVERYTHING,
+        most: int = MOST_CONSIDERED,
+    ) -> list[Candidate]:
+        """What `search` gives for the same arguments, with the numbers behind it; then what else was considered, the
+        best first, with the reason why it was not kept; `most` of all. `to_dict` makes plain data of each.
+        """
+        if not query.strip():
+            return []
+        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
+        with self.database.read() as connection:
+            return self.facts.candidates(connection, ask, most=most)
 
     def ask(
         self,

@@ -13,6 +13,7 @@ from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import owner_to_store
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
+from langmem_plugin.memory.explanation import Explanation
 from langmem_plugin.memory.filters import in_session, valid
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.models import LIVE, EntryFields, Found, Memory, worded
@@ -122,11 +123,14 @@ class SessionMemories:
                 nearest = self._repository.query_similar_by_embedding(
                     connection, _owner(owner), vector, valid_at=now, limit=most
                 )
-        found = [
-            Found(each, cosine, self._embedder.calibration.relevance(cosine), "semantic", {"cosine": cosine})
-            for each, cosine in nearest
-        ]
+        found = [self._found(query, each, cosine, min_similarity) for each, cosine in nearest]
         return [each for each in found if each.similarity >= min_similarity]
+
+    def _found(self, query: str | Sequence[float], found: Memory, cosine: float, bound: float) -> Found:
+        relevance = self._embedder.calibration.relevance(cosine)
+        question = query if isinstance(query, str) else ""
+        why = Explanation(question, relevance, bound, {"meaning": cosine}, cosine=cosine, relevance=relevance)
+        return Found(found, cosine, relevance, "semantic", {"cosine": cosine}, why)
 
     def get_all_sessions(self, *, owner: str | None = None) -> list[str]:
         """Every session that has memories, of one owner or of all: those of which `collection_exists` is true."""

@@ -1,9 +1,13 @@
 """Memories, instructions and people as an operator sees and changes them: tables, JSON, mistakes."""
 
 import json
+import re
 
 import pytest
+from rich.console import Console
 
+from langmem_plugin.cli import recall
+from langmem_plugin.memory.explanation import Candidate, Explanation
 from tests.cli.conftest import langmem
 
 ERIN, DAD = "+972501234567", "+972507654321"
@@ -71,14 +75,38 @@ def test_a_question_is_answered_with_signals(command, memory):
     memory.service.remember(DAD, "Dad is allergic to cats")
     told = command("recall", "what is Leo allergic to?", "--phone", ERIN, "--json", "--min-similarity", "0.3").json
     assert told["results"][0]["text"] == "Leo is allergic to peanuts"
-    assert told["results"][0]["signals"]
+    why = told["results"][0]["explanation"]
+    assert sum(why["terms"].values()) == pytest.approx(told["results"][0]["score"], abs=1e-4)
     assert "cats" not in json.dumps(told)
-    [head, first, *_] = command("recall", "Leo allergic peanuts", "--phone", ERIN).rows
-    assert head == ["similarity", "text", "signals", "match", "id"]
-    assert first[1] == "Leo is allergic to peanuts"
-    assert "=" in first[2]
+    [head, first, _, measured, _, _, terms, _] = command("recall", "Leo allergic peanuts", "--phone", ERIN).rows
+    assert head == ["no", "similarity", "text", "id"]
+    assert first[2] == "Leo is allergic to peanuts"
+    assert measured[1:6] == ["cosine", "relevance", "bm25", "coverage", "days"]
+    assert terms[-3:] == ["= score", "bound", "kept"]
     nothing = command("recall", "who won the cup?", "--phone", ERIN, "--min-similarity", "0.99")
     assert "nothing is similar enough" in nothing.err
+    left = command("recall", "Leo", "--phone", ERIN, "--all", "--json").json["results"]
+    assert [(each["text"], each["left"]) for each in left][-1] == ("The car is in the garage", "below the bound")
+
+
+@pytest.mark.spec("U-5")
+def test_in_eighty_columns_no_number_of_a_result_is_cut(monkeypatch, capsys):
+    monkeypatch.setattr("langmem_plugin.cli.printing.Console", lambda: Console(width=80, force_terminal=True))
+    terms = {"meaning": 1.0, "words": 0.512, "recency": 0.06, "use": 0.03, "confidence": 0.05}
+    numbers = {"cosine": -0.62, "relevance": 0.99, "bm25": 12.37, "coverage": 0.81, "days": 4711.0, "uses": 1234}
+    why = Explanation("Leo?", 0.98, 0.7, terms, **numbers, confidence=0.95, aliases=("k8s = Kubernetes",))
+    text = "Leo is allergic to peanuts and to whatever else grows below the ground in summer"
+    recall._print_tables(
+        [Candidate("6f2b1c1e-0000-4000-8000-123456789012", ERIN, text, 1.652, 0.98, "hybrid", why, "below the bound")]
+    )
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    whole = ["6f2b1c1e-0000-4000-8000-123456789012", "-0.62", "12.37", "4711.00", "1234", "hybrid", "1.652", "= score"]
+    assert all(each in shown for each in whole)
+    together = "".join(shown.split())
+    assert "k8s=Kubernetes" in together
+    assert "belowthebound" in together
+    assert "summer" in together
 
 
 @pytest.mark.spec("U-5")

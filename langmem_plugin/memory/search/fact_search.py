@@ -11,13 +11,14 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.memory.damaged_rows import Damages, each_row
+from langmem_plugin.memory.explanation import Candidate, Explanation
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.memory_rows import searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
-from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
@@ -79,7 +80,7 @@ class FactSearch:
             return {hit.id: hit for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus))}
 
         return [
-            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals)
+            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
             for hit, fact in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
         ]
 
@@ -88,11 +89,21 @@ class FactSearch:
         best: dict[str, Found] = {}
         for ask in asks:
             for each in self.found(connection, ask):
-                weighed = replace(each, score=ask.weight * each.score)
+                weighed = replace(each, score=ask.weight * each.score, explanation=_weighed(each, ask.weight))
                 held = best.get(each.memory.id)
                 if held is None or held.score < weighed.score:
                     best[each.memory.id] = weighed
         return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+
+    def candidates(self, connection: Connection, ask: Ask, *, most: int = MOST_CONSIDERED) -> list[Candidate]:
+        """What `found` gives, and behind it what was considered and not kept, with the reason why."""
+
+        def rank(corpus: Corpus) -> dict[str, Hit]:
+            hits = considered(corpus, ask.query, self._cosines(connection, ask, corpus), most=most)
+            return {hit.id: hit for hit in hits}
+
+        answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
+        return [_candidate(hit, fact) for hit, fact in answers]
 
     def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
@@ -200,6 +211,25 @@ def _entry(
     text, category, tags = words
     created, session_id, kind, *counted = rest
     return Entry(memory_id, text, vector, created, session_id, kind, category, tags, *counted, private=bool(private))
+
+
+def _weighed(found: Found, weight: float) -> Explanation | None:
+    return None if found.explanation is None else replace(found.explanation, weight=weight)
+
+
+def _candidate(hit: Hit, fact: Memory) -> Candidate:
+    return Candidate(
+        memory_id=fact.id,
+        owner=fact.owner,
+        text=fact.text,
+        score=hit.score,
+        similarity=hit.similarity,
+        match_type=hit.match_type,
+        explanation=hit.explanation,
+        left=hit.left,
+        category=fact.category,
+        tags=fact.tags,
+    )
 
 
 def _candidates(query: Query) -> int:

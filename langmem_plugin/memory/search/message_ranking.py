@@ -2,15 +2,16 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langmem_plugin.memory.models import plain
+from langmem_plugin.memory.models import MatchType, plain
 from langmem_plugin.memory.search import score_fusion
 from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
-from langmem_plugin.memory.search.fact_ranking import Hit, Query, best, match_type
+from langmem_plugin.memory.search.fact_ranking import Query, best, match_type
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.tokenizer import asked, terms
 
@@ -37,7 +38,18 @@ _PERSONS = {
 _TALKING = re.compile(r"\b(talk|talked|speak|spoke|discuss|discussed|said|hablamos|hablábamos|dijimos|דיברנו|אמרנו)\b")
 
 
-def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
+@dataclass(frozen=True)
+class MessageHit:
+    """A message found, by id; see Found for the meaning of the rest."""
+
+    id: str
+    score: float
+    similarity: float
+    match_type: MatchType
+    signals: dict[str, float]
+
+
+def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     """Best first. A message counts by its own meaning and words, by the better neighbour at each distance up
     to two, by how much of the question its whole session covers, more if the one speaker who is named said it,
     and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
@@ -83,7 +95,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
     fits &= similarity >= query.min_relevance
     return [
-        Hit(
+        MessageHit(
             corpus.ids[row],
             float(score[row]),
             float(similarity[row]),

@@ -1,4 +1,4 @@
-"""How the signals of a search become one score: meaning, words, and a little for how new and how used a memory is."""
+"""How the signals of a search become one score: meaning and words; near_equals.py has what orders the rest."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,16 +7,9 @@ from langmem_plugin.memory.embedding.calibration import MOST_ODDS, Calibration
 
 Scores = NDArray[np.float32]  # one per row
 
-_WORDS = 1.0
 _COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
 _COVERED_SLOPE = 12.0
 _BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
-_RECENCY = 0.05  # the three small terms only order what is about equally relevant
-_RECENT_DAYS = 30.0
-_USE = 0.03
-_OFTEN_USED = 20.0
-_CONFIDENCE = 0.05
-_MICROSECONDS_A_DAY = 86_400e6
 
 
 def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
@@ -54,28 +47,11 @@ def similarity(relevance: Scores | None, coverage: Scores | None, rows: int) -> 
     return (1.0 - doubt).astype(np.float32)
 
 
-def fused(spread: Scores | None, coverage: Scores | None, rows: int) -> Scores:
-    """What orders memories, before the terms of `lived`.
+def by_words(coverage: Scores) -> Scores:
+    """What the words of the query add to the score.
 
     Coverage counts by its cube: the words that a question and a fact share by chance then hardly count, and
     a name or number that is most of the question counts as much as all of meaning.
     """
-    score = np.zeros(rows, dtype=np.float32)
-    if spread is not None:
-        score += spread
-    if coverage is not None:
-        score += _WORDS * coverage**3
-    return score
-
-
-def lived(used: NDArray[np.int64], uses: NDArray[np.int32], confidence: Scores, now: int) -> Scores:
-    """Adds at most 0.13: a memory used lately, used often and held to be sure comes first among equals.
-
-    Recency halves every 30 days since the last use (or the creation); use grows with its logarithm and is
-    full at 20 uses. `used` and `now` are microseconds since 1970.
-    """
-    days = np.maximum(now - used, 0) / _MICROSECONDS_A_DAY
-    recency = np.exp2(-days / _RECENT_DAYS)
-    use = np.minimum(np.log1p(uses) / np.log1p(_OFTEN_USED), 1.0)
-    terms: Scores = (_RECENCY * recency + _USE * use + _CONFIDENCE * confidence).astype(np.float32)
-    return terms
+    counted: Scores = coverage**3
+    return counted

@@ -1,0 +1,121 @@
+"""One person's memory as a LangChain retriever: for chains, agents and whatever else takes one."""
+
+from collections.abc import Callable
+from concurrent.futures import Executor
+from typing import Any
+
+from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
+from langchain_core.documents import Document
+from langchain_core.retrievers import BaseRetriever
+from langchain_core.runnables.config import run_in_executor
+from pydantic import ConfigDict, Field, PrivateAttr
+
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found
+from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.memory.search.message_search import FoundMessage
+from langmem_plugin.people import People
+from langmem_plugin.settings import Role
+
+PAST = "past message"
+"""The `type` of a document that is no fact, but what was said in an earlier conversation."""
+
+
+class MemoryRetriever(BaseRetriever):
+    """What is known of one person, and of what is shared what they may see, as documents, the surest first.
+
+    `page_content` is the fact; `metadata` has its `id`, `type`, `category`, `tags`, `score` (how surely it is about the
+    question, in [0, 1]), the `signals` behind that and `created_at`, all as JSON has them. At most `limit` facts, none
+    below `min_relevance`; `where` filters them. With `past` as many messages of earlier conversations follow, with
+    `session_id`, `by` and `note`; of `where` sessions and dates apply to them.
+
+    Whose it is cannot be changed any more. The identifier is looked up at each call: after a link or a merge it finds
+    what that person has. Raises what `MemoryService.search` raises. `PhoneMemory.retriever` makes one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    limit: int = Field(default=5, ge=1)
+    min_relevance: float = Field(default=0.7, ge=0.0, le=1.0)
+    where: Filter = EVERYTHING
+    past: bool = False
+
+    _who: str = PrivateAttr()
+    _service: MemoryService = PrivateAttr()
+    _people: People = PrivateAttr()
+    _role_of: Callable[[str], Role] = PrivateAttr()
+    _executor: Executor = PrivateAttr()
+
+    @classmethod
+    def of(
+        cls,
+        who: str,
+        service: MemoryService,
+        people: People,
+        role_of: Callable[[str], Role],
+        executor: Executor,
+        **fields: Any,
+    ) -> "MemoryRetriever":
+        """`who` is a normalised identifier."""
+        made = cls(**fields)
+        made._who, made._service, made._people = who, service, people
+        made._role_of, made._executor = role_of, executor
+        return made
+
+    def _get_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - LangChain's contract
+    ) -> list[Document]:
+        owner = self._people.person_of(self._who)
+        bounds: dict[str, Any] = {"limit": self.limit, "min_relevance": self.min_relevance}
+        found = search_for(self._service, owner, self._role_of(owner), query, where=self.where, **bounds)
+        documents = [_fact(each, owner) for each in found]
+        if self.past:
+            zone = self._people.time_zone(owner)
+            said = self._service.history.search(owner, query, where=self.where, time_zone=zone, **bounds)
+            documents += map(_message, said)
+        return documents
+
+    async def _aget_relevant_documents(
+        self,
+        query: str,
+        *,
+        run_manager: AsyncCallbackManagerForRetrieverRun,
+    ) -> list[Document]:
+        sync = run_manager.get_sync()
+        # The configuration in force is the caller's: LangChain's own pool has few threads, and turns may wait in them.
+        return await run_in_executor(self._executor, self._get_relevant_documents, query, run_manager=sync)
+
+
+def _fact(found: Found, owner: str) -> Document:
+    memory = found.memory
+    metadata = {
+        "id": memory.id,
+        "type": memory.fact_type,
+        "category": memory.category,
+        "tags": list(memory.tags),
+        "score": found.similarity,
+        "signals": dict(found.signals),
+        "created_at": memory.created_at.isoformat(),
+        "shared": memory.owner != owner,
+    }
+    return Document(id=memory.id, page_content=memory.text, metadata=metadata)
+
+
+def _message(found: FoundMessage) -> Document:
+    message = found.message
+    metadata: dict[str, Any] = {
+        "id": message.message_id,
+        "type": PAST,
+        "category": None,
+        "tags": [],
+        "score": found.similarity,
+        "signals": dict(found.signals),
+        "created_at": message.said_at.isoformat(),
+        "session_id": message.session_id,
+        "by": message.speaker,
+        "note": found.note,
+    }
+    return Document(id=message.message_id, page_content=message.text, metadata=metadata)

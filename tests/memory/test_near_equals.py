@@ -1,0 +1,123 @@
+"""Recency, use and confidence order memories that are about equally relevant, and no others."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langmem_plugin.memory.embedding.calibration import Calibration
+from langmem_plugin.memory.search import near_equals
+from langmem_plugin.memory.search.near_equals import MOST, lived, nearness
+
+ANNA = "+972501234567"
+NEAR = [  # a question, and two memories that answer it about equally well
+    ("what does Dana like to drink?", "Dana likes black tea", "Dana likes mint tea"),
+    ("where do we eat on Fridays?", "On Fridays we eat at Luigi's", "On Fridays we eat at Rosa's"),
+    ("who fixes the boiler?", "Yossi repaired the boiler", "Avi repaired the boiler"),
+    ("what did the vet say?", "The vet said Rex needs drops", "The vet said Rex is too heavy"),
+]
+APART = [  # a question, what answers it, and what shares a subject with it
+    ("what does Dana like to drink?", "Dana likes black tea", "Dana works in a bank"),
+    ("where is the spare key?", "The spare key is under the pot", "The car key is lost"),
+    ("what should I cook for Leo?", "Leo loves lasagna", "Leo plays chess"),
+]
+_DAY = 86_400_000_000
+
+
+def order(memory, question, **more):
+    return [each.memory.text for each in memory.search(ANNA, question, min_relevance=0.0, **more)]
+
+
+def both(memory, question, texts):
+    """Which is first when nothing else tells them apart, and the other one."""
+    made = memory.remember_many(ANNA, [(text, {}) for text in texts])
+    first, second = order(memory, question)[:2]
+    return next(each for each in made if each.text == first), next(each for each in made if each.text == second)
+
+
+@pytest.mark.spec("M-8")
+@pytest.mark.parametrize(("question", "one", "other"), NEAR)
+def test_of_two_near_equals_the_one_told_lately_is_first_after_90_days(memory, clock, question, one, other):
+    first, second = both(memory, question, [one, other])
+    memory.erase(ANNA)
+    memory.remember(ANNA, first.text)
+    clock.forward(days=90)
+    memory.remember(ANNA, second.text)
+    assert order(memory, question)[0] == second.text
+
+
+@pytest.mark.spec("M-8")
+@pytest.mark.parametrize(("question", "one", "other"), NEAR)
+def test_of_two_near_equals_the_one_used_twenty_times_is_first(memory, question, one, other):
+    first, second = both(memory, question, [one, other])
+    assert order(memory, question)[0] == first.text
+    for _ in range(20):
+        memory.note_access(ANNA, {second.id: 0.9}, "injected")
+    assert order(memory, question)[0] == second.text
+
+
+@pytest.mark.spec("M-8")
+@pytest.mark.parametrize(("question", "one", "other"), [NEAR[0], NEAR[2]])
+def test_of_two_near_equals_the_surer_one_is_first(memory, question, one, other):
+    first, second = both(memory, question, [one, other])
+    memory.update(ANNA, first.id, confidence=0.4)
+    assert order(memory, question)[0] == second.text
+
+
+@pytest.mark.spec("M-8")
+@pytest.mark.parametrize("beside", [0, 12])
+@pytest.mark.parametrize(("question", "better", "worse"), APART)
+def test_what_answers_is_never_passed_by_what_only_shares_a_subject(memory, clock, question, better, worse, beside):
+    memory.remember(ANNA, better, confidence=0.5)
+    for number in range(beside):
+        memory.remember(ANNA, f"Invoice {number} was paid by bank transfer in week {number}")
+    clock.forward(days=365)
+    often = memory.remember(ANNA, worse)
+    for _ in range(40):
+        memory.note_access(ANNA, {often.id: 0.9}, "cited")
+    assert order(memory, question)[0] == better
+
+
+@pytest.mark.spec("M-8")
+def test_what_is_not_about_the_question_gains_nothing(memory):
+    memory.remember(ANNA, "The car is in the garage")
+    memory.remember(ANNA, "Dana likes black tea")
+    found = memory.search(ANNA, "what does Dana like to drink?", min_relevance=0.0)
+    gains = {
+        each.memory.text: [each.explanation.terms[name] for name in ("recency", "use", "confidence")] for each in found
+    }
+    assert gains["The car is in the garage"] == [0, 0, 0]
+    recency, use, confidence = gains["Dana likes black tea"]
+    assert use == 0 < confidence < recency <= 0.06
+
+
+@pytest.mark.spec("M-8")
+@given(
+    st.integers(0, 2_000 * _DAY),
+    st.integers(0, 2**31 - 1),
+    st.floats(0, 1, width=32),
+    st.floats(0, 1, width=32),
+    st.floats(0.125, 1, width=32),
+)
+def test_no_life_moves_a_memory_by_more_than_the_table_says(age, uses, confidence, similarity, unit):
+    now = 3_000 * _DAY
+    lives = lived(
+        np.array([now - age]), np.array([uses], dtype=np.int32), np.array([confidence], dtype=np.float32), now
+    )
+    gained = lives.among_near_equals(np.array([similarity], dtype=np.float32), unit)
+    assert 0 <= float(gained.total[0]) <= MOST + 1e-6
+    assert float(gained.recency[0]) <= 0.06 + 1e-6
+    assert float(gained.use[0]) <= 0.05 + 1e-6
+    assert float(gained.confidence[0]) <= 0.04 + 1e-6
+    assert similarity > 0.5 or float(gained.total[0]) == 0.0
+
+
+@pytest.mark.spec("M-8")
+def test_two_memories_that_differ_by_little_do_so_also_alone():
+    curve, cosines = Calibration(0.2, 28.0), np.array([0.50, 0.49], dtype=np.float32)
+    alone = nearness(cosines, curve, np.ones(2, dtype=bool))
+    assert alone.score[0] - alone.score[1] == pytest.approx(0.01 * 28 / near_equals._POINT, abs=1e-4)
+    among = nearness(np.append(cosines, np.linspace(0.4, -0.3, 58)).astype(np.float32), curve, np.ones(60, dtype=bool))
+    assert (among.score.max(), among.score.min()) == pytest.approx((1.0, 0.0), abs=1e-5)
+    assert among.unit == pytest.approx(20 / 28 / 0.8, abs=1e-4)
+    assert nearness(cosines, curve, np.zeros(2, dtype=bool)).score.tolist() == [0, 0]
