@@ -1,7 +1,5 @@
 """A person as they are after some weeks of texting: thirty memories, five instructions, six conversations."""
 
-from datetime import timedelta
-
 from langmem_plugin import PhoneMemory
 
 ERIN, BEN = "+972501234567", "+972507654321"
@@ -21,7 +19,12 @@ MEMORIES = [
     ("Buys bread at the bakery on Masada street", "preference", "the bakery on Masada has the best bread", ("food",)),
     ("Likes the heating at twenty degrees", "preference", None, ("home",)),
     ("Goes to the market on Fridays", "preference", "Friday morning is market time", ("weekend",)),
-    ("Daughter Mia is seven and goes to Leo Baeck school", "relationship", "Mia is seven now, second class at Leo Baeck", ("family",)),
+    (
+        "Daughter Mia is seven and goes to Leo Baeck school",
+        "relationship",
+        "Mia is seven now, second class at Leo Baeck",
+        ("family",),
+    ),
     ("Brother Tom lives in Valencia", "relationship", "my brother Tom moved to Valencia for love", ("family",)),
     ("Dr. Cohen is the children's doctor", "relationship", "Mia's doctor is Dr. Cohen on Moriah", ("health", "family")),
     ("Neighbour Ruth has the spare key", "relationship", None, ("home",)),
@@ -46,12 +49,47 @@ INSTRUCTIONS = [
     ("Say the price in shekels", 1, None),
 ]
 CONVERSATIONS = [
-    [("user", "Which dishwasher is quieter, the Bosch or the Siemens?"), ("assistant", "The Bosch: 42 dB against 46 dB. It costs ₪2,890."), ("user", "ok, decided: the Bosch one"), ("assistant", "Good choice. Shall I look for a delivery before June?"), ("user", "Yes please, in the evening"), ("assistant", "The shop delivers on Tuesday between 18:00 and 20:00.")],
-    [("user", "What can I cook tonight without fish?"), ("assistant", "How about shakshuka, or a lentil soup? You have eggs and tomatoes on your list."), ("user", "Lentil soup! Mia likes it"), ("assistant", "Then: red lentils, carrots, cumin, lemon. It takes 25 minutes.")],
-    [("user", "Mia has a fever, 38.5. When is Dr. Cohen in?"), ("assistant", "Dr. Cohen is in today from 16:00 to 19:00, on Moriah 34."), ("user", "Thanks. She cannot take penicillin either?"), ("assistant", "You told me that you are allergic to penicillin. Of Mia I know nothing about it: ask Dr. Cohen.")],
-    [("user", "Trains to Tel Aviv tomorrow morning?"), ("assistant", "07:12, 07:42 and 08:12 from Hof HaCarmel, one hour each."), ("user", "Take the 07:42, window seat"), ("assistant", "Noted: 07:42, window seat.")],
-    [("user", "¿Cómo se dice 'kitchen' en español?"), ("assistant", "Cocina. «La cocina nueva es muy bonita.»"), ("user", "y fregadero?"), ("assistant", "That is the sink.")],
-    [("user", "מה מזג האוויר בשבת?"), ("assistant", "בשבת 24 מעלות ובהיר, טוב לריצה."), ("user", "מעולה, אז רצים"), ("assistant", "בהצלחה! חמישה קילומטרים כרגיל.")],
+    [
+        ("user", "Which dishwasher is quieter, the Bosch or the Siemens?"),
+        ("assistant", "The Bosch: 42 dB against 46 dB. It costs ₪2,890."),
+        ("user", "ok, decided: the Bosch one"),
+        ("assistant", "Good choice. Shall I look for a delivery before June?"),
+        ("user", "Yes please, in the evening"),
+        ("assistant", "The shop delivers on Tuesday between 18:00 and 20:00."),
+    ],
+    [
+        ("user", "What can I cook tonight without fish?"),
+        ("assistant", "How about shakshuka, or a lentil soup? You have eggs and tomatoes on your list."),
+        ("user", "Lentil soup! Mia likes it"),
+        ("assistant", "Then: red lentils, carrots, cumin, lemon. It takes 25 minutes."),
+    ],
+    [
+        ("user", "Mia has a fever, 38.5. When is Dr. Cohen in?"),
+        ("assistant", "Dr. Cohen is in today from 16:00 to 19:00, on Moriah 34."),
+        ("user", "Thanks. She cannot take penicillin either?"),
+        (
+            "assistant",
+            "You told me that you are allergic to penicillin. Of Mia I know nothing about it: ask Dr. Cohen.",
+        ),
+    ],
+    [
+        ("user", "Trains to Tel Aviv tomorrow morning?"),
+        ("assistant", "07:12, 07:42 and 08:12 from Hof HaCarmel, one hour each."),
+        ("user", "Take the 07:42, window seat"),
+        ("assistant", "Noted: 07:42, window seat."),
+    ],
+    [
+        ("user", "¿Cómo se dice 'kitchen' en español?"),
+        ("assistant", "Cocina. «La cocina nueva es muy bonita.»"),
+        ("user", "y fregadero?"),
+        ("assistant", "That is the sink."),
+    ],
+    [
+        ("user", "מה מזג האוויר בשבת?"),
+        ("assistant", "בשבת 24 מעלות ובהיר, טוב לריצה."),
+        ("user", "מעולה, אז רצים"),
+        ("assistant", "בהצלחה! חמישה קילומטרים כרגיל."),
+    ],
 ]
 
 
@@ -82,7 +120,9 @@ def tell(memory: PhoneMemory, clock, who: str = ERIN) -> None:
     [suit] = [each for each in memory.service.list_memories(owner) if "suitcase" in each.text]
     memory.service.supersede(owner, suit.id, "The blue suitcase has a new wheel", fact_type="note", tags=("travel",))
     for text in ("Plans to buy a bicycle for Mia", "Starts a new job in April"):
-        memory.service.remember(owner, text, status="pending", quote="maybe " + text.lower(), source_type="extracted_from_chat")
+        memory.service.remember(
+            owner, text, status="pending", quote="maybe " + text.lower(), source_type="extracted_from_chat"
+        )
     for text, priority, condition in INSTRUCTIONS:
         memory.instructions.add(owner, text, priority=priority, condition=condition)
         clock.forward(minutes=3)

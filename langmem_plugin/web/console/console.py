@@ -20,8 +20,10 @@ from langmem_plugin.web.console import (
     playground,
     privacy,
     signing_in,
+    tokens,
     upkeep,
     waiting,
+    who,
 )
 from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import Served, root_of
@@ -32,6 +34,7 @@ _ROOMS = (
     signing_in,
     figures,
     people,
+    who,
     memories,
     one_memory,
     waiting,
@@ -41,6 +44,7 @@ _ROOMS = (
     privacy,
     playground,
     upkeep,
+    tokens,
 )
 
 

@@ -54,6 +54,12 @@ def routes(shell: Shell) -> APIRouter:
         as_operator(caller, lambda: instructions.update(person, instruction_id, **changes))
         return back(request, ref)
 
+    @router.post("/{instruction_id}/switch")
+    def switch(request: Request, ref: str, instruction_id: str, active: Annotated[bool, Form()] = False) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        as_operator(caller, lambda: instructions.update(person, instruction_id, active=active))
+        return back(request, ref)
+
     @router.post("/{instruction_id}/remove")
     def remove(request: Request, ref: str, instruction_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)

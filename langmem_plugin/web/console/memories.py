@@ -56,6 +56,10 @@ class Wanted(BaseModel):
         return urlencode({**asked, "page": page})
 
     @property
+    def is_narrowed(self) -> bool:
+        return bool(self.model_dump(exclude_defaults=True, exclude={"view", "mode", "page"}))
+
+    @property
     def statuses(self) -> Sequence[Status]:
         return STATUSES if self.status == "all" else (self.status,)
 
@@ -74,7 +78,7 @@ class Chosen(BaseModel):
     """Memories that were ticked, and what is done with them."""
 
     ids: list[str] = Field(default_factory=list, max_length=_MOST_CHOSEN)
-    action: Literal["forget", "tag", "categorise", "private", "public"] = "tag"
+    action: Literal["forget", "restore", "tag", "categorise", "private", "public"] = "tag"
     value: str = Field(default="", max_length=200)
 
 
@@ -107,20 +111,30 @@ def routes(shell: Shell) -> APIRouter:
         )
 
     @router.post("/chosen")
-    def change_many(request: Request, ref: str, chosen: Annotated[Chosen, Form()]) -> Response:
+    def change_many(
+        request: Request, ref: str, chosen: Annotated[Chosen, Form()], wanted: Annotated[Wanted, Query()]
+    ) -> Response:
+        """The list is shown again as it was."""
         caller, person = shell.operator(request), shell.person(ref)
         if not chosen.ids:
             raise InvalidInput("tick at least one memory: nothing was changed")
         if chosen.action in {"tag", "categorise"} and not chosen.value.strip():
             raise InvalidInput("type the tag or the category: nothing was changed")
-        failed = as_operator(caller, lambda: _each(chosen.ids, _change(memory, person, chosen)))
-        return _page(request, shell, person, Wanted(), done=len(chosen.ids) - failed, failed=failed)
+        changed = as_operator(caller, lambda: _each(chosen.ids, _change(memory, person, chosen)))
+        shell.note(person, "memories")
+        return _page(request, shell, person, wanted, chosen=chosen, changed=changed)
 
     return router
 
 
 def _page(
-    request: Request, shell: Shell, person: str, wanted: Wanted, *, done: int | None = None, failed: int = 0
+    request: Request,
+    shell: Shell,
+    person: str,
+    wanted: Wanted,
+    *,
+    chosen: Chosen | None = None,
+    changed: Sequence[str] = (),
 ) -> Response:
     memory = shell.memory
     zone = memory.people.time_zone(person)
@@ -138,8 +152,9 @@ def _page(
         sources=SOURCES,
         statuses=STATUSES,
         zone=zone,
-        done=done,
-        failed=failed,
+        done=None if chosen is None else len(changed),
+        failed=0 if chosen is None else len(set(chosen.ids)) - len(changed),
+        forgotten=changed if chosen is not None and chosen.action == "forget" else (),
     )
 
 
@@ -172,6 +187,7 @@ def _change(memory: PhoneMemory, person: str, chosen: Chosen) -> Callable[[str],
 
     return {
         "forget": lambda memory_id: service.forget(person, memory_id),
+        "restore": lambda memory_id: service.restore(person, memory_id),
         "tag": tagged,
         "categorise": lambda memory_id: service.update(person, memory_id, category=value),
         "private": lambda memory_id: service.update(person, memory_id, private=True),
@@ -179,17 +195,18 @@ def _change(memory: PhoneMemory, person: str, chosen: Chosen) -> Callable[[str],
     }[chosen.action]
 
 
-def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> int:
-    """How many could not be changed: gone meanwhile, or damaged."""
-    failed = 0
+def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> list[str]:
+    """Those that were changed; others are gone meanwhile, or damaged."""
+    changed = []
     for each in dict.fromkeys(memory_ids):
         try:
             change(each)
         except (LookupError, InvalidInput) as error:
             if not isinstance(error, LangMemError):
                 raise
-            failed += 1
-    return failed
+        else:
+            changed.append(each)
+    return changed
 
 
 def _split(tags: str) -> list[str]:

@@ -42,9 +42,9 @@ class Shell:
         return self.memory.people.resolve(person)
 
     def note(self, person: str, subject: str, action: Action = "operator.read") -> None:
-        """In the audit log, before an operator is shown what people said or what is remembered of them."""
+        """In the audit log, before an operator is shown what people said or what is known of them; "" is nobody."""
         with self.memory.database.write() as connection:
-            record(connection, action, owner=person, subject=subject)
+            record(connection, action, owner=person or None, subject=subject)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page, or where the browser asked for a part of one (htmx), what the template gives for that."""
