@@ -7,16 +7,17 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
-from langmem_plugin.errors import InvalidInput, MemoryNotFound, StaleMemory
+from langmem_plugin.errors import InvalidInput, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Memory
+from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import CONSOLE, Caller
 from langmem_plugin.web.console.memories import TYPES
 from langmem_plugin.web.console.shell import Shell, as_operator
 from langmem_plugin.web.served import root_of
 
-_CHANGED = 409
+CHANGED = 409
 
 
 class Changed(BaseModel):
@@ -50,7 +51,7 @@ def routes(shell: Shell) -> APIRouter:
             memory=held,
             chain=chain,
             why=None if held.status == "forgotten" else memory.why(person, memory_id),
-            typed=typed or _form(held),
+            typed=typed or form_of(held),
             stale=typed is not None,
             types=TYPES,
             did=did,
@@ -64,76 +65,14 @@ def routes(shell: Shell) -> APIRouter:
         shell.note(person, memory_id)
         return page(request, person, memory_id, did=did)
 
-    def row(
-        request: Request, person: str, memory_id: str, card: bool, typed: Changed | None = None, *, stale: bool = False
-    ) -> Response:
-        """By itself, as it stands in the list."""
-        found = memory.service.get(person, [memory_id])
-        if not found:
-            raise MemoryNotFound("this memory is not there any more: load the list again")
-        return shell.page(
-            request,
-            "memory_row.html",
-            status=_CHANGED if stale else 200,
-            person=person,
-            memory=found[0],
-            typed=typed,
-            stale=stale,
-            card=card,
-            types=TYPES,
-            categories=memory.service.categories.list_categories(person),
-            zone=memory.people.time_zone(person),
-        )
-
-    def put(caller: Caller, person: str, memory_id: str, changed: Changed) -> None:
-        """Raises StaleMemory where it was changed after it was shown."""
-        zone = memory.people.time_zone(person)
-        try:
-            expires_at = datetime.fromisoformat(changed.expires_at).replace(tzinfo=zone) if changed.expires_at else None
-        except ValueError as error:
-            raise InvalidInput(f"{changed.expires_at!r} is no day: give one as 2026-11-23") from error
-        as_operator(
-            caller,
-            lambda: memory.service.update(
-                person,
-                memory_id,
-                revision=changed.revision,
-                text=changed.text,
-                fact_type=changed.fact_type,
-                category=changed.category.strip() or None,
-                tags=[each.strip() for each in changed.tags.split(",") if each.strip()],
-                expires_at=expires_at,
-                private=changed.private,
-            ),
-        )
-
     @router.post("")
     def change(request: Request, ref: str, memory_id: str, changed: Annotated[Changed, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         try:
-            put(caller, person, memory_id, changed)
+            put(memory, caller, person, memory_id, changed)
         except StaleMemory:  # what was typed is kept, beside what is there now
-            return page(request, person, memory_id, typed=changed, status=_CHANGED)
+            return page(request, person, memory_id, typed=changed, status=CHANGED)
         return back(request, ref, memory_id, "changed")
-
-    @router.get("/row")
-    def show_row(request: Request, ref: str, memory_id: str, form: bool = False, card: bool = False) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, memory_id)
-        held = memory.service.get(person, [memory_id]) if form else []
-        return row(request, person, memory_id, card, _form(held[0]) if held else None)
-
-    @router.post("/row")
-    def change_row(
-        request: Request, ref: str, memory_id: str, changed: Annotated[Changed, Form()], card: bool = False
-    ) -> Response:
-        caller, person = shell.operator(request), shell.person(ref)
-        try:
-            put(caller, person, memory_id, changed)
-        except StaleMemory:
-            return row(request, person, memory_id, card, changed, stale=True)
-        return row(request, person, memory_id, card)
 
     @router.post("/forget")
     def forget(request: Request, ref: str, memory_id: str, revision: Annotated[int | None, Form()] = None) -> Response:
@@ -150,7 +89,30 @@ def routes(shell: Shell) -> APIRouter:
     return router
 
 
-def _form(held: Memory) -> Changed:
+def put(memory: PhoneMemory, caller: Caller, person: str, memory_id: str, changed: Changed) -> None:
+    """Raises StaleMemory where it was changed after it was shown."""
+    zone = memory.people.time_zone(person)
+    try:
+        expires_at = datetime.fromisoformat(changed.expires_at).replace(tzinfo=zone) if changed.expires_at else None
+    except ValueError as error:
+        raise InvalidInput(f"{changed.expires_at!r} is no day: give one as 2026-11-23") from error
+    as_operator(
+        caller,
+        lambda: memory.service.update(
+            person,
+            memory_id,
+            revision=changed.revision,
+            text=changed.text,
+            fact_type=changed.fact_type,
+            category=changed.category.strip() or None,
+            tags=[each.strip() for each in changed.tags.split(",") if each.strip()],
+            expires_at=expires_at,
+            private=changed.private,
+        ),
+    )
+
+
+def form_of(held: Memory) -> Changed:
     return Changed(
         revision=held.revision,
         text=held.text,
