@@ -16,6 +16,7 @@ from langmem_plugin.memory import MemoryService, verdicts
 
 _MOST_DAYS = 366
 _MOST_SHOWN = 10
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "'", "|", "%")
 
 
 @dataclass(frozen=True)
@@ -116,11 +117,13 @@ class Analytics:
         }
 
     def to_csv(self) -> str:
-        """One table of (section, name, measure, value), for spreadsheets."""
+        """One table of (section, name, measure, value), for spreadsheets; a text that would be a formula begins with an
+        apostrophe.
+        """
         written = io.StringIO()
         rows = csv.writer(written)
         rows.writerow(("section", "name", "measure", "value"))
-        rows.writerows(_flat(self.to_dict()))
+        rows.writerows([_inert(each) for each in row] for row in _flat(self.to_dict()))
         return written.getvalue()
 
 
@@ -225,6 +228,10 @@ def _flat(document: Mapping[str, Any]) -> list[tuple[str, str, str, Any]]:
         else:
             rows.append((section, "", "", held))
     return rows
+
+
+def _inert(cell: Any) -> Any:
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 def _measures(section: str, name: str, measures: Mapping[str, Any]) -> list[tuple[str, str, str, Any]]:
