@@ -29,9 +29,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "categories")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "categories")
         found, counts = categories.list_categories(person), categories.counts(person)
         depth: dict[str | None, int] = {None: -1}
         for each in found:

@@ -16,9 +16,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def list_conversations(request: Request, ref: str, page: Annotated[int, Query(ge=0, le=10_000)] = 0) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "sessions")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "sessions")
         found = conversations_of(memory, person, limit=_PAGE + 1, offset=page * _PAGE)
         return shell.page(
             request,
@@ -39,12 +38,11 @@ def routes(shell: Shell) -> APIRouter:
         message: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
         """From the `first` message on, or the part that `message` is in."""
-        shell.operator(request)
-        person = shell.person(ref)
+        caller, person = shell.operator(request), shell.person(ref)
         if message:
             first = number_of(memory, session_id, message) // _LINES * _LINES
         lines = transcript(memory, person, session_id, first=first, limit=_LINES)
-        shell.note(person, session_id)
+        shell.note(caller, person, session_id)
         return shell.page(
             request,
             "conversation.html",

@@ -32,9 +32,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("/people/{ref}/advice")
     def advice(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "recommendations")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "recommendations")
         found = memory.recommendations(person)
         ids = [each for one in found for each in one.memory_ids]
         texts = {each.id: each.text for each in memory.service.get(person, ids)}
@@ -68,9 +67,8 @@ def routes(shell: Shell) -> APIRouter:
     def download_one(
         request: Request, ref: str, form: _Form, days: Annotated[int, Query(ge=1, le=366)] = 30
     ) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "analytics")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "analytics")
         return _file(memory.analytics(person, days=days), form)
 
     return router

@@ -29,9 +29,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def list_instructions(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "instructions")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "instructions")
         return shell.page(
             request,
             "instructions.html",

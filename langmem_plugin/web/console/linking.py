@@ -27,8 +27,8 @@ def routes(shell: Shell) -> APIRouter:
         other = _other(memory, person, identifier)
         stored = memory.holdings(other)
         if stored.is_something or len(people.identifiers(other)) > 1:
-            shell.note(person, "person")
-            shell.note(other, "person")
+            shell.note(caller, person, "person")
+            shell.note(caller, other, "person")
             mine, theirs = asdict(memory.holdings(person)), asdict(stored)
             return shell.page(request, "merge.html", person=person, other=other, stored=mine, others=theirs)
         as_operator(caller, lambda: people.link(person, identifier))
@@ -47,7 +47,7 @@ def routes(shell: Shell) -> APIRouter:
         if people.resolve(key) != person:
             raise InvalidInput("this identifier is not this person's any more: load the page again")
         merge_id = as_operator(caller, lambda: people.unlink(key))
-        shell.note(person, "person")
+        shell.note(caller, person, "person")
         return person_page(request, shell, person, parted=merge_id)
 
     @router.post("/undo")

@@ -87,9 +87,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str, wanted: Annotated[Wanted, Query()]) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "memories")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "memories")
         return _page(request, shell, person, wanted)
 
     @router.post("")
@@ -121,7 +120,7 @@ def routes(shell: Shell) -> APIRouter:
         if chosen.action in {"tag", "categorise"} and not chosen.value.strip():
             raise InvalidInput("type the tag or the category: nothing was changed")
         changed = as_operator(caller, lambda: _each(chosen.ids, _change(memory, person, chosen)))
-        shell.note(person, "memories")
+        shell.note(caller, person, "memories")
         return _page(request, shell, person, wanted, chosen=chosen, changed=changed)
 
     return router

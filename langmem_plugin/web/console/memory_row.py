@@ -37,9 +37,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("/row")
     def show_row(request: Request, ref: str, memory_id: str, form: bool = False, card: bool = False) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, memory_id)
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, memory_id)
         held = memory.service.get(person, [memory_id]) if form else []
         return row(request, person, memory_id, card, form_of(held[0]) if held else None)
 

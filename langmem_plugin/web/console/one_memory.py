@@ -60,9 +60,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str, memory_id: str, did: Annotated[str, Query(max_length=20)] = "") -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, memory_id)
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, memory_id)
         return page(request, person, memory_id, did=did)
 
     @router.post("")

@@ -13,10 +13,9 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("/people/{ref}/playground")
     def show(request: Request, ref: str, q: Annotated[str, Query(max_length=1_000)] = "") -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
+        caller, person = shell.operator(request), shell.person(ref)
         if q.strip():
-            shell.note(person, "recall")
+            shell.note(caller, person, "recall")
         found = memory.service.explain(person, q) if q.strip() else []
         return shell.page(request, "playground.html", person=person, q=q, found=found)
 

@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.access_tokens import Access
 from langmem_plugin.web.access import CONSOLE, Caller
-from langmem_plugin.web.console.shell import Shell, as_operator
+from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import root_of
 
 
@@ -36,14 +36,14 @@ def routes(shell: Shell) -> APIRouter:
                 "a token is for one person or for an operator: type who it is for, or tick the operator's"
             )
         made = tokens.new_operator(timedelta(days=days)) if operator else tokens.new(who, timedelta(days=days))
-        as_operator(caller, lambda: shell.note(made[1].identifier, made[1].token_id, "token.made"))
+        shell.note(caller, made[1].identifier, made[1].token_id, "token.made")
         return page(request, caller, made)
 
     @router.post("/{token_id}/revoke")
     def revoke(request: Request, token_id: str) -> Response:
         caller = shell.operator(request)
         tokens.revoke(token_id)
-        as_operator(caller, lambda: shell.note("", token_id, "token.revoked"))
+        shell.note(caller, "", token_id, "token.revoked")
         return RedirectResponse(f"{root_of(request)}{CONSOLE}/tokens", 303)
 
     return router

@@ -16,9 +16,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "pending")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "pending")
         zone = memory.people.time_zone(person)
         return shell.page(
             request,

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from langmem_plugin.web.access import PAGE
-from langmem_plugin.web.console.shell import Shell, as_operator
+from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import root_of
 
 
@@ -15,16 +15,14 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "person")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "person")
         return person_page(request, shell, person)
 
     @router.post("/reveal")
     def reveal(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "phone")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "phone")
         return person_page(request, shell, person, reveal=True)
 
     @router.post("/page-link")
@@ -32,7 +30,7 @@ def routes(shell: Shell) -> APIRouter:
         """Shown this once: what is stored of it opens nothing."""
         caller, person = shell.operator(request), shell.person(ref)
         token, access = shell.tokens.new_link(person)
-        as_operator(caller, lambda: shell.note(person, access.token_id, "token.made"))
+        shell.note(caller, person, access.token_id, "token.made")
         address = str(request.base_url.replace(path=f"{root_of(request)}{PAGE}/in/{token}"))
         return person_page(request, shell, person, page_link=address)
 
