@@ -188,6 +188,7 @@ def test_categories_instructions_and_what_waits(site):
         ]
         assert not held.active
         page.locator(".tabs").get_by_role("link", name="Waiting").click()
+        page.locator("h1", has_text="Waiting for their word").wait_for()
         page.go_back()
         page.locator("h1", has_text="Standing instructions").wait_for()
         page.go_forward()
