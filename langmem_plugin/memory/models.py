@@ -197,7 +197,8 @@ class Found:
     """A memory that answers a query.
 
     `similarity` in [0, 1] says how surely it is about the query and is what bounds compare with; `score`
-    orders the results of one query and means nothing across queries; `signals` are its parts.
+    orders the results of one query and means nothing across queries; `signals` are its parts. `part` is what of a
+    question that asks for several things it answers, as a question of its own.
     """
 
     memory: Memory
@@ -205,6 +206,7 @@ class Found:
     similarity: float
     match_type: MatchType
     signals: dict[str, float] = field(default_factory=dict)
+    part: str | None = None
 
     def cells(self) -> Cells:
         by = ", ".join(f"{name} {value:.2f}" for name, value in self.signals.items())
@@ -213,6 +215,7 @@ class Found:
             "similarity": Share(self.similarity),
             "score": self.score,
             "found by": by or self.match_type,
+            "for": self.part,
             "told": self.memory.told_at,
             "id": Name(self.memory.id),
         }

@@ -1,10 +1,11 @@
 """What a talk asks the memory: its last two messages, alone and together, in every scope the person may see."""
 
 from collections.abc import Sequence
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
-from langmem_plugin.memory.models import Found, Mode
+from langmem_plugin.memory.models import Found, Mode, storable
 from langmem_plugin.memory.search.fact_search import Ask
+from langmem_plugin.memory.search.question_parts import parts_of
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
 from langmem_plugin.settings import Role
@@ -34,7 +35,8 @@ def recall_for(
 
     `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
-    is recalled follows the talk to a new subject and does not drop the old one at once.
+    is recalled follows the talk to a new subject and does not drop the old one at once. A message that asks for
+    several things is asked in parts, which take turns in what is recalled.
     """
     asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
     with service.database.read() as connection:
@@ -45,16 +47,19 @@ def asks_about(
     service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], **bounds: Unpack[Bounds]
 ) -> list[Ask]:
     """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    questions = _questions([storable(text) for text in messages if text.strip()])
+    service.embedder.prepare([question.text for question in questions])
     return [
         service.ask(
             scope.owner,
-            question,
+            question.text,
             limit=bounds["limit"],
             min_relevance=bounds["min_similarity"],
             where=scope.where,
-            weight=weight,
+            weight=question.weight,
+            part=question.part,
         )
-        for question, weight in _questions([text for text in messages if text.strip()])
+        for question in questions
         for scope in scopes
     ]
 
@@ -70,19 +75,30 @@ def search_for(
     min_relevance: float = 0.5,
 ) -> list[Found]:
     """What answers one query, in every scope of the person, best first."""
-    found = [
-        each
+    if not query.strip():
+        return []
+    asks = [
+        ask
         for scope in scopes_of(owner, role)
-        for each in service.search(
-            scope.owner, query, mode=mode, limit=limit, min_relevance=min_relevance, where=scope.where
-        )
+        for ask in service.asks(scope.owner, query, mode, limit=limit, min_relevance=min_relevance, where=scope.where)
     ]
-    return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
 
 
-def _questions(messages: Sequence[str]) -> list[tuple[str, float]]:
-    """(question, how much its answers weigh)"""
-    if len(messages) < 2:  # noqa: PLR2004 - with one message there is nothing to join
-        return [(text, 1.0) for text in messages]
-    before, last = messages[-2:]
-    return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]
+class _Question(NamedTuple):
+    text: str
+    weight: float  # of its answers
+    part: int | None = None  # of the last message, where that asks for several things
+
+
+def _questions(messages: Sequence[str]) -> list[_Question]:
+    if not messages:
+        return []
+    *earlier, last = messages[-2:]
+    parts = parts_of(last)
+    asked = [_Question(text, 1.0, number if len(parts) > 1 else None) for number, text in enumerate(parts)]
+    for before in earlier:
+        asked.append(_Question(f"{before}\n{last}", _TOGETHER))
+        asked += [_Question(text, _BEFORE) for text in parts_of(before)]
+    return asked

@@ -18,7 +18,7 @@ from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status, storable
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
@@ -26,6 +26,7 @@ from langmem_plugin.memory.retention import Retention
 from langmem_plugin.memory.search.fact_ranking import Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
+from langmem_plugin.memory.search.question_parts import parts_of
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
@@ -188,12 +189,15 @@ class MemoryService:
         min_relevance: float = 0.5,
         where: Filter = EVERYTHING,
     ) -> list[Found]:
-        """Searches by words, by meaning, or both; results say which of the two found them."""
+        """Searches by words, by meaning, or both; results say which of the two found them.
+
+        A question that asks for several things is asked in parts, which take turns in the results.
+        """
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
+        asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where)
         with self.database.read() as connection:
-            return self.facts.found(connection, ask)
+            return self.facts.best_of(connection, asks, limit)
 
     def ask(
         self,
@@ -205,12 +209,40 @@ class MemoryService:
         min_relevance: float,
         where: Filter = EVERYTHING,
         weight: float = 1.0,
+        part: int | None = None,
     ) -> Ask:
         """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
         query = Query.of(
             self.embedder, question, mode, limit=limit, min_relevance=min_relevance, where=where, now=self.now()
         )
-        return self.facts.ask(owner, query, weight=weight)
+        return self.facts.ask(owner, query, weight=weight, part=part)
+
+    def asks(
+        self,
+        owner: str,
+        question: str,
+        mode: Mode = "hybrid",
+        *,
+        limit: int,
+        min_relevance: float,
+        where: Filter = EVERYTHING,
+    ) -> list[Ask]:
+        """One for each thing that the question asks for, embedded together. Raises EmbeddingUnavailable."""
+        parts = parts_of(storable(question))
+        if mode != "text":
+            self.embedder.prepare(parts)
+        return [
+            self.ask(
+                owner,
+                part,
+                mode,
+                limit=limit,
+                min_relevance=min_relevance,
+                where=where,
+                part=number if len(parts) > 1 else None,
+            )
+            for number, part in enumerate(parts)
+        ]
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out.

@@ -28,6 +28,7 @@ _CACHED_BYTES = 16 * 2**20
 _BYTES_BESIDE = 400  # of the key, the array's header and the dictionary
 _BATCH = 64
 _TEXTS_IN_TIME = 8
+_THE_SAME = 0.999  # cosine: some models do not give the same vector twice
 _A_WORD = "dimension"  # that every model can embed
 
 _ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
@@ -80,6 +81,28 @@ class Embedder:
             [vector] = self._embedded(lambda: [self.embeddings.embed_query(text)], 1)
             self._keep(("query", text), vector)
         return vector
+
+    def prepare(self, questions: Sequence[str]) -> None:
+        """Embeds several questions at once where the model can, so that `query` has their vectors at hand."""
+        missing = [
+            text
+            for text in dict.fromkeys(questions)
+            if self.understands(text) and self._latest.get(("query", text)) is None
+        ]
+        if len(missing) < 2:  # noqa: PLR2004 - one alone is embedded when it is asked for
+            return
+        if self._questions_are_texts:
+            vectors = self._embedded(lambda: self.embeddings.embed_documents(missing), len(missing))
+        else:
+            vectors = self._embedded(lambda: [self.embeddings.embed_query(text) for text in missing], len(missing))
+        for text, vector in zip(missing, vectors, strict=True):
+            self._keep(("query", text), vector)
+
+    @functools.cached_property
+    def _questions_are_texts(self) -> bool:
+        """Whether the model embeds a question as it does a text, which only its vectors tell: then many go in one call."""
+        [text] = self.texts([_A_WORD])
+        return float(self.query(_A_WORD) @ text) > _THE_SAME
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order; what is not in the cache is embedded in batches."""

@@ -18,6 +18,7 @@ from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.fact_ranking import Hit, Query, foremost, ranked
+from langmem_plugin.memory.search.in_turns import in_turns
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
@@ -31,6 +32,7 @@ class Ask:
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # of its answers among those of others
+    part: int | None = None  # of a compound question, counted from 0
     at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
 
 
@@ -64,9 +66,9 @@ class FactSearch:
         """Bytes held, roughly."""
         return self._corpora.size
 
-    def ask(self, owner: str, query: Query, *, weight: float = 1.0) -> Ask:
+    def ask(self, owner: str, query: Query, *, weight: float = 1.0, part: int | None = None) -> Ask:
         """Call this outside of a transaction."""
-        return Ask(owner, query, self._nearest(owner, query), weight)
+        return Ask(owner, query, self._nearest(owner, query), weight, part)
 
     def forget_cached(self, owner: str) -> None:
         """Drops what this process holds of the owner; the next search reads it again."""
@@ -84,15 +86,30 @@ class FactSearch:
         ]
 
     def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
-        """What answers several questions, best first by weighed score; each memory once."""
-        best: dict[str, Found] = {}
-        for ask in asks:
-            for each in self.found(connection, ask):
-                weighed = replace(each, score=ask.weight * each.score)
-                held = best.get(each.memory.id)
-                if held is None or held.score < weighed.score:
-                    best[each.memory.id] = weighed
-        return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+        """What answers several questions, best first by weighed score, the parts of a compound question in turn; each
+        memory once.
+        """
+        answers = [
+            (ask.part, replace(each, score=ask.weight * each.score, part=None if ask.part is None else ask.query.text))
+            for owner in dict.fromkeys(ask.owner for ask in asks)
+            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner])
+        ]
+        return in_turns(answers, limit)
+
+    def _answers(self, connection: Connection, owner: str, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
+        def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
+            hits: dict[str, list[tuple[Ask, Hit]]] = {}
+            for ask in asks:
+                for hit in ranked(corpus, ask.query, self._cosines(connection, ask, corpus)):
+                    hits.setdefault(hit.id, []).append((ask, hit))
+            return hits
+
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        return [
+            (ask, Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals))
+            for hits, fact in answers
+            for ask, hit in hits
+        ]
 
     def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
