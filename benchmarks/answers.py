@@ -4,10 +4,10 @@
     python -m benchmarks.answers --half unseen          # nothing was chosen by it
 
 Each half has facts of its own in three languages, among sixty others: asked for with their own words ("lexical") and
-without ("paraphrase"), each to be among the five recalled at the usual bound; questions that nothing answers, which shall
-recall nothing ("none"); and compound questions, of which all facts are to be among the five ("full sets"), beside facts
-much like theirs: such as people write them, and pairs of the other questions joined by "and". Rules and curves were made
-with the tuning half alone.
+without ("paraphrase"), each to be among the five recalled at the usual bound; questions that nothing answers, which
+shall recall nothing ("none"); and compound questions, of which all facts are to be among the five ("full sets"),
+beside facts much like theirs: such as people write them, and pairs of the other questions joined by "and". Rules and
+curves were made with the tuning half alone.
 """
 
 import argparse

@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
-from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, Calibration, fitted
+from langmem_plugin.memory.embedding.calibration import KNOWN, OF_QUESTIONS, PAIRS, Calibration, fitted
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.tokenizer import language_of
@@ -53,6 +53,7 @@ class Embedder:
         self.embeddings = embeddings
         self.model = model_of(embeddings)
         self._calibration = calibration or KNOWN.get(self.model)
+        self._of_questions = OF_QUESTIONS.get(self.model, {}) if calibration is None else {}
         dimension = getattr(embeddings, "dimension", None)
         self._dimension = dimension if isinstance(dimension, int) else None
         self._timeout = timeout
@@ -68,6 +69,10 @@ class Embedder:
             return self._calibration
         vectors = self.texts([text for pair in PAIRS for text in pair])
         return fitted(vectors[::2], vectors[1::2])
+
+    def calibration_of(self, question: str) -> Calibration:
+        """What cosines with a question mean, in its language."""
+        return (self._of_questions and self._of_questions.get(language_of(question))) or self.calibration
 
     @property
     def dimension(self) -> int:
@@ -100,7 +105,7 @@ class Embedder:
 
     @functools.cached_property
     def _questions_are_texts(self) -> bool:
-        """Whether the model embeds a question as it does a text, which only its vectors tell: then many go in one call."""
+        """Whether the model embeds a question as it does a text, which its vectors tell: then many go in one call."""
         [text] = self.texts([_A_WORD])
         return float(self.query(_A_WORD) @ text) > _THE_SAME
 

@@ -1,4 +1,4 @@
-"""The words by which people ask, join what they ask, and point back, in the languages whose questions are taken apart."""
+"""The words by which people ask, join what they ask, and point back; one table for each language."""
 
 from dataclasses import dataclass
 
@@ -43,6 +43,10 @@ def _phrases(text: str) -> tuple[str, ...]:
     return tuple(sorted(phrases, key=lambda phrase: -len(phrase.split())))
 
 
+def _as_they_are(text: str) -> dict[str, str]:
+    return {word: word for word in text.split()}
+
+
 def _set_of_phrases(text: str) -> frozenset[str]:
     return frozenset(_phrases(text))
 
@@ -56,8 +60,8 @@ ENGLISH = AskingWords(
     asks_after_comma=_words(_ENGLISH_ASKS),
     before_asks=_words("at by for from in of on since to till until under with about"),
     requests=_phrases(
-        "tell me about, tell me, remind me of, remind me about, remind me, give me, show me, send me, list, let me know, "
-        "i need, i want to know, i'd like to know, what do you know about, what about, do you know, do you remember"
+        "tell me about, tell me, remind me of, remind me about, remind me, give me, show me, send me, list, "
+        "let me know, i need, i want to know, i'd like to know, what do you know about, what about, do you know, do you remember"
     ),
     lead_ins=_phrases(
         "and, also, plus, ok, okay, so, please, pls, hey, hi, hello, btw, by the way, then, oh, can you, could you, "
@@ -69,13 +73,13 @@ ENGLISH = AskingWords(
     ),
     determiners=_words("my our your his her its their the this that these those"),
     weak_determiners=frozenset(),
-    prepositions={each: each for each in "of for with about from to at on in by".split()},
+    prepositions=_as_they_are("of for with about from to at on in by"),
     of_both=_words("between both together each difference share same apart common versus vs"),
     pronouns=_words("he she it they him them her there"),
     possessive_pronouns=_words("his her its their"),
     auxiliaries=_words(
-        f"{_ENGLISH_BE} do does did can could will would should shall has have had must may am isn't aren't doesn't don't "
-        "didn't can't won't"
+        f"{_ENGLISH_BE} do does did can could will would should shall has have had must may am isn't aren't "
+        "doesn't don't didn't can't won't"
     ),
     being=_words(_ENGLISH_BE),
     inverts=True,
@@ -112,8 +116,7 @@ SPANISH = AskingWords(
     conditions=_words("si cuando"),
     asks_without_accents=_words("que como"),
     task_endings=("ar", "er", "ir", "arle", "erle", "irle"),
-    prepositions={"a": "a", "al": "a", "de": "de", "del": "de"}
-    | {each: each for each in "con en para por sobre".split()},
+    prepositions={"a": "a", "al": "a", "de": "de", "del": "de"} | _as_they_are("con en para por sobre"),
     of_both=_words("entre ambos ambas juntos juntas diferencia mismo misma comparten comparte común"),
     pronouns=_words("él ella ellos ellas lo le les allí ahí se"),
 )
@@ -137,7 +140,7 @@ HEBREW = AskingWords(
     small_talk=_set_of_phrases("מה נשמע, מה שלומך, מה קורה, מה המצב, איך הולך, מה איתך, תודה, תודה רבה"),
     determiners=frozenset(),
     weak_determiners=frozenset(),
-    prepositions={each: each for each in "של את על עם אצל עבור".split()},
+    prepositions=_as_they_are("של את על עם אצל עבור"),
     of_both=_words("בין יחד ביחד שניהם שתיהן הפרש ההפרש הבדל ההבדל משותף"),
     pronouns=_words("הוא היא הם הן אותו אותה אותם אותן שלו שלה שלהם לו לה להם עליו עליה עליהם איתו איתה איתם שם"),
     abouts=_phrases("מה עם, מה לגבי"),

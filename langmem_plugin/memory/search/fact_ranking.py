@@ -54,7 +54,7 @@ class Query:
         """Embeds `text` where its meaning is to be compared. Raises EmbeddingUnavailable."""
         text = storable(text)
         by_meaning = mode != "text" and embedder.understands(text)
-        meaning = Meaning(embedder.query(text), embedder.calibration) if by_meaning else None
+        meaning = Meaning(embedder.query(text), embedder.calibration_of(text)) if by_meaning else None
         return cls(text, meaning, mode, limit, min_relevance, where, now)
 
 
@@ -78,11 +78,10 @@ def ranked(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]] = 
     fits = corpus.fitting(query.where, query.now)
     relevance = spread = coverage = None
     if query.meaning is not None:
-        relevance, spread = score_fusion.semantic(
-            corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest),
-            query.meaning.calibration,
-            fits & corpus.columns["embedded"],
-        )
+        cosines = corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest)
+        compared = fits & corpus.columns["embedded"]
+        calibration = score_fusion.against_field(cosines[compared], query.meaning.calibration)
+        relevance, spread = score_fusion.semantic(cosines, calibration, compared)
     if query.mode != "semantic":
         scores, ceiling = corpus.words.scores(corpus.words.known(asked(query.text)))
         coverage = scores / max(ceiling, 1e-6)

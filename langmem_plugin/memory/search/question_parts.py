@@ -15,11 +15,15 @@ from langmem_plugin.memory.search.tokenizer import language_of, terms
 MOST_PARTS = 4
 _LONGEST = 600  # characters; what is longer is a story and no question
 _SHORTEST_CLAUSE = 3  # words
+_LONGEST_PHRASE = 6
 _LONGEST_ITEM = 6  # words of a thing in a list
 _TOKEN = re.compile(r"[^\W_]++(?:['’\"״׳.:\-][^\W_]++)*+['’]?|[?!;.](?=[\s?!.)\"”»]|$)|[^\w\s?!;.]|\n")
+_MAY_JOIN = re.compile(  # what no compound question is without
+    r"[,;&\n]|[?!.]\s*+\S|\b(?:and|plus|also|as\s++well|y|e|además|también|גם|ו[א-ת]++)\b", re.IGNORECASE
+)
 _ENDS = frozenset("?!;\n.")
 _POSSESSIVE = ("'s", "s'", "’s", "s’")
-_TITLES = frozenset("dr mr mrs ms st prof sr sra srta no nr".split())
+_TITLES = frozenset(["dr", "mr", "mrs", "ms", "st", "prof", "sr", "sra", "srta", "no", "nr"])
 
 
 class Token(NamedTuple):
@@ -40,8 +44,8 @@ class Token(NamedTuple):
         return self.text[0].isupper() and self.plain not in _NOT_NAMES
 
 
-_NOT_POSSESSIVE = frozenset("what's who's where's when's how's it's that's there's he's she's let's".split())
-_NOT_NAMES = frozenset("i i'm i'd i've i'll".split())
+_NOT_POSSESSIVE = frozenset(["what's", "who's", "where's", "when's", "how's", "it's", "that's", "there's", "he's", "she's", "let's"])
+_NOT_NAMES = frozenset(["i", "i'm", "i'd", "i've", "i'll"])
 
 Tokens = tuple[Token, ...]
 
@@ -52,7 +56,9 @@ def parts_of(text: str) -> tuple[str, ...]:
 
     What a later part leaves out is filled in from the one before it: "and Mia's?" becomes "when is Mia's birthday".
     """
-    words = ASKING_WORDS.get(language_of(text)) if len(text) <= _LONGEST else None
+    if len(text) > _LONGEST or not _MAY_JOIN.search(text):
+        return (text,)
+    words = ASKING_WORDS.get(language_of(text))
     if words is None:
         return (text,)
     parts = _Parts(words).of(_tokens(text, words))
@@ -75,8 +81,9 @@ def _tokens(text: str, words: AskingWords) -> list[Token]:
 
 
 def _is_function_word(plain: str, words: AskingWords) -> bool:
-    first_of_requests = {request.split()[0] for request in words.requests}
-    return plain in words.asks | words.before_asks | first_of_requests or plain in words.prepositions
+    return any(plain in each for each in (words.asks, words.before_asks, words.prepositions)) or any(
+        request.startswith(f"{plain} ") or request == plain for request in words.requests
+    )
 
 
 class _Parts:
@@ -205,11 +212,9 @@ class _Parts:
 
     def _request(self, tokens: Sequence[Token]) -> int:
         """How many words the request takes that `tokens` begin with."""
-        for request in self._words.requests:
-            size = len(request.split())
-            if _spelled(tokens[:size]) == request and len(tokens) > size:
-                return 0 if self._is_task(request, tokens[size].plain) else size
-        return 0
+        request = _leading(tokens, self._words.requests)
+        size = len(request.split())
+        return 0 if size in (0, len(tokens)) or self._is_task(request, tokens[size].plain) else size
 
     def _is_task(self, request: str, following: str) -> bool:
         """ "remind me to call", "necesito comprar": something to do and not to know."""
@@ -223,10 +228,10 @@ class _Parts:
             if clause[0].text == ",":
                 clause = clause[1:]
                 continue
-            size = next((len(each.split()) for each in self._words.lead_ins if _starts(clause, each)), 0)
-            if not size:
+            lead_in = _leading(clause, self._words.lead_ins)
+            if not lead_in:
                 break
-            clause = clause[size:]
+            clause = clause[len(lead_in.split()) :]
         return clause
 
     def _says_nothing(self, clause: Tokens) -> bool:
@@ -385,7 +390,7 @@ class _Parts:
 
     def _about(self, clause: Tokens, before: Tokens) -> Tokens:
         """ "what about Mia's?" in the words of the question before it; () where it has no place there."""
-        size = next((len(each.split()) for each in self._words.abouts if _starts(clause, each)), 0)
+        size = len(_leading(clause, self._words.abouts).split())
         fragment = clause[size:]
         if not size or not fragment:
             return ()
@@ -511,8 +516,10 @@ def _spelled(tokens: Sequence[Token]) -> str:
     return " ".join(token.plain for token in tokens)
 
 
-def _starts(tokens: Sequence[Token], phrase: str) -> bool:
-    return _spelled(tokens[: len(phrase.split())]) == phrase
+def _leading(tokens: Sequence[Token], phrases: Sequence[str]) -> str:
+    """The first of the phrases that the tokens begin with; "" for none."""
+    beginning = _spelled(tokens[:_LONGEST_PHRASE]) + " "
+    return next((phrase for phrase in phrases if beginning.startswith(f"{phrase} ")), "")
 
 
 def _without_possessive(token: Token) -> Token:
