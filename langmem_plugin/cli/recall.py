@@ -45,6 +45,7 @@ def recall(
                 "score": each.score,
                 "match": each.match_type,
                 "signals": each.signals,
+                "part": each.part,
                 "shared": each.memory.owner != owner,
             }
             for each in found

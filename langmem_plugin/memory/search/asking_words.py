@@ -61,7 +61,8 @@ ENGLISH = AskingWords(
     before_asks=_words("at by for from in of on since to till until under with about"),
     requests=_phrases(
         "tell me about, tell me, remind me of, remind me about, remind me, give me, show me, send me, list, "
-        "let me know, i need, i want to know, i'd like to know, what do you know about, what about, do you know, do you remember"
+        "let me know, i need, i want to know, i'd like to know, what do you know about, what about, do you know, "
+        "do you remember"
     ),
     lead_ins=_phrases(
         "and, also, plus, ok, okay, so, please, pls, hey, hi, hello, btw, by the way, then, oh, can you, could you, "
