@@ -11,7 +11,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.exact_query import exact_query, matched_spans
-from langmem_plugin.memory.search.fact_ranking import Hit
+from langmem_plugin.memory.search.message_ranking import MessageHit
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.tokenizer import placed, words_of
 from tests.memory.encrypted_services import encrypted_service, texts
@@ -163,7 +163,7 @@ def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however
     texts = {str(at): ["salmon pan one"] for at in range(3_000)} | {
         str(at): ["one pan salmon"] for at in (450, 900, 2999)
     }
-    hits = [Hit(each, 0.0, 1.0, "exact", {}) for each in texts]
+    hits = [MessageHit(each, 0.0, 1.0, "exact", {}) for each in texts]
     read = []
 
     def texts_of(ids):
