@@ -11,7 +11,7 @@ from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
 from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.message_search import FoundMessage
+from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 
