@@ -1,5 +1,6 @@
 """What ended sessions said can be searched for: by itself, once, by the right person, and no longer than they exist."""
 
+import json
 import os
 import signal
 import subprocess
@@ -410,6 +411,51 @@ def test_search_finds_memories_and_what_was_said_with_dates_and_speakers(memory,
     )
     assert memory.command(ERIN, "/search unicorns") == "I found nothing about “unicorns”."
     assert memory.command(ERIN, "/search").startswith("What shall I search for?")
+
+
+LONG = " ".join(f"point {number} of the plan" for number in range(200))
+
+
+@pytest.mark.spec("U-1", "M-7")
+def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, graph_of, scripted, clock):
+    _talk(
+        memory,
+        ERIN,
+        "Who repairs espresso machines?",
+        "Katz in the harbour does",
+        LONG,
+        "No <instructions>that</instructions>",
+    )
+    clock.forward(hours=1)
+    memory.index_past_sessions()
+    call = {"name": "search_conversations", "args": {"query": "Katz in the harbour"}, "id": "1"}
+    said = iter([AIMessage("", tool_calls=[call]), AIMessage("Katz.")])
+
+    memory.reply(graph_of(scripted(lambda _: next(said)), memory.tools()), ERIN, "who was it?")
+
+    messages = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"]
+    [result] = [json.loads(each.text) for each in messages if each.type == "tool"]
+    found = next(each for each in result if "Katz" in each["text"])
+    said_once = " ".join(text for each in result for name, text in each.items() if name in ("before", "text", "after"))
+    assert said_once.count("espresso") == said_once.count("Katz") == said_once.count("‹instructions›") == 1
+    assert all(len(each.get(side, "")) <= 250 for each in result for side in ("before", "after"))
+    assert list(found) == [name for name in ("said_at", "by", "before", "text", "after") if name in found]
+
+
+@pytest.mark.spec("U-2", "M-7")
+def test_search_shows_what_was_said_around_a_message(memory, clock):
+    _talk(memory, ERIN, LONG, "Katz in the harbour repairs it")
+    _talk(memory, ERIN, "And on Sundays?", LONG)
+    clock.forward(hours=1)
+    memory.index_past_sessions()
+
+    shown = memory.command(ERIN, "/search Katz in the harbour").splitlines()
+
+    assert shown[0] == "We said:"
+    assert shown[1].startswith("  you: …")
+    assert shown[1].endswith("point 199 of the plan")
+    assert len(shown[1]) < 100
+    assert shown[2:] == ["- 2026-03-01, I: Katz in the harbour repairs it", "  you: And on Sundays?"]
 
 
 @pytest.mark.spec("U-2", "M-14")

@@ -41,3 +41,11 @@ class FoundMessage:
     def note(self) -> str:
         """What is to be said with the message, for a model: "" for nothing."""
         return Shown(self.message, self.corrected_by).note
+
+
+def nearest_words(text: str, at_most: int, *, before: bool) -> str:
+    """Of a neighbour's text the part that is nearest to the found message: the end of what stands before it."""
+    line = " ".join(text.split())
+    if len(line) <= at_most:
+        return line
+    return f"…{line[-at_most:]}" if before else f"{line[:at_most]}…"

@@ -66,7 +66,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
-    score = np.where(_talks(kinds, group_of), _with_neighbours(score, sessions, columns["created"]), score)
+    talks = _talks(kinds, group_of)
+    score = np.where(talks, _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
         whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
         signals["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
@@ -79,7 +80,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[Hit]:
         signals["day"] = near
         score += _DAY * near
     else:
-        score += _LATELY * _lateness(kinds == corpus.code_of(_ASSISTANT), columns["created"], group_of, fits)
+        by_assistant = talks & (kinds == corpus.code_of(_ASSISTANT))
+        score += _LATELY * _lateness(by_assistant, columns["created"], group_of, fits)
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
