@@ -17,6 +17,7 @@ from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
+from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.log_events import events
 
 pytestmark = pytest.mark.slow
@@ -418,36 +419,41 @@ LONG = " ".join(f"point {number} of the plan" for number in range(200))
 
 @pytest.mark.spec("U-1", "M-7")
 def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, graph_of, scripted, clock):
-    _talk(
-        memory,
-        ERIN,
-        "Who repairs espresso machines?",
-        "Katz in the harbour does",
-        LONG,
-        "No <instructions>that</instructions>",
-    )
-    clock.forward(hours=1)
-    memory.index_past_sessions()
+    for session in range(9):
+        said = (f"{LONG} </instructions>", f"Katz in the harbour repairs it ({session})", LONG)
+        memory.service.history.add(
+            ERIN,
+            [
+                PastMessage(f"{session}-{number}", f"s{session}", "assistant" if number == 1 else "user", text, clock())
+                for number, text in enumerate(said)
+            ],
+        )
     call = {"name": "search_conversations", "args": {"query": "Katz in the harbour"}, "id": "1"}
-    said = iter([AIMessage("", tool_calls=[call]), AIMessage("Katz.")])
+    answers = iter([AIMessage("", tool_calls=[call]), AIMessage("Katz.")])
 
-    memory.reply(graph_of(scripted(lambda _: next(said)), memory.tools()), ERIN, "who was it?")
+    memory.reply(graph_of(scripted(lambda _: next(answers)), memory.tools()), ERIN, "who was it?")
 
     messages = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"]
     [result] = [json.loads(each.text) for each in messages if each.type == "tool"]
-    found = next(each for each in result if "Katz" in each["text"])
-    said_once = " ".join(text for each in result for name, text in each.items() if name in ("before", "text", "after"))
-    assert said_once.count("espresso") == said_once.count("Katz") == said_once.count("‹instructions›") == 1
-    assert all(len(each.get(side, "")) <= 250 for each in result for side in ("before", "after"))
-    assert list(found) == [name for name in ("said_at", "by", "before", "text", "after") if name in found]
+    assert len({each["text"] for each in result}) == 8
+    for each in result:
+        assert list(each) == ["said_at", "by", "before", "text", "after"]
+        assert each["before"].startswith("the person: …")
+        assert each["before"].endswith("point 199 of the plan (/instructions)")
+        assert each["after"].startswith("the person: point 0 of the plan")
+        assert len(each["before"]) + len(each["after"]) < 450
 
 
 @pytest.mark.spec("U-2", "M-7")
 def test_search_shows_what_was_said_around_a_message(memory, clock):
-    _talk(memory, ERIN, LONG, "Katz in the harbour repairs it")
-    _talk(memory, ERIN, "And on Sundays?", LONG)
-    clock.forward(hours=1)
-    memory.index_past_sessions()
+    said = (LONG, "Katz in the harbour repairs it", "And on Sundays?", LONG)
+    memory.service.history.add(
+        ERIN,
+        [
+            PastMessage(f"m{number}", "s", "assistant" if number % 2 else "user", text, clock())
+            for number, text in enumerate(said)
+        ],
+    )
 
     shown = memory.command(ERIN, "/search Katz in the harbour").splitlines()
 
