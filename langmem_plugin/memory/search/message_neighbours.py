@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.search.corpus import Corpus
@@ -25,21 +26,22 @@ def around(corpus: Corpus, found: Iterable[str], neighbours: int, where: Filter,
     Half of the neighbours stand before the message; of an odd number the last comes after it.
     """
     columns = corpus.columns
+    created, sessions = columns["created"], columns["session"]
     fits = corpus.fitting(where, now)
     before, after = neighbours // 2, neighbours - neighbours // 2
+    talks: dict[int, NDArray[np.intp]] = {}
     result = {}
     for message_id in found if neighbours > 0 else ():
         row = corpus.row_of(message_id)
-        talk = np.flatnonzero(columns["live"] & (columns["session"] == columns["session"][row]))
-        talk = talk[np.argsort(columns["created"][talk], kind="stable")]
-        fitting = fits[talk] & (np.abs(columns["created"][talk] - columns["created"][row]) <= _A_DAY)
+        session = int(sessions[row])
+        if session not in talks:
+            rows = np.flatnonzero(columns["live"] & (sessions == session))
+            talks[session] = rows[np.argsort(created[rows], kind="stable")]
+        talk = talks[session]
         place = int(np.flatnonzero(talk == row)[0])
-        result[message_id] = Around(
-            *(
-                [corpus.ids[each] for each in talk[part][fitting[part]]]
-                for part in (slice(max(place - before, 0), place), slice(place + 1, place + 1 + after))
-            )
-        )
+        beside = talk[max(place - before, 0) : place], talk[place + 1 : place + 1 + after]
+        near = fits & (np.abs(created - created[row]) <= _A_DAY)
+        result[message_id] = Around(*([corpus.ids[each] for each in side if near[each]] for side in beside))
     return result
 
 
