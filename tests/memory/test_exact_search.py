@@ -176,6 +176,16 @@ def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however
 
 
 @pytest.mark.spec("M-7")
+def test_what_has_the_phrase_comes_with_what_was_said_around_it(memory, clock):
+    said = ["what did you cook?", "one-pan salmon", "was it good?", "one salmon in a pan"]
+    messages = [PastMessage(f"m{at}", "s", "user", text, clock()) for at, text in enumerate(said)]
+    memory.history.add(ANNA, messages)
+    [found] = memory.history.search(ANNA, '"one pan salmon"', operators=True, neighbours=2)
+    assert found.message.text == said[1]
+    assert [each.message.text for each in (*found.before, *found.after)] == [said[0], said[2]]
+
+
+@pytest.mark.spec("M-7")
 def test_what_was_said_is_searched_for_phrases_too(memory, clock):
     said = ["my one-pan salmon was good", "one salmon in a pan", "אכלנו שוקולד"]
     memory.history.add(ANNA, [PastMessage(f"m{at}", "s", "user", text, clock()) for at, text in enumerate(said)])
