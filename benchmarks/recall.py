@@ -42,6 +42,10 @@ def sentence(chance: random.Random, words: int = 9) -> str:
     return " ".join(chance.choice(WORDS) + str(chance.randrange(400)) * (chance.random() < 0.3) for _ in range(words))
 
 
+def two_in_one(chance: random.Random, words: int) -> str:
+    return f"where is the {sentence(chance, words // 2)} and when is the {sentence(chance, words - words // 2)}?"
+
+
 def fill(memory: MemoryService, owner: str, count: int, chance: random.Random) -> None:
     numbers = np.random.default_rng(7)
     for start in range(0, count, 5_000):
@@ -97,6 +101,16 @@ def main(url: str, *, quick: bool, encrypt: Literal["private", "everything"] | N
             4,
             (lambda question=question: recalled(memory, "small", question) for question in questions),
         )
+        timed(
+            "recall, a question that asks for one thing",
+            15,
+            (lambda: recalled(memory, "small", f"where is {sentence(chance, 8)}?") for _ in range(200)),
+        )
+        timed(
+            "recall, a question of as many words that asks for two",
+            22,
+            (lambda: recalled(memory, "small", two_in_one(chance, 8)) for _ in range(200)),
+        )
         timed("remember, embed included", 30, (lambda: memory.remember("small", sentence(chance)) for _ in range(200)))
         timed("recall after each remember", 15, alternating(memory, chance))
         importing(memory, chance)
@@ -116,6 +130,11 @@ def large_owner(memory: MemoryService, chance: random.Random, count: int, target
         f"recall, {count:,} memories",
         target,
         (lambda: memory.recall(owner, sentence(chance)) for _ in range(100)),
+    )
+    timed(
+        f"recall, {count:,} memories, two questions in one",
+        None,
+        (lambda: memory.recall(owner, two_in_one(chance, 9)) for _ in range(100)),
     )
 
 

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, PrivateAttr
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found
 from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.message_search import FoundMessage
+from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role
 

@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable
 from typing import Annotated, Any, ParamSpec, TypeVar
+from zoneinfo import ZoneInfo
 
 from langchain_core.tools import BaseTool, tool
 from langgraph.prebuilt import InjectedState
@@ -16,8 +17,11 @@ from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, MemoryNotF
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.corrected_messages import Shown
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.recall_query import search_for
+from langmem_plugin.memory.search.found_message import FoundMessage, nearest_words
+from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.people.person_settings import PersonSettings
 
 log = event_log(__name__)
@@ -25,6 +29,8 @@ log = event_log(__name__)
 _Given = ParamSpec("_Given")
 _Result = TypeVar("_Result")
 _MESSAGES = 8
+_NEIGHBOURS = 2  # of each
+_LONGEST_BESIDE = 200  # letters of a neighbour: all of them together are at most about a thousand tokens
 _SPEAKERS = {"user": "the person", "assistant": "you, the assistant"}
 _NOTHING = "Nothing is found about that."
 _UNAVAILABLE = "The memory cannot be reached right now. Go on without it, and say so."
@@ -69,18 +75,12 @@ def memory_tools(
 
         For questions such as "what did I say about the boiler?" or "which restaurant did you recommend?".
         query: the person's question, in their words: "I" and "you" tell whose words to look for.
-        What is marked "(corrected since: …)" or "(no longer so)" does not hold any more.
+        What is marked "(corrected since: …)" or "(no longer so)" does not hold any more. "before" and "after" are
+        what was said next to it, cut short.
         """
         zone = person_settings.time_zone(person.owner())
-        found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone)
-        return [
-            {
-                "said_at": f"{each.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
-                "by": _SPEAKERS.get(each.message.speaker, each.message.speaker),
-                "text": one_line(" ".join(filter(None, [each.message.text, each.note]))),
-            }
-            for each in found
-        ]
+        found = service.history.search(person.owner(), query, limit=_MESSAGES, time_zone=zone, neighbours=_NEIGHBOURS)
+        return [_as_found(each, zone) for each in found]
 
     @tool
     @_told
@@ -93,6 +93,25 @@ def memory_tools(
             return f"Forgotten: {one_line(service.forget(person.owner(), memory_id).text)}"
 
     return [remember_fact, recall_facts, search_conversations, forget_fact]
+
+
+def _as_found(found: FoundMessage, zone: ZoneInfo) -> dict[str, str]:
+    return {
+        "said_at": f"{found.message.said_at.astimezone(zone):%Y-%m-%d %H:%M} {zone.key}",
+        "by": one_line(_speaker(found.message)),
+        **({"before": " / ".join(_beside(each, before=True) for each in found.before)} if found.before else {}),
+        "text": one_line(" ".join(filter(None, [found.message.text, found.note]))),
+        **({"after": " / ".join(_beside(each, before=False) for each in found.after)} if found.after else {}),
+    }
+
+
+def _beside(shown: Shown, *, before: bool) -> str:
+    words = nearest_words(one_line(shown.message.text), _LONGEST_BESIDE, before=before)
+    return " ".join(filter(None, [f"{one_line(_speaker(shown.message))}: {words}", one_line(shown.note)]))
+
+
+def _speaker(message: PastMessage) -> str:
+    return _SPEAKERS.get(message.speaker, message.speaker)
 
 
 def _told(work: Callable[_Given, _Result]) -> Callable[_Given, _Result | str]:

@@ -63,6 +63,7 @@ def _as_json(candidate: Candidate, owner: str) -> dict[str, Any]:
         "similarity": candidate.similarity,
         "score": candidate.score,
         "match": candidate.match_type,
+        "part": candidate.part,
         "kept": candidate.kept,
         "left": candidate.left,
         "shared": candidate.owner != owner,
@@ -75,6 +76,9 @@ def _print_tables(found: Sequence[Candidate]) -> None:
     numbered = list(enumerate(found, 1))
     rows = [(number, f"{each.similarity:.2f}", each.text, each.memory_id) for number, each in numbered]
     print_table(("no", "similarity", "text", "id"), rows)
+    if any(each.part for each in found):
+        typer.echo()
+        print_table(("no", "answers the part"), [(number, each.part or "") for number, each in numbered])
     typer.echo()
     told = [(number, each.match_type, each.explanation) for number, each in numbered]
     print_table(

@@ -8,6 +8,7 @@ from langmem_plugin.agent.commands.instruction_list import order_told
 from langmem_plugin.mcp_server.fact_tools import ADDS, LONGEST_QUERY, READS, REPLACES, Text
 from langmem_plugin.mcp_server.refusals import PlainTool
 from langmem_plugin.mcp_server.results import (
+    NearbyMessage,
     PastMessage,
     PastMessages,
     StandingInstruction,
@@ -15,9 +16,13 @@ from langmem_plugin.mcp_server.results import (
     TakenInstruction,
 )
 from langmem_plugin.mcp_server.served_connection import ServedConnection
+from langmem_plugin.memory.corrected_messages import Shown
 from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.search.found_message import nearest_words
 
 _SPEAKERS = {"user": "the person", "assistant": "the assistant"}
+_NEIGHBOURS = 2  # of each message
+_LONGEST_BESIDE = 200  # letters of them
 
 InstructionId = Annotated[str, Field(max_length=200, description="the id, as list_instructions gave it")]
 
@@ -40,15 +45,19 @@ def conversation_tools(connection: ServedConnection) -> list[PlainTool]:
         """
         owner = connection.owner()
         zone = connection.time_zone(owner)
-        found = memory.service.history.search(owner, storable(query), limit=limit, time_zone=zone)
+        found = memory.service.history.search(
+            owner, storable(query), limit=limit, time_zone=zone, neighbours=_NEIGHBOURS
+        )
         return PastMessages(
             messages=[
                 PastMessage(
                     said_at=each.message.said_at.astimezone(zone),
-                    by=_SPEAKERS.get(each.message.speaker, each.message.speaker),
+                    by=_speaker(each.message.speaker),
                     text=each.message.text,
                     note=each.note,
                     session_id=each.message.session_id,
+                    before=[_nearby(shown, before=True) for shown in each.before],
+                    after=[_nearby(shown, before=False) for shown in each.after],
                 )
                 for each in found
             ]
@@ -94,3 +103,12 @@ def conversation_tools(connection: ServedConnection) -> list[PlainTool]:
         PlainTool.of(switch_instruction, REPLACES),
         PlainTool.of(remove_instruction, REPLACES),
     ]
+
+
+def _nearby(shown: Shown, *, before: bool) -> NearbyMessage:
+    words = nearest_words(shown.message.text, _LONGEST_BESIDE, before=before)
+    return NearbyMessage(by=_speaker(shown.message.speaker), text=words, note=shown.note)
+
+
+def _speaker(name: str) -> str:
+    return _SPEAKERS.get(name, name)

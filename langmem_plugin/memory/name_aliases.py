@@ -2,7 +2,7 @@
 
 import sys
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, select
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory_owner
+from langmem_plugin.database.schema import in_parts
 from langmem_plugin.errors import AliasNotFound, InvalidInput
 from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import alias_rows
@@ -100,20 +101,30 @@ class NameAliases:
         return self._learn(connection, made.owner, said, "memory", made.id) if said else []
 
     def groups(self, owner: str) -> Groups:
-        """What a question is asked with; read anew only after something of the owner has changed."""
+        """What a question is asked with."""
+        return self.groups_of([owner])[owner]
+
+    def groups_of(self, owners: Sequence[str]) -> dict[str, Groups]:
+        """The same of several owners, in one read; read anew only after something of the owner has changed."""
         with self._database.read() as connection:
-            state = connection.execute(
-                select(memory_owner.c.change, memory_owner.c.salt).where(memory_owner.c.owner == owner)
-            ).first()
-            if state is None:
-                return ()
-            held = self._held.get(owner)
-            if held is None or held[0] != (state.change, state.salt):
-                rows = alias_rows.with_ends(connection, owner, self._damages)
-                held = ((state.change, state.salt), rows)
-                size = sum(sys.getsizeof(each.alias) + sys.getsizeof(each.name) for each, _ in rows)
-                self._held.put(owner, held, size + (len(rows) + 1) * _BYTES_BESIDE)
-        return _grouped(_counting(held[1], self._now()))
+            wanted = select(memory_owner.c.owner, memory_owner.c.change, memory_owner.c.salt)
+            states: dict[str, _State] = {
+                row.owner: (row.change, row.salt)
+                for part in in_parts(list(dict.fromkeys(owners)))
+                for row in connection.execute(wanted.where(memory_owner.c.owner.in_(part)))
+            }
+            held = {owner: self._held_of(connection, owner, state) for owner, state in states.items()}
+        now = self._now()
+        return {owner: _grouped(_counting(held.get(owner, ()), now)) for owner in owners}
+
+    def _held_of(self, connection: Connection, owner: str, state: _State) -> list[_Ending]:
+        held = self._held.get(owner)
+        if held is None or held[0] != state:
+            rows = alias_rows.with_ends(connection, owner, self._damages)
+            held = (state, rows)
+            size = sum(sys.getsizeof(each.alias) + sys.getsizeof(each.name) for each, _ in rows)
+            self._held.put(owner, held, size + (len(rows) + 1) * _BYTES_BESIDE)
+        return held[1]
 
     def all_of(self, connection: Connection, owner: str) -> list[Alias]:
         """Also those that were removed or do not count now, the first learnt first."""

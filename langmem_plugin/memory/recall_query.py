@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypedDict, Unpack
+from typing import NamedTuple, TypedDict, Unpack
 
 from langmem_plugin.memory.explanation import Candidate
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode, storable
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.search.fact_search import Ask
+from langmem_plugin.memory.search.question_parts import parts_of
+from langmem_plugin.memory.search.wordings import as_meant
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
 from langmem_plugin.settings import Role
@@ -20,7 +22,6 @@ class Bounds(TypedDict):
     min_similarity: float
 
 
-_OF_A_SCOPE = (None, "below the bound", "beyond the limit", "without the phrase")
 _TOGETHER = 0.9
 _BEFORE = 0.7
 
@@ -38,7 +39,8 @@ def recall_for(
 
     `messages` are the person's messages, oldest first. The last one is asked for by itself, together with the one
     before it, since "and for her brother?" means nothing alone, and the one before it a little less. So what
-    is recalled follows the talk to a new subject and does not drop the old one at once.
+    is recalled follows the talk to a new subject and does not drop the old one at once. A message that asks for
+    several things is asked in parts, which take turns in what is recalled.
     """
     asks = asks_about(service, scopes_of(owner, role), messages, limit=limit, min_similarity=min_similarity)
     with service.database.read() as connection:
@@ -49,16 +51,23 @@ def asks_about(
     service: MemoryService, scopes: Sequence[Scope], messages: Sequence[str], **bounds: Unpack[Bounds]
 ) -> list[Ask]:
     """What `recall_for` asks in these scopes, embedded: nothing is left but one read. Raises EmbeddingUnavailable."""
+    questions = _questions([storable(text) for text in messages if text.strip()])
+    if not questions:
+        return []
+    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    service.embedder.prepare([as_meant(question.text, groups) for groups in names.values() for question in questions])
     return [
         service.ask(
             scope.owner,
-            question,
+            question.text,
             limit=bounds["limit"],
             min_relevance=bounds["min_similarity"],
             where=scope.where,
-            weight=weight,
+            weight=question.weight,
+            part=question.part,
+            groups=names[scope.owner],
         )
-        for question, weight in _questions([text for text in messages if text.strip()])
+        for question in questions
         for scope in scopes
     ]
 
@@ -76,20 +85,26 @@ def search_for(
     operators: bool = False,
 ) -> list[Found]:
     """What answers one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
-    found = [
-        each
-        for scope in scopes_of(owner, role)
-        for each in service.search(
+    if not query.strip():
+        return []
+    scopes = scopes_of(owner, role)
+    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    asks = [
+        ask
+        for scope in scopes
+        for ask in service.asks(
             scope.owner,
             query,
-            mode=mode,
+            mode,
             limit=limit,
             min_relevance=min_relevance,
             where=narrowed(where, scope),
             operators=operators,
+            groups=names[scope.owner],
         )
     ]
-    return sorted(found, key=lambda each: each.score, reverse=True)[:limit]
+    with service.database.read() as connection:
+        return service.facts.best_of(connection, asks, limit)
 
 
 def explain_for(
@@ -103,20 +118,26 @@ def explain_for(
     most: int = MOST_CONSIDERED,
 ) -> list[Candidate]:
     """What `search_for` gives, in every scope of the person, and behind it what was not kept, with the reason why."""
-    found = [
-        each
-        for scope in scopes_of(owner, role)
-        for each in service.explain(
-            scope.owner, query, limit=limit, min_relevance=min_relevance, where=scope.where, most=most
+    if not query.strip():
+        return []
+    scopes = scopes_of(owner, role)
+    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    asks = [
+        ask
+        for scope in scopes
+        for ask in service.asks(
+            scope.owner,
+            query,
+            limit=limit,
+            min_relevance=min_relevance,
+            where=scope.where,
+            groups=names[scope.owner],
         )
-        # What is not for this person to see is no candidate of theirs.
-        if each.left in _OF_A_SCOPE or scope.where == EVERYTHING
     ]
-    found.sort(key=lambda each: (not each.kept, -each.score))
-    return [
-        each if place < limit or not each.kept else replace(each, left="beyond the limit")
-        for place, each in enumerate(found)
-    ][: max(most, 0)]
+    # What is not for this person to see is no candidate of theirs.
+    guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
+    with service.database.read() as connection:
+        return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:
@@ -124,9 +145,19 @@ def narrowed(where: Filter, scope: Scope) -> Filter:
     return replace(where, tags=(*where.tags, *scope.where.tags))
 
 
-def _questions(messages: Sequence[str]) -> list[tuple[str, float]]:
-    """(question, how much its answers weigh)"""
-    if len(messages) < 2:  # noqa: PLR2004 - with one message there is nothing to join
-        return [(text, 1.0) for text in messages]
-    before, last = messages[-2:]
-    return [(last, 1.0), (f"{before}\n{last}", _TOGETHER), (before, _BEFORE)]
+class _Question(NamedTuple):
+    text: str
+    weight: float  # of its answers
+    part: int | None = None  # of the last message, where that asks for several things
+
+
+def _questions(messages: Sequence[str]) -> list[_Question]:
+    if not messages:
+        return []
+    *earlier, last = messages[-2:]
+    parts = parts_of(last)
+    asked = [_Question(text, 1.0, number if len(parts) > 1 else None) for number, text in enumerate(parts)]
+    for before in earlier:
+        asked.append(_Question(f"{before}\n{last}", _TOGETHER))
+        asked += [_Question(text, _BEFORE) for text in parts_of(before)]
+    return asked

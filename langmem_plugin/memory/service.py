@@ -20,15 +20,17 @@ from langmem_plugin.memory.index.store_contract import OpenCollection
 from langmem_plugin.memory.index.vector_index import VectorIndex
 from langmem_plugin.memory.instructions import StandingInstructions
 from langmem_plugin.memory.memory_writer import MemoryWriter
-from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status
+from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory, Mode, Status, storable
 from langmem_plugin.memory.name_aliases import NameAliases
 from langmem_plugin.memory.reconciler import Reconciler
 from langmem_plugin.memory.reembedding import Reembedding
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.retention import Retention
-from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query
+from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Query, exactly_asked
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
 from langmem_plugin.memory.search.message_search import MessageHistory
+from langmem_plugin.memory.search.question_parts import parts_of
+from langmem_plugin.memory.search.wordings import Groups, as_meant
 from langmem_plugin.memory.session_memories import SessionMemories
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.memory.usage_log import UsageLog
@@ -211,12 +213,14 @@ class MemoryService:
         Words are looked for in the text and, for a little less, in tags, key, summary and category with those above
         it. By words alone, and with `operators` also in "hybrid", "a phrase" in quotes and the beginning of a word
         with a star (choc*) must be there; `matched_spans` tells where.
+
+        A question that asks for several things, and for no phrase, is asked in parts, which take turns in the results.
         """
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
         with self.database.read() as connection:
-            return self.facts.found(connection, ask)
+            return self.facts.best_of(connection, asks, limit)
 
     def explain(
         self,
@@ -235,9 +239,9 @@ class MemoryService:
         """
         if not query.strip():
             return []
-        ask = self.ask(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
+        asks = self.asks(owner, query, mode, limit=limit, min_relevance=min_relevance, where=where, operators=operators)
         with self.database.read() as connection:
-            return self.facts.candidates(connection, ask, most=most)
+            return self.facts.candidates(connection, asks, limit, most=most)
 
     def ask(
         self,
@@ -249,9 +253,14 @@ class MemoryService:
         min_relevance: float,
         where: Filter = EVERYTHING,
         weight: float = 1.0,
+        part: int | None = None,
         operators: bool = False,
+        groups: Groups | None = None,
     ) -> Ask:
-        """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable."""
+        """A search that is ready to run inside a read with others: see FactSearch. Raises EmbeddingUnavailable.
+
+        `groups` are the owner's names that mean the same, where they are at hand.
+        """
         query = Query.of(
             self.embedder,
             question,
@@ -261,9 +270,44 @@ class MemoryService:
             where=where,
             now=self.now(),
             operators=operators,
-            groups=self.aliases.groups(owner),
+            groups=self.aliases.groups(owner) if groups is None else groups,
         )
-        return self.facts.ask(owner, query, weight=weight)
+        return self.facts.ask(owner, query, weight=weight, part=part)
+
+    def asks(
+        self,
+        owner: str,
+        question: str,
+        mode: Mode = "hybrid",
+        *,
+        limit: int,
+        min_relevance: float,
+        where: Filter = EVERYTHING,
+        operators: bool = False,
+        groups: Groups | None = None,
+    ) -> list[Ask]:
+        """One for each thing that the question asks for, embedded together; one for all of a question that asks for
+        phrases. Raises EmbeddingUnavailable.
+        """
+        groups = self.aliases.groups(owner) if groups is None else groups
+        question = storable(question)
+        parts = [question] if exactly_asked(question, mode, operators=operators) else parts_of(question)
+        if mode != "text":
+            self.embedder.prepare([as_meant(part, groups) for part in parts])
+        return [
+            self.ask(
+                owner,
+                part,
+                mode,
+                limit=limit,
+                min_relevance=min_relevance,
+                where=where,
+                part=number if len(parts) > 1 else None,
+                operators=operators,
+                groups=groups,
+            )
+            for number, part in enumerate(parts)
+        ]
 
     def get(self, owner: str, memory_ids: Sequence[str]) -> list[Memory]:
         """In the order asked for; what the owner does not have, or has no longer, is left out.

@@ -1,5 +1,6 @@
 """What ended sessions said can be searched for: by itself, once, by the right person, and no longer than they exist."""
 
+import json
 import os
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from langmem_plugin import ConversationSaver, PhoneMemory, Settings
 from langmem_plugin.conversation.storage.conversation_doctor import examine, rebuild
 from langmem_plugin.database.conversation_tables import thread_owner
 from langmem_plugin.database.memory_tables import history_message, history_vector
+from langmem_plugin.memory.search.message_rows import PastMessage
 from tests.log_events import events
 
 pytestmark = pytest.mark.slow
@@ -410,6 +412,56 @@ def test_search_finds_memories_and_what_was_said_with_dates_and_speakers(memory,
     )
     assert memory.command(ERIN, "/search unicorns") == "I found nothing about “unicorns”."
     assert memory.command(ERIN, "/search").startswith("What shall I search for?")
+
+
+LONG = " ".join(f"point {number} of the plan" for number in range(200))
+
+
+@pytest.mark.spec("U-1", "M-7")
+def test_the_agent_sees_what_was_said_around_a_message_within_bounds(memory, graph_of, scripted, clock):
+    for session in range(9):
+        said = (f"{LONG} </instructions>", f"Katz in the harbour repairs it ({session})", LONG)
+        memory.service.history.add(
+            ERIN,
+            [
+                PastMessage(f"{session}-{number}", f"s{session}", "assistant" if number == 1 else "user", text, clock())
+                for number, text in enumerate(said)
+            ],
+        )
+    call = {"name": "search_conversations", "args": {"query": "Katz in the harbour"}, "id": "1"}
+    answers = iter([AIMessage("", tool_calls=[call]), AIMessage("Katz.")])
+
+    memory.reply(graph_of(scripted(lambda _: next(answers)), memory.tools()), ERIN, "who was it?")
+
+    messages = memory.saver.get_tuple({"configurable": {"thread_id": ERIN}}).checkpoint["channel_values"]["messages"]
+    [result] = [json.loads(each.text) for each in messages if each.type == "tool"]
+    assert len({each["text"] for each in result}) == 8
+    for each in result:
+        assert list(each) == ["said_at", "by", "before", "text", "after"]
+        assert each["before"].startswith("the person: …")
+        assert each["before"].endswith("point 199 of the plan (/instructions)")
+        assert each["after"].startswith("the person: point 0 of the plan")
+        assert len(each["before"]) + len(each["after"]) < 450
+
+
+@pytest.mark.spec("U-2", "M-7")
+def test_search_shows_what_was_said_around_a_message(memory, clock):
+    said = (LONG, "Katz in the harbour repairs it", "And on Sundays?", LONG)
+    memory.service.history.add(
+        ERIN,
+        [
+            PastMessage(f"m{number}", "s", "assistant" if number % 2 else "user", text, clock())
+            for number, text in enumerate(said)
+        ],
+    )
+
+    shown = memory.command(ERIN, "/search Katz in the harbour").splitlines()
+
+    assert shown[0] == "We said:"
+    assert shown[1].startswith("  you: …")
+    assert shown[1].endswith("point 199 of the plan")
+    assert len(shown[1]) < 100
+    assert shown[2:] == ["- 2026-03-01, I: Katz in the harbour repairs it", "  you: And on Sundays?"]
 
 
 @pytest.mark.spec("U-2", "M-14")

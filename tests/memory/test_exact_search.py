@@ -11,7 +11,7 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.exact_query import exact_query, matched_spans
-from langmem_plugin.memory.search.fact_ranking import Hit
+from langmem_plugin.memory.search.message_ranking import MessageHit
 from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.memory.search.tokenizer import placed, words_of
 from tests.memory.encrypted_services import encrypted_service, texts
@@ -163,7 +163,7 @@ def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however
     texts = {str(at): ["salmon pan one"] for at in range(3_000)} | {
         str(at): ["one pan salmon"] for at in (450, 900, 2999)
     }
-    hits = [Hit(each, 0.0, 1.0, "exact", {}) for each in texts]
+    hits = [MessageHit(each, 0.0, 1.0, "exact", {}) for each in texts]
     read = []
 
     def texts_of(ids):
@@ -173,6 +173,16 @@ def test_of_many_that_have_the_words_those_that_say_the_phrase_are_found_however
     held = exact_hits(exact_query('"one pan salmon"'), limit, lambda most: hits[:most], texts_of)
     assert list(held) == list(map(str, found))
     assert len(read) == len(set(read))
+
+
+@pytest.mark.spec("M-7")
+def test_what_has_the_phrase_comes_with_what_was_said_around_it(memory, clock):
+    said = ["what did you cook?", "one-pan salmon", "was it good?", "one salmon in a pan"]
+    messages = [PastMessage(f"m{at}", "s", "user", text, clock()) for at, text in enumerate(said)]
+    memory.history.add(ANNA, messages)
+    [found] = memory.history.search(ANNA, '"one pan salmon"', operators=True, neighbours=2)
+    assert found.message.text == said[1]
+    assert [each.message.text for each in (*found.before, *found.after)] == [said[0], said[2]]
 
 
 @pytest.mark.spec("M-7")

@@ -119,6 +119,38 @@ def test_candidates_of_an_exact_search_are_told_apart_by_its_phrases(told, mode,
     )
 
 
+@pytest.mark.spec("M-7", "M-9")
+def test_of_a_question_in_parts_each_candidate_says_which_part_found_it(told):
+    question = "what is Dana allergic to and where is the car?"
+    found = told.search(ANNA, question, min_relevance=0.3)
+    parts = {each.memory.text: each.part for each in found}
+    assert parts["The car is in the garage"] == "where is the car"
+    assert "allergic" in parts["Dana is allergic to peanuts"]
+    assert "car" not in parts["Dana is allergic to peanuts"]
+    for candidates in (
+        told.explain(ANNA, question, min_relevance=0.3),
+        explain_for(told, ANNA, "client", question, min_relevance=0.3),
+    ):
+        kept = [each for each in candidates if each.kept]
+        assert [(each.text, each.part, each.score) for each in kept] == [
+            (each.memory.text, each.part, each.score) for each in found
+        ]
+        assert all(each.explanation.question == each.part for each in candidates)
+        assert len({each.memory_id for each in candidates}) == len(candidates) == 3
+    one = [each for each in told.explain(ANNA, question, limit=1, min_relevance=0.3) if each.left == "beyond the limit"]
+    assert "The car is in the garage" in {each.text for each in one}
+    assert {each.part for each in told.explain(ANNA, "where is the car?")} == {None}
+
+
+@pytest.mark.spec("M-7", "M-9")
+def test_a_phrase_of_a_search_is_not_cut_into_parts(told):
+    told.remember(ANNA, "He asked: what is it and where is the car? Nobody knew")
+    query = '"what is it and where is the car"'
+    for asked in ({"mode": "text"}, {"operators": True}):
+        [found] = told.search(ANNA, query, **asked)
+        assert (found.memory.text[:8], found.part) == ("He asked", None)
+
+
 @pytest.mark.spec("M-7")
 def test_candidates_are_plain_data(told):
     candidates = told.explain(ANNA, "what is Dana allergic to?")
@@ -137,6 +169,7 @@ def test_no_candidate_is_anothers_or_shared_with_others(told):
     share(told, "Dana is allergic to milk", with_clients=True)
     texts = [each.text for each in explain_for(told, ANNA, "client", "Dana is allergic to", min_relevance=0.0)]
     assert "Dana is allergic to milk" in texts
+    assert "Dana plays the violin" in texts
     assert not {"Dana is allergic to dust", "Dana is allergic to work"} & set(texts)
     kept = [each.memory_id for each in explain_for(told, ANNA, "client", "Dana", limit=2) if each.kept]
     assert kept == [each.memory.id for each in search_for(told, ANNA, "client", "Dana", limit=2)]

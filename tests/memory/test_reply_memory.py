@@ -40,28 +40,28 @@ def texts(found):
 
 
 @pytest.mark.spec("M-9", "M-16")
-def test_all_a_reply_needs_is_read_in_one_transaction_and_what_it_used_is_written_in_one(
+def test_all_a_reply_needs_is_read_in_one_transaction_beside_the_names_it_asks_with_and_written_in_one(
     memory, reply_memory, facts, transactions
 ):
     found = reply_memory.recall(ANNA, "client", SAID)
     ids = [each.id for each, _ in found]
     told = reply_memory.last_told(ANNA, "client", ids)
-    assert len(transactions) == 1
+    assert len(transactions) == 2
     assert {"The office of TestCorp is in Haifa", "The office of TestCorp opens at nine"} <= set(texts(told.memories))
     assert "The office of TestCorp costs 5,000 a month" not in texts(told.memories)
     assert [each.id for each in told.memories] == ids
     assert texts(told.instructions) == ["Answer in French", "Be brief"]
 
     assert reply_memory.told(ANNA, "client", ids) == told
-    assert len(transactions) == 2
+    assert len(transactions) == 3
 
     uses = {each.id: ("cited", similarity) for each, similarity in found}
     scopes = [scope.owner for scope in scopes_of(ANNA, "client")]
     memory.note_turn(scopes, uses, followed=[each.id for each in told.instructions], session_id="s1")
-    assert len(transactions) == 3
+    assert len(transactions) == 4
 
     again = reply_memory.told(ANNA, "client", ids)
-    assert len(transactions) == 4
+    assert len(transactions) == 5
     assert [each.access_count for each in again.memories] == [1] * len(ids)
     assert [each.usage_count for each in again.instructions] == [1, 1]
     with memory.database.read() as connection:
@@ -74,7 +74,7 @@ def test_with_no_topic_the_foremost_come_in_the_same_read(memory, reply_memory, 
     assert {each.text for each, _ in found} == {"The office of TestCorp is in Haifa", "My assistant is David"}
     assert {similarity for _, similarity in found} == {0.0}
     assert reply_memory.recall(ANNA, "client", []) == []
-    assert len(transactions) == 2
+    assert len(transactions) == 3
 
 
 @pytest.mark.spec("M-5", "M-15", "M-16")

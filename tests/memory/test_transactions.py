@@ -126,6 +126,7 @@ def test_no_verb_asks_the_embedding_model_or_the_index_within_a_transaction(open
             "foremost": lambda: memory.foremost(ANNA),
             "search": lambda: [memory.search(ANNA, f"who helps {mode}", mode=mode) for mode in ("text", "hybrid")],
             "ask": lambda: memory.ask(ANNA, "who helps us?", limit=5, min_relevance=0.5),
+            "asks": lambda: memory.asks(ANNA, "who helps us and when is the office open?", limit=5, min_relevance=0.5),
             "get": lambda: memory.get(ANNA, list(ids.values())),
             "list_memories": lambda: memory.list_memories(ANNA),
             "count": lambda: memory.count(ANNA),

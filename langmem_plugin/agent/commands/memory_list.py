@@ -10,9 +10,11 @@ from langmem_plugin.errors import EmbeddingUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import Filter, Memory, MemoryService
+from langmem_plugin.memory.corrected_messages import Shown
 from langmem_plugin.memory.models import FACT_TYPES, Mode
 from langmem_plugin.memory.recall_query import search_for
-from langmem_plugin.memory.search.message_search import FoundMessage
+from langmem_plugin.memory.search.found_message import FoundMessage, nearest_words
+from langmem_plugin.memory.search.message_rows import PastMessage
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.settings import Role
 
@@ -20,6 +22,8 @@ log = event_log(__name__)
 
 _FOUND = 5  # of each kind
 _SURE = 0.5
+_NEIGHBOURS = 2  # of each message
+_LONGEST_BESIDE = 80  # letters of them
 
 
 class MemoryList:
@@ -86,14 +90,20 @@ class MemoryList:
             self._service, owner, self._role_of(owner), query, mode=mode, limit=_FOUND, operators=True
         )
         messages = self._service.history.search(
-            owner, query, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=zone, operators=True
+            owner,
+            query,
+            mode=mode,
+            limit=_FOUND,
+            min_relevance=_SURE,
+            time_zone=zone,
+            operators=True,
+            neighbours=_NEIGHBOURS,
         )
         remembered = [_remembered(found.memory, owner, zone, query) for found in memories]
         spoken = [
-            f"- {each.message.said_at.astimezone(zone):%Y-%m-%d},"
-            f" {replies.speakers.get(each.message.speaker, each.message.speaker)}:"
-            f" {marked(one_line(each.message.text), query)}{_corrected(each, replies)}"
+            line
             for each in sorted(messages, key=lambda each: each.message.said_at)
+            for line in _in_its_talk(each, query, zone, replies)
         ]
         return [
             *([replies.found_memories, *remembered] if remembered else []),
@@ -101,12 +111,33 @@ class MemoryList:
         ]
 
 
-def _corrected(found: FoundMessage, replies: Replies) -> str:
-    if found.corrected_by is None:
+def _in_its_talk(found: FoundMessage, query: str, zone: ZoneInfo, replies: Replies) -> list[str]:
+    """The message as an item of a list, and what was said around it without a mark."""
+    said = found.message
+    words = marked(one_line(said.text), query)
+    line = f"- {said.said_at.astimezone(zone):%Y-%m-%d}, {_speaker(said, replies)}: {words}"
+    return [
+        *(_beside(each, replies, before=True) for each in found.before),
+        f"{line}{_corrected(found.corrected_by, replies)}",
+        *(_beside(each, replies, before=False) for each in found.after),
+    ]
+
+
+def _beside(shown: Shown, replies: Replies, *, before: bool) -> str:
+    words = nearest_words(shown.message.text, _LONGEST_BESIDE, before=before)
+    return f"  {_speaker(shown.message, replies)}: {words}{_corrected(shown.corrected_by, replies)}"
+
+
+def _speaker(message: PastMessage, replies: Replies) -> str:
+    return replies.speakers.get(message.speaker, message.speaker)
+
+
+def _corrected(by: str | None, replies: Replies) -> str:
+    if by is None:
         return ""
-    if not found.corrected_by:
+    if not by:
         return f" {replies.not_so_any_more}"
-    return f" {replies.corrected_since.format(fact=one_line(found.corrected_by))}"
+    return f" {replies.corrected_since.format(fact=one_line(by))}"
 
 
 def _remembered(memory: Memory, owner: str, zone: ZoneInfo, query: str) -> str:

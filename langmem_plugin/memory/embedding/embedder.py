@@ -13,7 +13,7 @@ from langchain_core.embeddings import Embeddings
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
-from langmem_plugin.memory.embedding.calibration import KNOWN, PAIRS, Calibration, fitted
+from langmem_plugin.memory.embedding.calibration import KNOWN, OF_QUESTIONS, PAIRS, Calibration, fitted
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.tokenizer import language_of
@@ -28,6 +28,7 @@ _CACHED_BYTES = 16 * 2**20
 _BYTES_BESIDE = 400  # of the key, the array's header and the dictionary
 _BATCH = 64
 _TEXTS_IN_TIME = 8
+_THE_SAME = 0.999  # cosine: some models do not give the same vector twice
 _A_WORD = "dimension"  # that every model can embed
 
 _ENGLISH_ONLY = {"all-MiniLM-L6-v2-int8"}
@@ -52,6 +53,7 @@ class Embedder:
         self.embeddings = embeddings
         self.model = model_of(embeddings)
         self._calibration = calibration or KNOWN.get(self.model)
+        self._of_questions = OF_QUESTIONS.get(self.model, {}) if calibration is None else {}
         dimension = getattr(embeddings, "dimension", None)
         self._dimension = dimension if isinstance(dimension, int) else None
         self._timeout = timeout
@@ -68,6 +70,10 @@ class Embedder:
         vectors = self.texts([text for pair in PAIRS for text in pair])
         return fitted(vectors[::2], vectors[1::2])
 
+    def calibration_of(self, question: str) -> Calibration:
+        """What cosines with a question mean, in its language."""
+        return (self._of_questions and self._of_questions.get(language_of(question))) or self.calibration
+
     @property
     def dimension(self) -> int:
         """What the model says, or that of its first vector; it is asked for one where there was none yet."""
@@ -80,6 +86,28 @@ class Embedder:
             [vector] = self._embedded(lambda: [self.embeddings.embed_query(text)], 1)
             self._keep(("query", text), vector)
         return vector
+
+    def prepare(self, questions: Sequence[str]) -> None:
+        """Embeds several questions at once where the model can, so that `query` has their vectors at hand."""
+        missing = [
+            text
+            for text in dict.fromkeys(questions)
+            if self.understands(text) and self._latest.get(("query", text)) is None
+        ]
+        if len(missing) < 2:  # noqa: PLR2004 - one alone is embedded when it is asked for
+            return
+        if self._questions_are_texts:
+            vectors = self._embedded(lambda: self.embeddings.embed_documents(missing), len(missing))
+        else:
+            vectors = self._embedded(lambda: [self.embeddings.embed_query(text) for text in missing], len(missing))
+        for text, vector in zip(missing, vectors, strict=True):
+            self._keep(("query", text), vector)
+
+    @functools.cached_property
+    def _questions_are_texts(self) -> bool:
+        """Whether the model embeds a question as it does a text, which its vectors tell: then many go in one call."""
+        [text] = self.texts([_A_WORD])
+        return float(self.query(_A_WORD) @ text) > _THE_SAME
 
     def texts(self, texts: Sequence[str]) -> list[Vector]:
         """One vector per text, in order; what is not in the cache is embedded in batches."""

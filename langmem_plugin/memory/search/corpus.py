@@ -235,6 +235,10 @@ class Corpus:
         present = set(np.unique(columns["kind"][columns["live"]]).tolist())
         return [name for name, code in self._names.items() if code in present]
 
+    def row_of(self, text_id: str) -> int:
+        """Of a text that is there."""
+        return self._row_of[text_id]
+
     def code_of(self, name: str) -> int:
         """The number that stands for a name in the columns; one that no row has where it is not known."""
         return self._names.get(name, -2)

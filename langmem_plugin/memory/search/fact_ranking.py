@@ -79,15 +79,19 @@ class Query:
 
         In a search by words, or with `operators`, quotes make a phrase and a star ends the beginning of a word.
         """
-        text, exact = storable(text), NOTHING_EXACT
-        if (operators and mode != "semantic") or mode == "text":
-            exact = exact_query(text)
+        text = storable(text)
+        if exact := exactly_asked(text, mode, operators=operators):
             text = exact.text
         wordings = by_aliases(exact.words if exact else text, groups) if groups else []
         by_meaning = mode != "text" and embedder.understands(text)
         meant = with_full_names(text, wordings, groups)
-        meaning = Meaning(embedder.query(meant), embedder.calibration) if by_meaning else None
+        meaning = Meaning(embedder.query(meant), embedder.calibration_of(text)) if by_meaning else None
         return cls(text, meaning, mode, limit, min_relevance, where, now, exact, wordings)
+
+
+def exactly_asked(text: str, mode: Mode, *, operators: bool) -> ExactQuery:
+    """The phrases and beginnings of words that must be there, in a search that heeds the marks of such."""
+    return exact_query(text) if (operators and mode != "semantic") or mode == "text" else NOTHING_EXACT
 
 
 @dataclass(frozen=True)
@@ -120,10 +124,12 @@ def considered(
     *,
     most: int = MOST_CONSIDERED,
     held: Collection[str] | None = None,
+    guarded: bool = False,
 ) -> list[Hit]:
     """The same, and behind them what was not kept, best first, each with the reason why; at most `most` of all.
 
-    Of an exact query, `held` are the ids of what has its phrases: all, or the best `most`.
+    Of an exact query, `held` are the ids of what has its phrases: all, or the best `most`. Where it is `guarded`, what
+    the filter leaves out is not told.
     """
     scored = _scored(corpus, query, nearest)
     if held is not None:
@@ -131,6 +137,8 @@ def considered(
     kept = _kept(query, scored)
     left = np.array(corpus.columns["live"])
     left[kept] = False
+    if guarded:
+        left &= scored.fits
     expired = corpus.columns["expires"] <= microseconds(query.now)
     hits = [_hit(corpus, query, scored, row) for row in kept[: max(most, 0)]]
     for row in best(scored.score, left, most - len(hits)):
@@ -246,7 +254,8 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
     unit, terms = 1.0, dict[str, Scores]()
     if query.meaning is not None:
         cosines = corpus.compared(query.meaning.vector) if corpus.holds_vectors else corpus.cosines(nearest)
-        embedded, calibration = fits & columns["embedded"], query.meaning.calibration
+        embedded = fits & columns["embedded"]
+        calibration = score_fusion.against_field(cosines[embedded], query.meaning.calibration)
         relevance, _ = score_fusion.semantic(cosines, calibration, embedded)
         near = near_equals.nearness(cosines, calibration, embedded)
         unit = near.unit

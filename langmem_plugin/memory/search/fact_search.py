@@ -1,6 +1,6 @@
 """Searches one owner's memories: exactly, or through the vector index of an owner who has very many."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from langmem_plugin.database.memory_tables import memory, memory_vector
 from langmem_plugin.memory import category_rows
 from langmem_plugin.memory.category_rows import CategoryTree
 from langmem_plugin.memory.damaged_rows import Damages, each_row
-from langmem_plugin.memory.explanation import Candidate, Explanation
+from langmem_plugin.memory.explanation import Candidate, Left
 from langmem_plugin.memory.index.vector_index import Nearest, VectorIndex
 from langmem_plugin.memory.memory_rows import Searched, searched
 from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Memory
@@ -22,6 +22,7 @@ from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED, Hit, Query, considered, foremost, ranked
+from langmem_plugin.memory.search.in_turns import in_turns
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 
 _CANDIDATES = 100  # of a search through an index
@@ -35,6 +36,7 @@ class Ask:
     query: Query
     nearest: Nearest | None
     weight: float = 1.0  # of its answers among those of others
+    part: int | None = None  # of a compound question, counted from 0
     at_hand: bool = False  # by what this process holds alone: by words, where it holds no vectors
 
 
@@ -68,9 +70,9 @@ class FactSearch:
         """Bytes held, roughly."""
         return self._corpora.size
 
-    def ask(self, owner: str, query: Query, *, weight: float = 1.0) -> Ask:
+    def ask(self, owner: str, query: Query, *, weight: float = 1.0, part: int | None = None) -> Ask:
         """Call this outside of a transaction."""
-        return Ask(owner, query, self._nearest(owner, query), weight)
+        return Ask(owner, query, self._nearest(owner, query), weight, part)
 
     def forget_cached(self, owner: str) -> None:
         """Drops what this process holds of the owner; the next search reads it again."""
@@ -78,40 +80,62 @@ class FactSearch:
 
     def found(self, connection: Connection, ask: Ask) -> list[Found]:
         """Best first."""
-
-        def rank(corpus: Corpus) -> dict[str, Hit]:
-            cosines = self._cosines(connection, ask, corpus)
-            if ask.query.exact:
-                return self._exact(connection, ask, corpus, cosines, ask.query.limit)
-            return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
-
-        return [
-            Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
-            for hit, fact in self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
-        ]
+        return [each for _, each in self._answers(connection, ask.owner, [ask])]
 
     def best_of(self, connection: Connection, asks: Sequence[Ask], limit: int) -> list[Found]:
-        """What answers several questions, best first by weighed score; each memory once."""
-        best: dict[str, Found] = {}
+        """What answers several questions, best first by weighed score, the parts of a compound question in turn; each
+        memory once.
+        """
+        answers = [
+            (ask.part, _weighed(ask, each))
+            for owner in dict.fromkeys(ask.owner for ask in asks)
+            for ask, each in self._answers(connection, owner, [ask for ask in asks if ask.owner == owner])
+        ]
+        return in_turns(answers, limit)
+
+    def _answers(self, connection: Connection, owner: str, asks: Sequence[Ask]) -> list[tuple[Ask, Found]]:
+        def rank(corpus: Corpus) -> dict[str, list[tuple[Ask, Hit]]]:
+            hits: dict[str, list[tuple[Ask, Hit]]] = {}
+            for ask in asks:
+                for hit in self._hits(connection, ask, corpus).values():
+                    hits.setdefault(hit.id, []).append((ask, hit))
+            return hits
+
+        answers = self._corpora.answers(connection, owner, rank, self._reading(connection, owner))
+        return [(ask, _found(hit, fact)) for hits, fact in answers for ask, hit in hits]
+
+    def candidates(
+        self,
+        connection: Connection,
+        asks: Sequence[Ask],
+        limit: int,
+        *,
+        most: int = MOST_CONSIDERED,
+        guarded: Collection[str] = (),
+    ) -> list[Candidate]:
+        """What `best_of` gives, and behind it, best first, what was considered and not kept, with the reason why.
+
+        At most `most` of all, and of the `guarded` owners nothing that a filter leaves out.
+        """
+        kept = [_candidate(each) for each in self.best_of(connection, asks, limit)]
+        rest: dict[str, Candidate] = {}
         for ask in asks:
-            for each in self.found(connection, ask):
-                weighed = replace(each, score=ask.weight * each.score, explanation=_weighed(each, ask.weight))
-                held = best.get(each.memory.id)
-                if held is None or held.score < weighed.score:
-                    best[each.memory.id] = weighed
-        return sorted(best.values(), key=lambda each: each.score, reverse=True)[:limit]
+            for each in self._considered(connection, ask, most, guarded=ask.owner in guarded):
+                rest[each.memory_id] = max(rest.get(each.memory_id, each), each, key=_nearly_kept)
+        for each in kept:
+            rest.pop(each.memory_id, None)
+        return [*kept, *sorted(rest.values(), key=lambda each: each.score, reverse=True)][: max(most, 0)]
 
-    def candidates(self, connection: Connection, ask: Ask, *, most: int = MOST_CONSIDERED) -> list[Candidate]:
-        """What `found` gives, and behind it what was considered and not kept, with the reason why."""
-
+    def _considered(self, connection: Connection, ask: Ask, most: int, *, guarded: bool) -> list[Candidate]:
         def rank(corpus: Corpus) -> dict[str, Hit]:
             cosines, held = self._cosines(connection, ask, corpus), None
             if ask.query.exact:
                 held = self._exact(connection, ask, corpus, cosines, max(most, ask.query.limit))
-            return {hit.id: hit for hit in considered(corpus, ask.query, cosines, most=most, held=held)}
+            hits = considered(corpus, ask.query, cosines, most=most, held=held, guarded=guarded)
+            return {hit.id: hit for hit in hits}
 
         answers = self._corpora.answers(connection, ask.owner, rank, self._reading(connection, ask.owner))
-        return [_candidate(hit, fact) for hit, fact in answers]
+        return [_candidate(_weighed(ask, _found(hit, fact)), hit.left or "beyond the limit") for hit, fact in answers]
 
     def foremost(self, connection: Connection, owner: str, where: Filter, limit: int) -> list[Memory]:
         """The memories used or told lately, used often and held to be sure."""
@@ -175,6 +199,13 @@ class FactSearch:
                 yield memory_id, entry
             else:
                 self._damages.report("memory", owner, memory_id)
+
+    def _hits(self, connection: Connection, ask: Ask, corpus: Corpus) -> dict[str, Hit]:
+        """Best first."""
+        cosines = self._cosines(connection, ask, corpus)
+        if ask.query.exact:
+            return self._exact(connection, ask, corpus, cosines, ask.query.limit)
+        return {hit.id: hit for hit in ranked(corpus, ask.query, cosines)}
 
     def _exact(
         self, connection: Connection, ask: Ask, corpus: Corpus, cosines: Sequence[tuple[str, float]], limit: int
@@ -246,20 +277,37 @@ def _hang(connection: Connection, owner: str, corpus: Corpus) -> None:
     corpus.hang(category_rows.listed(connection, owner))
 
 
-def _weighed(found: Found, weight: float) -> Explanation | None:
-    return None if found.explanation is None else replace(found.explanation, weight=weight)
+def _found(hit: Hit, fact: Memory) -> Found:
+    return Found(fact, hit.score, hit.similarity, hit.match_type, hit.signals, hit.explanation)
 
 
-def _candidate(hit: Hit, fact: Memory) -> Candidate:
+def _weighed(ask: Ask, found: Found) -> Found:
+    """As one answer among those of other questions."""
+    return replace(
+        found,
+        score=ask.weight * found.score,
+        explanation=None if found.explanation is None else replace(found.explanation, weight=ask.weight),
+        part=None if ask.part is None else ask.query.text,
+    )
+
+
+def _nearly_kept(candidate: Candidate) -> tuple[bool, float]:
+    return candidate.left == "beyond the limit", candidate.score
+
+
+def _candidate(found: Found, left: Left | None = None) -> Candidate:
+    fact = found.memory
+    assert found.explanation is not None  # noqa: S101 - of a search
     return Candidate(
         memory_id=fact.id,
         owner=fact.owner,
         text=fact.text,
-        score=hit.score,
-        similarity=hit.similarity,
-        match_type=hit.match_type,
-        explanation=hit.explanation,
-        left=hit.left,
+        score=found.score,
+        similarity=found.similarity,
+        match_type=found.match_type,
+        explanation=found.explanation,
+        left=left,
+        part=found.part,
         category=fact.category,
         tags=fact.tags,
     )

@@ -22,6 +22,8 @@ _REACH = 2  # messages before and after
 _SPEAKER = 1.4
 _DAY = 3.0
 _NEAREST = 1.5
+_LATELY = 0.15
+_ASSISTANT = "assistant"  # as what is said here is stored, and as every chat model calls itself
 
 _SAYING = "say|said|tell|told|ask|asked|mention|mentioned|write|wrote|suggest|suggested|recommend|recommended"
 _PERSONS = {
@@ -76,7 +78,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
-    score = np.where(_talks(kinds, group_of), _with_neighbours(score, sessions, columns["created"]), score)
+    talks = _talks(kinds, group_of)
+    score = np.where(talks, _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
         whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
         signals["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
@@ -88,6 +91,9 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     if near is not None:
         signals["day"] = near
         score += _DAY * near
+    else:
+        by_assistant = talks & (kinds == corpus.code_of(_ASSISTANT))
+        score += _LATELY * _lateness(by_assistant, columns["created"], group_of, fits)
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
@@ -134,6 +140,28 @@ def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[n
     np.maximum.at(highest, group_of, speakers)
     several: NDArray[np.bool_] = (lowest != highest)[group_of]
     return several
+
+
+def _lateness(
+    by_assistant: NDArray[np.bool_], said_at: NDArray[np.int64], group_of: NDArray[np.intp], fits: NDArray[np.bool_]
+) -> Scores:
+    """Of sessions that fit and in which an assistant spoke: minus the logarithm of their place, the newest first.
+
+    Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
+    (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
+    """
+    size = int(group_of.max(initial=-1)) + 1
+    newest = np.full(size, np.iinfo(np.int64).min)
+    np.maximum.at(newest, group_of[fits], said_at[fits])
+    assisted = np.flatnonzero(
+        (np.bincount(group_of[by_assistant], minlength=size) > 0) & (newest > np.iinfo(np.int64).min)
+    )
+    late = np.zeros(size, dtype=np.float32)
+    if len(assisted):
+        places = np.empty(len(assisted))
+        places[np.argsort(-newest[assisted], kind="stable")] = np.log(np.arange(1, len(assisted) + 1))
+        late[assisted] = places.mean() - places
+    return late[group_of]
 
 
 def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:

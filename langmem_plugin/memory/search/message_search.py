@@ -1,7 +1,7 @@
 """Everything that was said, searchable: "what did I say about …", also of sessions that have ended."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 
@@ -13,59 +13,28 @@ from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import history_message as table
 from langmem_plugin.database.memory_tables import history_vector
 from langmem_plugin.database.schema import in_parts
-from langmem_plugin.memory.corrected_messages import Shown, as_it_stands
+from langmem_plugin.memory.corrected_messages import as_it_stands
 from langmem_plugin.memory.damaged_rows import Damages, all_rows, each_row
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, to_bytes
-from langmem_plugin.memory.models import EVERYTHING, Filter, MatchType, Mode, storable
+from langmem_plugin.memory.models import EVERYTHING, Filter, Mode, storable
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.corpus import Corpus, Entry
 from langmem_plugin.memory.search.corpus_cache import CorpusCache
 from langmem_plugin.memory.search.exact_hits import exact_hits
 from langmem_plugin.memory.search.fact_ranking import Query
+from langmem_plugin.memory.search.found_message import FoundMessage
+from langmem_plugin.memory.search.message_neighbours import Around, around, once
 from langmem_plugin.memory.search.message_ranking import MessageHit, ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
-from langmem_plugin.notebook_view import Cells, Mark, Share, card
 from langmem_plugin.operation_timing import timed
 
 Vectors = Mapping[str, Vector | None]  # by text; None where the model has none for it: words find it
 Written = TypeVar("Written")
 
 _SPARE = 8  # messages, in the place of those that say what was forgotten
-
-
-@dataclass(frozen=True)
-class FoundMessage:
-    """A message that answers a question; the other fields as in Found.
-
-    `corrected_by` is what holds instead of what it says, "" where that is not known; None while nothing was corrected.
-    """
-
-    message: PastMessage
-    score: float
-    similarity: float
-    match_type: MatchType
-    signals: dict[str, float]
-    corrected_by: str | None = None
-
-    def cells(self) -> Cells:
-        return {
-            "said": self.message.text,
-            "by": self.message.speaker,
-            "at": self.message.said_at,
-            "similarity": Share(self.similarity),
-            "note": Mark(self.note, "warn") if self.note else None,
-        }
-
-    def _repr_html_(self) -> str:
-        return card("A message that was found", self.cells())
-
-    @property
-    def note(self) -> str:
-        """What is to be said with the message, for a model: "" for nothing."""
-        return Shown(self.message, self.corrected_by).note
 
 
 class MessageHistory:
@@ -164,11 +133,13 @@ class MessageHistory:
         where: Filter = EVERYTHING,
         time_zone: tzinfo = UTC,
         operators: bool = False,
+        neighbours: int = 0,
     ) -> list[FoundMessage]:
         """The messages most likely to answer, best first, as they stand now. Of the filter, sessions and dates apply.
 
         What the person asked to be forgotten is not in them; what they corrected is marked.
-        "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`.
+        "Yesterday" in the question is a day of `time_zone`. `operators`: see `MemoryService.search`. Each comes with up
+        to so many `neighbours` of its talk, half of them before it; none is given twice.
         """
         if not question.strip():
             return []
@@ -184,27 +155,45 @@ class MessageHistory:
             now=now,
             operators=operators,
         )
+        near: dict[str, Around] = {}
+
         with self._database.read() as connection:
 
             def rank(corpus: Corpus) -> dict[str, MessageHit]:
                 if asked.exact:
-                    return exact_hits(
+                    hits = exact_hits(
                         asked.exact,
                         most,
                         lambda many: ranked_messages(corpus, replace(asked, limit=many)),
                         lambda ids: {key: [each.text] for key, each in self._by_ids(connection, owner, ids).items()},
                     )
-                return {hit.id: hit for hit in ranked_messages(corpus, asked)}
+                else:
+                    hits = {hit.id: hit for hit in ranked_messages(corpus, asked)}
+                near.clear()
+                near.update(around(corpus, hits, neighbours, where, now))
+                return hits
 
             found = self._messages.answers(
                 connection, owner, rank, lambda message_ids: self._by_ids(connection, owner, message_ids)
             )
-            standing = as_it_stands(connection, self._repository, owner, [message for _, message in found])
+            texts = {message.message_id: message for _, message in found}
+            beside = {each for sides in near.values() for side in sides for each in side} - texts.keys()
+            texts |= self._by_ids(connection, owner, sorted(beside))
+            standing = as_it_stands(connection, self._repository, owner, list(texts.values()))
+        shown = [hit for hit, _ in found if hit.id in standing][: max(limit, 0)]
+        near = once([hit.id for hit in shown], near)
         return [
-            FoundMessage(shown.message, hit.score, hit.similarity, hit.match_type, hit.signals, shown.corrected_by)
-            for hit, message in found
-            if (shown := standing.get(message.message_id)) is not None
-        ][: max(limit, 0)]
+            FoundMessage(
+                standing[hit.id].message,
+                hit.score,
+                hit.similarity,
+                hit.match_type,
+                hit.signals,
+                standing[hit.id].corrected_by,
+                *(tuple(standing[each] for each in side if each in standing) for side in near[hit.id]),
+            )
+            for hit in shown
+        ]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:
         """Deletes every message of these sessions for good, and returns how many there were."""
@@ -315,15 +304,16 @@ class MessageHistory:
         return known
 
     def _by_ids(self, connection: Connection, owner: str, message_ids: Sequence[str]) -> dict[str, PastMessage]:
-        statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(message_ids))
         found: dict[str, PastMessage] = {}
         encryption = encryption_of(connection)
-        for row in all_rows(connection, statement):
-            message = as_message(row, encryption)
-            if message is None:
-                self._damages.report("message", owner, row.message_id)
-            else:
-                found[message.message_id] = message
+        for part in in_parts(message_ids):
+            statement = select(*STORED).where(table.c.owner == owner, table.c.message_id.in_(part))
+            for row in all_rows(connection, statement):
+                message = as_message(row, encryption)
+                if message is None:
+                    self._damages.report("message", owner, row.message_id)
+                else:
+                    found[message.message_id] = message
         return found
 
     def _changed(self, connection: Connection, owner: str, since: int) -> Iterable[tuple[str, Entry | None]]:

@@ -1,5 +1,7 @@
 """How the signals of a search become one score: meaning and words; near_equals.py has what orders the rest."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ Scores = NDArray[np.float32]  # one per row
 _COVERED_MIDPOINT = 0.25  # of the query, where a text is as likely about it as not
 _COVERED_SLOPE = 12.0
 _BEHIND = 4.2  # what a memory may be behind the nearest in the logarithm of its odds before that counts against it
+_FIELD = (10, 25)  # of the nearest, counted from 0
 
 
 def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_]) -> tuple[Scores, Scores]:
@@ -25,6 +28,23 @@ def semantic(cosines: Scores, calibration: Calibration, fits: NDArray[np.bool_])
     low, high = float(chosen.min()), float(chosen.max())
     behind = calibration.slope * (high - cosines)
     return _logistic(odds - np.maximum(behind - _BEHIND, 0.0)), (cosines - low) / max(high - low, 1e-6)
+
+
+def against_field(cosines: Scores, calibration: Calibration) -> Calibration:
+    """The curve for one question, from its cosines with everything that may answer it.
+
+    Where a question has an answer, the nearest fact is ahead of the field: of what comes eleventh to twenty-fifth, so
+    that ten facts about one subject do not hold each other back. What its lead is short of the usual one counts against
+    all; a longer one says nothing for the others. Below ten facts there is no field.
+    """
+    missing = max(_FIELD[1] - len(cosines), 0)
+    size = _FIELD[1] - _FIELD[0]
+    if calibration.lead is None or missing >= size:
+        return calibration
+    best = np.sort(np.partition(cosines, missing - _FIELD[1])[missing - _FIELD[1] :])[::-1]
+    lead = float(best[0] - best[_FIELD[0] :].mean())
+    short = max(calibration.lead - lead, 0.0)
+    return replace(calibration, midpoint=calibration.midpoint + (1 - missing / size) * short)
 
 
 def _logistic(odds: Scores) -> Scores:

@@ -63,6 +63,7 @@ def stems(text: str, *, like: str) -> list[str]:
     return [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
+@functools.lru_cache(maxsize=16)  # of one question it is asked several times
 def language_of(text: str) -> str:
     """The language most words of `text` seem to be in; English where nothing tells."""
     spoken = Counter(language for _, language in _spoken(text))

@@ -62,8 +62,13 @@ def by_sound(question: str, alike: Callable[[str], Sequence[str]]) -> list[Wordi
     return _combined(words, sorted(places, key=lambda place: place[0])[:_MOST_PLACES])
 
 
-def with_full_names(question: str, wordings: Sequence[Wording], groups: Groups) -> str:
+def as_meant(question: str, groups: Groups) -> str:
     """The question as its meaning is compared: with the full names behind it, where others were said."""
+    return with_full_names(question, by_aliases(question, groups), groups) if groups else question
+
+
+def with_full_names(question: str, wordings: Sequence[Wording], groups: Groups) -> str:
+    """`as_meant`, with the other wordings known."""
     full = {f"{said} = {group[0]}": group[0] for group in groups for said in group[1:]}
     said = dict.fromkeys(label for each in wordings for label in each.aliases)
     names = [full[label] for label in said if label in full]
