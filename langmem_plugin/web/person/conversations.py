@@ -13,7 +13,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
 from langmem_plugin.memory.models import storable
-from langmem_plugin.memory.search.message_search import FoundMessage
+from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.web.person.visit import Here, Visit
 
