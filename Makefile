@@ -33,7 +33,11 @@ TWO := --numprocesses 2 --dist worksteal
 FAST := $(TWO) -m "not slow and not postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
-test: $(VENV)/installed-dev  ## all the tests, on both engines
+# The browser that the tests drive through the pages.
+/usr/bin/chromium:
+	apt-get update -qq && apt-get install --yes -qq --no-install-recommends chromium
+
+test: $(VENV)/installed-dev /usr/bin/chromium  ## all the tests, on both engines, in a real browser too
 	$(BIN)/python -m pytest $(FAST)
 	$(BIN)/python -m pytest $(TWO) -m "slow or postgresql"
 

@@ -13,17 +13,17 @@ from langmem_plugin import ConversationSaver, PhoneMemory
 from langmem_plugin.agent.models import chat_model
 
 # The server imports this in a thread of its own, where opening files blocks nobody.
-_memory = PhoneMemory()
-_model = chat_model()
-_household = Household()
+memory = PhoneMemory()
+model = chat_model()
+household = Household()
 
 # Under ("memories", "+12025550123") lies all that is remembered of that person, for whoever may reach the server.
-store = _memory.store
+store = memory.store
 
-assistant = family_assistant.build(_memory, _model, _household, own_checkpointer=False)
-agent = family_agent.build(_memory, _model, _household, own_checkpointer=False)
+assistant = family_assistant.build(memory, model, household, own_checkpointer=False)
+agent = family_agent.build(memory, model, household, own_checkpointer=False)
 
 
 @asynccontextmanager
 async def checkpointer() -> AsyncIterator[ConversationSaver]:
-    yield _memory.saver
+    yield memory.saver

@@ -72,6 +72,9 @@ _ADVICE = {
     "extraction.model_unusable": "three answers of the model could not be read: nothing is taken from these messages",
     "reconciliation.by_rules_alone": "the model did not say what new facts repeat or replace: doubles may be kept",
     "reconciliation.not_all": "of very many new facts the first are weighed by the model, the others by rules",
+    "api.unavailable": "who asked was told to try again: see the error",
+    "api.failed": "a mistake in the API: who asked was told no more than that",
+    "api.extraction_unfinished": "what was asked for by the API is read again later: see the error",
     "extraction.fact_refused": "it cannot be stored as it is: it is left out",
 }
 

@@ -23,6 +23,7 @@ from langmem_plugin.agent.channel import Channel, Manner
 from langmem_plugin.agent.citations import Citation
 from langmem_plugin.agent.commands import Commands
 from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.commands.page_link import PageLinks
 from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
 from langmem_plugin.agent.graph_answers import GraphAnswers
 from langmem_plugin.agent.identity import owner_of_thread
@@ -72,6 +73,7 @@ from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
 from langmem_plugin.people import People
+from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.people.person_settings import PersonSettings
 from langmem_plugin.people.person_turns import PersonTurns
 from langmem_plugin.portability.document_importer import DocumentImporter
@@ -216,6 +218,10 @@ class PhoneMemory:
                 extracts=self.settings.extracts,
                 asks_consent=asks_consent,
                 erasure=self.erasure,
+                page_links=PageLinks(
+                    AccessTokens(self.database, region=self.settings.default_region, now=now),
+                    self.settings.page_address,
+                ),
             )
             self._past_sessions = PastSessionIndexer(
                 self.saver,

@@ -76,6 +76,14 @@ def _is_this_machine(host: str) -> bool:
         return False
 
 
+def _web_address(address: str) -> str:
+    """Without a slash at its end."""
+    parts = urlsplit(address.strip())
+    if parts.scheme not in {"http", "https"} or not parts.hostname or parts.query or parts.fragment:
+        raise ValueError("an address that a browser opens is expected, such as https://bot.example/memory")
+    return address.strip().rstrip("/")
+
+
 class Settings(BaseSettings):
     """Every value may come from an environment variable of the same name with LANGMEM_ before it.
 
@@ -206,6 +214,12 @@ class Settings(BaseSettings):
     """Hosts, private or not, whose pictures are passed on to the model's provider by their address (None: all that are
     public, by http or https).
     """
+    page_address: Annotated[str, AfterValidator(_web_address)] | None = None
+    """Where people reach the web application (`memory.app()`), such as "https://bot.example/memory": with it
+    /privacy and /memories end with a link to the person's own page.
+    """
+    api_requests_per_minute: PositiveInt = 600
+    """How many requests of one token the HTTP API answers within a minute, in each process."""
     metrics: bool = True
     """Whether it is counted how long the verbs take and how often they fail, for `performance` and OpenTelemetry."""
     thresholds_ms: dict[Operation, _Milliseconds] = _THRESHOLDS

@@ -126,6 +126,8 @@ class Replies:
     privacy_only_asked: str
     privacy_unknown: str
     privacy_not_here: str
+    page_link: str
+    """Below what is remembered, and below what may be: where the person sees all of it."""
     erase_all: str
     """Asks before everything of theirs is deleted."""
     erased_all: str
@@ -304,6 +306,7 @@ ENGLISH = Replies(
     " What you ask me to remember I remember.",
     privacy_unknown="I did not understand what to switch.",
     privacy_not_here="This can be allowed in a chat with me alone, not in a group.",
+    page_link="See and change all of it on your own page: {link}\nThe link works once, within {minutes} minutes.",
     erase_all="Shall I delete everything of yours: what we said, what I remember, your settings and your links to other"
     " channels? Answer yes or no. Until {date} you could take it back.",
     erased_all="🗑️ Everything of yours is deleted. Until {date} you can take it back by /privacy restore; after that it"

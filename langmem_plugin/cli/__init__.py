@@ -25,6 +25,7 @@ from langmem_plugin.cli import (
     portability,
     privacy,
     recall,
+    serve,
     sessions,
     talk,
     token,
@@ -74,6 +75,7 @@ app.command()(index.reindex)
 app.command()(index.reembed)
 app.command()(worker.worker)
 app.command()(mcp.mcp)
+app.command()(serve.serve)
 
 
 @app.callback()

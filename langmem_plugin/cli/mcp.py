@@ -8,6 +8,8 @@ import typer
 
 from langmem_plugin.cli.opening import Config, Url, chosen
 from langmem_plugin.errors import InvalidInput
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.open_door import refuse_open_door
 
 
 def mcp(
@@ -42,7 +44,7 @@ def mcp(
             return
         import uvicorn  # noqa: PLC0415 - of the same extra
 
-        mcp_server.refuse_open_door(memory, host)
+        refuse_open_door(AccessTokens(memory.database, now=memory.service.now), host, "person")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.create_server((host, http or 0), family=family) as listening:
             port = int(listening.getsockname()[1])

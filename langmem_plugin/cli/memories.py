@@ -1,6 +1,5 @@
 """`langmem memories`: what is remembered of one person, told, changed and forgotten by an operator."""
 
-from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +9,12 @@ from langmem_plugin.cli.asking import Yes, confirm
 from langmem_plugin.cli.opening import Config, Url, memory_of, note_read
 from langmem_plugin.cli.printing import Json, Reveal, day, print_json, print_table, say, shown
 from langmem_plugin.cli.whose import Phone, Whose, owner_of
-from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.memory import Memory
+from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Status
 
 if TYPE_CHECKING:
-    from langmem_plugin.plugin import PhoneMemory
+    pass
 
 app = typer.Typer(no_args_is_help=True, help="What is remembered of one person.")
 _Id = Annotated[str, typer.Argument(help="the memory's id, as `langmem memories list` shows it")]
@@ -168,7 +167,7 @@ def history(
     """What took the place of what, in which words of the person; the oldest first."""
     with memory_of(database, config, embeds=False) as memory:
         owner = owner_of(memory, "memory", memory_id, phone)
-        chain = _chain(memory, owner, memory_id)
+        chain = fact_history(memory.service, owner, memory_id)
     if as_json:
         print_json({"history": [_document(each, reveal=reveal) for each in chain]})
         return
@@ -179,28 +178,6 @@ def history(
             say(f"  said: “{each.quote}”")
         if each.superseded_by:
             say(f"  replaced by {each.superseded_by}")
-
-
-def _chain(memory: "PhoneMemory", owner: str, memory_id: str) -> Sequence[Memory]:
-    """All that a memory is linked with by corrections, each once."""
-    repository = memory.service.repository
-    with memory.database.read() as connection:
-        found: dict[str, Memory] = {}
-        looking = [memory_id]
-        while looking:
-            these = repository.by_ids(connection, owner, looking)
-            found |= {each.id: each for each in these}
-            linked = [
-                *(each.superseded_by for each in these if each.superseded_by),
-                *(older.id for each in these for older in repository.replaced_by(connection, owner, each.id)),
-            ]
-            looking = [each for each in dict.fromkeys(linked) if each not in found]
-            if not these:
-                break
-        repository.refuse_damaged(connection, owner, [] if found else [memory_id])
-    if not found:
-        raise MemoryNotFound(f"memory {memory_id} cannot be read: `langmem doctor` says why")
-    return sorted(found.values(), key=lambda each: (each.told_at, each.created_at))
 
 
 def _text(memory: Memory) -> str:

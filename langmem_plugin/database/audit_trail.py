@@ -53,6 +53,8 @@ Action = Literal[
     "erasure.restored",
     "erasure.done",
     "keys.rotated",
+    "token.made",
+    "token.revoked",
 ]
 
 _actor: ContextVar[str | None] = ContextVar("langmem_actor", default=None)

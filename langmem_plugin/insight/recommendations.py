@@ -25,6 +25,7 @@ _MOST_COMPARED = 10_000  # the newest
 _MOST_PAIRS = 200
 _NEAR = 0.75  # a cosine
 _ROWS_AT_ONCE = 1_000
+_AS_HISTORY = "keep it as history"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Recommendation:
     memory_ids: tuple[str, ...]
     sentence: str
     proposal: str
+
+    @property
+    def is_over(self) -> bool:
+        """It held until a day that has passed: nobody need be asked."""
+        return self.proposal == _AS_HISTORY
 
     def to_dict(self) -> dict[str, Any]:
         return {**asdict(self), "memory_ids": list(self.memory_ids)}
@@ -142,7 +148,7 @@ def _duplicate(kept: Memory, other: Memory) -> Recommendation:
 
 def _stale(held: Memory, now: datetime) -> Recommendation:
     if held.valid_to is not None and held.valid_to <= now:
-        sentence, proposal = f"It held until {held.valid_to:%Y-%m-%d}.", "keep it as history"
+        sentence, proposal = f"It held until {held.valid_to:%Y-%m-%d}.", _AS_HISTORY
     else:
         sentence = f"What it rests on changed on {held.doubted_at:%Y-%m-%d}."
         proposal = "ask the person whether it is still so"

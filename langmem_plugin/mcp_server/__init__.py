@@ -5,8 +5,8 @@ try:
 except ImportError as error:
     raise ImportError("the MCP server needs more: pip install 'langmem-plugin[mcp]'") from error
 
-from langmem_plugin.mcp_server.http import http_app, refuse_open_door
+from langmem_plugin.mcp_server.http import http_app
 from langmem_plugin.mcp_server.server import memory_server
 from langmem_plugin.mcp_server.stdio import serve_stdio
 
-__all__ = ["http_app", "memory_server", "refuse_open_door", "serve_stdio"]
+__all__ = ["http_app", "memory_server", "serve_stdio"]

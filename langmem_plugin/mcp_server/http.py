@@ -1,6 +1,5 @@
 """The server over HTTP: whose memory a request reaches is what its token says, and without one it reaches nothing."""
 
-import ipaddress
 import json
 
 from anyio import to_thread
@@ -12,10 +11,11 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from langmem_plugin.errors import ConfigurationError, NotAuthorized, StoreUnavailable
+from langmem_plugin.errors import NotAuthorized, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.mcp_server.server import memory_server
 from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.open_door import is_loopback
 from langmem_plugin.plugin import PhoneMemory
 
 log = event_log(__name__)
@@ -48,25 +48,6 @@ def http_app(memory: PhoneMemory, *, host: str = "127.0.0.1", port: int = 80) ->
     )
     app.add_middleware(_Unavailable)
     return app
-
-
-def is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def refuse_open_door(memory: PhoneMemory, host: str) -> None:
-    """Raises ConfigurationError where `host` is beyond loopback and nobody has a token yet."""
-    if is_loopback(host):
-        return
-    tokens = AccessTokens(memory.database, now=memory.service.now).listed()
-    if not any(each.kind == "person" for each in tokens):
-        raise ConfigurationError(
-            f"{host} is reached from other machines, and nobody has a token: make one with `langmem token new PHONE` "
-            "first, or leave out --host"
-        )
 
 
 class _Verifier:

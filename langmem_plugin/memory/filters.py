@@ -48,9 +48,12 @@ def _fitting(where: Filter, statuses: Sequence[Status], valid_at: datetime | Non
     for column, wanted in (
         (memory.c.fact_type, where.fact_types),
         (memory.c.session_id, where.sessions),
+        (memory.c.source_type, where.sources),
     ):
         if wanted:
             wanted_rows.append(column.in_(wanted))
+    if where.private is not None:
+        wanted_rows.append(memory.c.private.is_(where.private))
     if where.created_after is not None:
         wanted_rows.append(memory.c.created_at >= where.created_after)
     if where.created_before is not None:

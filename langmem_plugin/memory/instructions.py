@@ -31,6 +31,7 @@ from langmem_plugin.errors import (
     DecryptionRefused,
     InstructionNotFound,
     InvalidInput,
+    StaleMemory,
     TooManyInstructions,
 )
 from langmem_plugin.memory import checksums
@@ -243,24 +244,35 @@ class StandingInstructions:
         """
         return applying(unopposed(self.list_instructions(owner)), situation)
 
-    def update(self, owner: str, instruction_id: str, **changes: Unpack[InstructionChanges]) -> Instruction:
-        """Changes what is named. Raises InstructionNotFound or InvalidInput, and then nothing is changed."""
+    def update(
+        self,
+        owner: str,
+        instruction_id: str,
+        *,
+        if_still: Instruction | None = None,
+        **changes: Unpack[InstructionChanges],
+    ) -> Instruction:
+        """Changes what is named. Raises InstructionNotFound or InvalidInput, and StaleMemory where it is not `if_still`
+        any more: what the change was decided upon. Then nothing is changed.
+        """
         with self._database.write() as connection:
-            before = self._one(connection, owner, instruction_id)
-            after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
             begin_change(connection, owner)
+            before = self._one(connection, owner, instruction_id)
+            _refuse_changed(before, if_still)
+            after = _validated(before.model_dump() | dict(changes) | {"updated_at": self._now()})
             _rewrite(connection, after)
         return after
 
-    def remove(self, owner: str, instruction_id: str) -> Instruction:
-        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound."""
+    def remove(self, owner: str, instruction_id: str, *, if_still: Instruction | None = None) -> Instruction:
+        """The instruction as it was; a damaged one without its text. Raises InstructionNotFound, or StaleMemory."""
         now = self._now()
         with self._database.write() as connection:
+            begin_change(connection, owner)
             try:
                 before = self._one(connection, owner, instruction_id)
+                _refuse_changed(before, if_still)
             except DamagedMemory:
                 before = Instruction(id=instruction_id, owner=owner, text="", created_at=now, updated_at=now)
-            begin_change(connection, owner)
             connection.execute(delete(table).where(table.c.owner == owner, table.c.instruction_id == instruction_id))
             record(connection, "instruction.removed", owner=owner, subject=instruction_id)
         return before
@@ -323,6 +335,16 @@ class StandingInstructions:
         if made is None:
             raise DamagedMemory([instruction_id])
         return made
+
+
+def content_of(instruction: Instruction) -> Mapping[str, Any]:
+    """What a change is decided upon: how often it was used is no part of it."""
+    return instruction.model_dump(exclude={"usage_count", "last_used", "updated_at"})
+
+
+def _refuse_changed(instruction: Instruction, if_still: Instruction | None) -> None:
+    if if_still is not None and content_of(instruction) != content_of(if_still):
+        raise StaleMemory(f"instruction {instruction.id} has changed meanwhile: read it again")
 
 
 def applying(instructions: Iterable[Instruction], situation: Situation) -> list[Instruction]:

@@ -169,7 +169,7 @@ class MemoryChanges(MemoryFields, total=False):
 class Filter:
     """Which memories may answer; applied before the best are chosen, so it never costs results.
 
-    An empty field asks nothing. Any of the types, categories and sessions will do; all of the tags must be
+    An empty field asks nothing. Any of the types, categories, sessions and sources will do; all of the tags must be
     there. Categories and tags are meant in any case, a category with all below it. `created_after` is inclusive,
     `created_before` is not.
     """
@@ -178,6 +178,8 @@ class Filter:
     categories: Sequence[str] = ()
     tags: Sequence[str] = ()
     sessions: Sequence[str] = ()
+    sources: Sequence[SourceType] = ()
+    private: bool | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
 

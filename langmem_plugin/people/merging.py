@@ -3,6 +3,7 @@
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,16 @@ from langmem_plugin.people import consents, links
 log = event_log(__name__)
 
 Check = Callable[[Connection], bool]
+
+
+@dataclass(frozen=True)
+class Merge:
+    """`other` is the key of whom the person was merged with, and `memories` how many came with it."""
+
+    merge_id: str
+    other: str
+    merged_at: datetime
+    memories: int
 
 
 class Merging:
@@ -140,6 +151,12 @@ def merge_of(connection: Connection, person: str, other: str) -> str | None:
     """The newest merge by which `other` came to the person."""
     merges = select(table.c.merge_id).where(table.c.person == person, table.c.other == other)
     return connection.execute(merges.order_by(table.c.merged_at.desc()).limit(1)).scalar()
+
+
+def merges_of(connection: Connection, person: str) -> list[Merge]:
+    """Those that can be undone, the newest first."""
+    rows = connection.execute(select(table).where(table.c.person == person).order_by(table.c.merged_at.desc()))
+    return [Merge(row.merge_id, row.other, row.merged_at, len(row.moved["memories"])) for row in rows]
 
 
 def _row(connection: Connection, merge_id: str) -> Any:

@@ -1,6 +1,6 @@
 """Who is who: one person may have several identifiers, and every verb takes any of them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -17,7 +17,7 @@ from langmem_plugin.lru import LruCache
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.notebook_view import Cells, card
 from langmem_plugin.people import link_codes, links
-from langmem_plugin.people.merging import Check, Merging, merge_of
+from langmem_plugin.people.merging import Check, Merge, Merging, merge_of, merges_of
 from langmem_plugin.people.person_settings import LanguageCode, PersonSettings
 
 log = event_log(__name__)
@@ -156,6 +156,12 @@ class People:
         and what came after stays. Raises InvalidInput if there is no such merge, or no more.
         """
         self.merging.undo(merge_id)
+
+    def merges(self, who: str | int) -> Sequence[Merge]:
+        """Of the person, those that `undo` can take back, the newest first."""
+        key = normalised(who, self._region)
+        with self._database.read() as connection:
+            return merges_of(connection, links.person_of(connection, key))
 
     def note(self, *identifiers: str | int) -> str | None:
         """For an event of a channel that names one person by all of these; the person's key, None for none.

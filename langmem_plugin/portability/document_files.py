@@ -6,6 +6,7 @@ import json
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +19,8 @@ from langmem_plugin.portability.person_export import FORMAT
 
 _Read = TypeVar("_Read")
 
+# What reading a zip raises whose bytes somebody has changed.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError, OverflowError)
 _BEGINNING = 2_000  # characters of a file of JSON in which it says what it is
 
 
@@ -32,13 +35,14 @@ def recognises(path: Path) -> bool:
         return json.dumps(FORMAT) in file.read(_BEGINNING)
 
 
-def read(path: Path) -> dict[str, Any]:
-    """As DocumentImporter takes it. Raises UnreadableImport, and of a file that is not there what the system says."""
+def read(path: Path, *, largest: int | None = None) -> dict[str, Any]:
+    """As DocumentImporter takes it. Raises UnreadableImport, also for a zip of more than `largest` bytes unpacked, and
+    of a file that is not there what the system says.
+    """
     if path.is_dir():
         return read_tables(functools.partial(_table_in, path), functools.partial(_bytes_in, path))
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as held:
-            return read_tables(functools.partial(_table_of, held), functools.partial(_bytes_of, held))
+        return _read_zip(path, largest)
     try:
         found = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -46,6 +50,23 @@ def read(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UnreadableImport(f"{path.name} is no person's document: it is no object")
     return found
+
+
+def _read_zip(path: Path, largest: int | None) -> dict[str, Any]:
+    try:
+        with zipfile.ZipFile(path) as held:
+            _refuse_larger(held, largest)
+            return read_tables(functools.partial(_table_of, held), functools.partial(_bytes_of, held))
+    except UnreadableImport:
+        raise
+    except _DAMAGED as error:
+        raise UnreadableImport(f"the zip is damaged: {error}") from error
+
+
+def _refuse_larger(held: zipfile.ZipFile, largest: int | None) -> None:
+    """What a zip says of itself is also what is read of it at most."""
+    if largest is not None and sum(each.file_size for each in held.infolist()) > largest:
+        raise UnreadableImport(f"the zip holds more than {largest:,} bytes: bring it in as JSON, in parts")
 
 
 def write_json(exporter: Exporter, person: str, path: Path) -> None:

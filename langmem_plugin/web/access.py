@@ -49,6 +49,9 @@ def caller_by_cookie(request: Request, tokens: AccessTokens, door: str) -> Calle
 def let_in(request: Request, response: Response, token: str, door: str) -> None:
     """The browser is known from now on; no script sees the cookie, and no other site can send it."""
     name, _, valid_for = _COOKIES[door]
+    is_secure = request.url.scheme == "https"
+    if door == PAGE and not is_secure:  # behind a proxy that does not say how it was reached
+        is_secure = str(request.app.state.served.memory.settings.page_address).startswith("https:")
     response.set_cookie(
         name,
         token,
@@ -56,7 +59,7 @@ def let_in(request: Request, response: Response, token: str, door: str) -> None:
         path=root_of(request) + door,
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=is_secure,
     )
 
 

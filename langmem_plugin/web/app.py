@@ -3,17 +3,25 @@
 from importlib import metadata
 
 from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from langmem_plugin.agent.steps import Graph
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE
+from langmem_plugin.web.access import CONSOLE, PAGE
+from langmem_plugin.web.api.everything import add_api
 from langmem_plugin.web.browser_safety import BrowserSafety
 from langmem_plugin.web.console.console import console_app
 from langmem_plugin.web.look import FOLDER
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.person.page import person_page
+from langmem_plugin.web.served import RootNoted, Served, root_of
+
+
+def _to_the_console(request: Request) -> Response:
+    return RedirectResponse(f"{root_of(request)}{CONSOLE}/")
 
 
 def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
@@ -35,7 +43,11 @@ def web_app(memory: PhoneMemory, *, graph: Graph | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.state.served = served
+    add_api(app)
+    app.add_route("/", _to_the_console, include_in_schema=False)
     app.mount("/look", StaticFiles(directory=FOLDER / "static"), name="look")
     app.mount(CONSOLE, console_app(served))
+    app.mount(PAGE, person_page(served), name="person")
     app.add_middleware(BrowserSafety)
+    app.add_middleware(RootNoted)
     return app

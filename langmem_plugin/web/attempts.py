@@ -1,24 +1,25 @@
 """How often one address may try to come in: who guesses tokens is slowed down, who holds one is not."""
 
-from limits import RateLimitItemPerMinute
+from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.storage import MemoryStorage
-from limits.strategies import FixedWindowRateLimiter
+from limits.strategies import MovingWindowRateLimiter
 from starlette.requests import Request
 
-_PER_MINUTE = RateLimitItemPerMinute(20)
+_MOST: RateLimitItem = RateLimitItemPerMinute(20, 10)
+RETRY_AFTER = {"retry-after": "600"}
 
 
 class Attempts:
-    """Failed ones, of each address, in this process; a successful one costs nothing."""
+    """Of each address, in this process: after 20 failed ones in ten minutes it waits; one that succeeds is none."""
 
     def __init__(self) -> None:
-        self._limiter = FixedWindowRateLimiter(MemoryStorage())
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
 
     def too_many(self, request: Request) -> bool:
-        return not self._limiter.test(_PER_MINUTE, _address(request))
+        return not self._limiter.test(_MOST, _address(request))
 
     def failed(self, request: Request) -> None:
-        self._limiter.hit(_PER_MINUTE, _address(request))
+        self._limiter.hit(_MOST, _address(request))
 
 
 def _address(request: Request) -> str:

@@ -66,6 +66,12 @@ def transcript(memory: PhoneMemory, person: str, session_id: str, *, first: int 
     return [_line(memory, messages[number], messages[: number + 1]) for number in shown]
 
 
+def number_of(memory: PhoneMemory, session_id: str, message_id: str) -> int:
+    """Where a message stands in the conversation, counted from 0; 0 for one that is not in it, or no more."""
+    said = memory.sessions.messages(session_id)
+    return next((at for at, each in enumerate(said) if each.message_id == message_id), 0)
+
+
 def _line(memory: PhoneMemory, message: BaseMessage, so_far: Sequence[BaseMessage]) -> Line:
     said: dict[str, Any] = as_dict(message)
     calls: tuple[Call, ...] = ()

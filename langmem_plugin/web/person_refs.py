@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+from functools import cached_property
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -19,9 +20,14 @@ class PersonRefs:
     """Under this database's own secret: the same for every process, and nothing to anybody without the database."""
 
     def __init__(self, database: Database) -> None:
-        with database.read() as connection:
+        self._database = database
+
+    @cached_property
+    def _cipher(self) -> AESSIV:
+        """Made when it is needed: a service also starts while the database is away."""
+        with self._database.read() as connection:
             held = bytes(connection.execute(select(secret.c.value).where(secret.c.name == "audit")).scalar_one())
-        self._cipher = AESSIV(HKDF(SHA256(), 64, salt=None, info=_PURPOSE).derive(held))
+        return AESSIV(HKDF(SHA256(), 64, salt=None, info=_PURPOSE).derive(held))
 
     def ref(self, person: str) -> str:
         """The same for the same person, so that an address can be kept."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from langmem_plugin.agent.steps import Graph
 from langmem_plugin.people.access_tokens import AccessTokens
@@ -18,6 +19,20 @@ class Served:
     graph: Graph | None = None
 
 
+_ROOT = "langmem_root"
+
+
+class RootNoted:
+    """ASGI middleware around the whole application: what is mounted in it no longer sees where it begins itself."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope[_ROOT] = scope.get("root_path", "")
+        await self._app(scope, receive, send)
+
+
 def root_of(request: Request) -> str:
     """The path that the whole application is mounted under in another one: "" where it runs by itself."""
-    return str(request.scope.get("app_root_path", request.scope.get("root_path", "")))
+    return str(request.scope[_ROOT])

@@ -83,8 +83,9 @@ class Consents:
 
     def word_of(self, who: str | int) -> Word | None:
         """What they said last about it: when, in which words, and to which version of the question."""
+        person = self._key_of(who)
         with self._database.read() as connection:
-            return consents.word_in(connection, self._key_of(who))
+            return consents.word_in(connection, person)
 
     def may_ask(self, connection: Connection, owner: str) -> bool:
         """Whether they were never asked, and have never said, what may be remembered."""

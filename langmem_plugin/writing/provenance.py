@@ -28,6 +28,7 @@ class Said:
     text: str
     session_id: str
     at: datetime
+    message_id: str
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ class Provenance:
         if found is None and held.quote:
             quote = plain(held.quote)
             found = next((each for each in said if quote in plain(each.content)), None)
-        return None if found is None else Said(found.content, found.session_id, found.timestamp)
+        return None if found is None else Said(found.content, found.session_id, found.timestamp, found.message_id)
 
     def _is_own(self, session_id: str, owner: str) -> bool:
         """On a server a conversation's key is no person's: there it was noted whose it is."""

@@ -23,6 +23,15 @@ def client(tmp_path_factory):
         yield client
 
 
+@pytest.mark.timeout(180)
+@pytest.mark.spec("U-3", "U-6")
+def test_the_memorys_own_api_is_served_beside_the_graphs(client):
+    http = client.http.client
+    assert http.get("/memory/api/health").json() == {"success": True, "data": {"status": "ok"}}
+    assert http.get("/memory/api/memory").status_code == 401
+    assert http.get("/memory/api/openapi.json").json()["info"]["title"] == "langmem-plugin"
+
+
 _numbers = itertools.count(100)
 
 

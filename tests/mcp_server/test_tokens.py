@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from langmem_plugin import PhoneMemory, Settings
 from langmem_plugin.cli import app
 from langmem_plugin.errors import ConfigurationError, InvalidInput
-from langmem_plugin.mcp_server import http_app, refuse_open_door
+from langmem_plugin.mcp_server import http_app
 from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.open_door import refuse_open_door
 from tests.database.test_deadlines import stopped
 from tests.mcp_server.conftest import ANNA, BEN, calling_by_http, serving
 
@@ -119,12 +120,12 @@ def test_only_a_digest_is_stored_and_whose_tokens_there_are_is_found_by_any_of_t
 @pytest.mark.spec("P-6")
 def test_it_listens_beyond_loopback_only_when_somebody_has_a_token(memory, tokens):
     for host in ("127.0.0.1", "::1", "localhost", "127.9.9.9"):
-        refuse_open_door(memory, host)
+        refuse_open_door(tokens, host, "person")
     for host in ("0.0.0.0", "::", "10.0.0.5", "example.org", "127.0.0.1.example.org"):
         with pytest.raises(ConfigurationError, match="langmem token new"):
-            refuse_open_door(memory, host)
+            refuse_open_door(tokens, host, "person")
     tokens.new(ANNA)
-    refuse_open_door(memory, "0.0.0.0")
+    refuse_open_door(tokens, "0.0.0.0", "person")
 
 
 @pytest.mark.spec("P-6")

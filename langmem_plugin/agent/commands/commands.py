@@ -17,6 +17,7 @@ from langmem_plugin.agent.commands.instruction_list import InstructionList
 from langmem_plugin.agent.commands.linking import Linking
 from langmem_plugin.agent.commands.memory_list import MemoryList
 from langmem_plugin.agent.commands.open_questions import OpenQuestion, OpenQuestions
+from langmem_plugin.agent.commands.page_link import PageLinks
 from langmem_plugin.agent.commands.plain_words import Said, asks_why, said
 from langmem_plugin.agent.commands.privacy import Privacy
 from langmem_plugin.agent.commands.told import remembered
@@ -94,8 +95,10 @@ class Commands:
         asks_consent: bool = False,
         extracts: bool = True,
         erasure: Erasure,
+        page_links: PageLinks,
     ) -> None:
         self._service = service
+        self._page_links = page_links
         self._reset = reset
         self._person_settings = person_settings
         self._languages = languages
@@ -136,12 +139,14 @@ class Commands:
         *,
         written_at: datetime | None = None,
         answered: list[OpenQuestion] | None = None,
+        links: bool = True,
     ) -> str | None:
         """The reply to a command, or to what a person was asked; None if the text is neither and belongs to the agent.
 
         A text that does not answer an open question closes it, unless it was written before that was asked. Where
         `answered` is given, the reply's question that the text answers is added to it, for the caller to close with
-        what it keeps: until then, whoever delivers the answer again is told the same.
+        what it keeps: until then, whoever delivers the answer again is told the same. `links` to the person's page are
+        for their chat alone.
         """
         question = self._question(owner, written_at)
         if not may_be_typed(text):
@@ -155,7 +160,7 @@ class Commands:
         if command.command == "confirm" and question is not None and self._remembers:
             return self._confirmed(owner, command.rest, question, replies)
         if command.command is not None:
-            return self._answered(owner, text, command.command, command.rest)
+            return self._answered(owner, text, command.command, command.rest, links=links)
         near = nearest(command.word, self._person_settings.language(owner))
         return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
 
@@ -218,7 +223,7 @@ class Commands:
             return None
         if command.command == "help":
             return self._listed(_IN_A_RUN, self._languages.language_for(owner, text))
-        return self.answer(owner, text)
+        return self.answer(owner, text, links=False)  # what a run says, its state and its traces keep
 
     def close_in(self, connection: Connection, owner: str, answered: Sequence[OpenQuestion]) -> None:
         """In the transaction that keeps the replies to them."""
@@ -269,11 +274,17 @@ class Commands:
             log.warning("why.not_read", exc_info=True, extra={"owner": masked(owner)})
             return False
 
-    def _answered(self, owner: str, text: str, command: CommandName, rest: str) -> str:
+    def _answered(self, owner: str, text: str, command: CommandName, rest: str, *, links: bool = True) -> str:
         replies = self._languages.language_for(owner, text)
         if not self._remembers and command not in _OF_CONVERSATION:
             return replies.memory_disabled
-        return self._kept(owner, command, replies, lambda: self._answers[command](owner, rest, replies))
+
+        def work() -> str:
+            reply = self._answers[command](owner, rest, replies)
+            is_linked = command == "memories" or (command == "privacy" and not self._privacy.erases(rest))
+            return self._page_links.below(owner, reply, replies) if links and is_linked else reply
+
+        return self._kept(owner, command, replies, work)
 
     def _to_question(
         self, owner: str, text: str, question: OpenQuestion, answered: list[OpenQuestion] | None

@@ -17,7 +17,7 @@ from langmem_plugin.memory.search.name_index import NameIndex
 from langmem_plugin.memory.search.tokenizer import terms
 
 _NEVER = np.iinfo(np.int64).max
-_BYTES_PER_ROW = 170  # of the lists of ids and tags and the dictionary over them
+_BYTES_PER_ROW = 175  # of the lists of ids and tags and the dictionary over them
 _BYTES_BESIDE_TAG = 50  # in the dictionary of them
 _BYTES_OF_NOTHING = 2_500  # of a corpus without texts, and its place in a cache
 _FIRST_ROWS = 16
@@ -44,12 +44,14 @@ class Entry(NamedTuple):
     uses: int = 0
     used: int | None = None
     expires: int | None = None
+    source: str = ""
+    private: bool = False
 
     @property
     def can_be_searched(self) -> bool:
         """Whether each value is of its kind. In a damaged database any may be anything."""
         return (
-            all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags))
+            all(isinstance(each, str) for each in (self.id, self.text, self.kind, self.tags, self.source))
             and all(
                 each is None or isinstance(each, str)
                 for each in (self.session_id, self.category, self.key, self.summary)
@@ -77,6 +79,8 @@ _COLUMNS = np.dtype(
         ("created", np.int64),  # microseconds since 1970, as in the database
         ("used", np.int64),
         ("expires", np.int64),
+        ("source", np.int32),
+        ("private", np.bool_),
     ]
 )
 
@@ -129,6 +133,8 @@ class Corpus:
             entry.created,
             entry.created if entry.used is None else entry.used,
             _NEVER if entry.expires is None else entry.expires,
+            self._code(entry.source),
+            bool(entry.private),
         )
 
     def hang(self, categories: Sequence[Category]) -> None:
@@ -207,9 +213,12 @@ class Corpus:
             ("kind", where.fact_types),
             ("category", sorted(self._tree.below(where.categories))),
             ("session", where.sessions),
+            ("source", where.sources),
         ):
             if wanted:
                 fits &= np.isin(columns[column], [self.code_of(name) for name in wanted])
+        if where.private is not None:
+            fits &= columns["private"] == where.private
         if where.created_after is not None:
             fits &= columns["created"] >= microseconds(where.created_after)
         if where.created_before is not None:

@@ -168,6 +168,8 @@ class FactSearch:
                 memory.c.access_count,
                 type_coerce(memory.c.last_accessed, BigInteger),
                 type_coerce(memory.c.expires_at, BigInteger),
+                memory.c.source_type,
+                memory.c.private.label("is_private"),
             )
             .outerjoin(
                 memory_vector,

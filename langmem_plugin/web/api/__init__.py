@@ -1,1 +1,1 @@
-"""The HTTP API: one file for each thing that it serves."""
+"""The API for programs: one file for each thing that is served, over what all routes share."""

@@ -9,18 +9,54 @@ from starlette.responses import RedirectResponse, Response
 from langmem_plugin.errors import InvalidInput, LangMemError, NotAuthorized, StaleMemory, StoreUnavailable
 from langmem_plugin.logs import event_log
 from langmem_plugin.web.access import CONSOLE
-from langmem_plugin.web.console import conversations, instructions, people, privacy, signing_in, upkeep
+from langmem_plugin.web.console import (
+    categories,
+    conversations,
+    figures,
+    instructions,
+    linking,
+    memories,
+    memory_row,
+    one_memory,
+    people,
+    playground,
+    privacy,
+    signing_in,
+    tokens,
+    upkeep,
+    waiting,
+    who,
+)
 from langmem_plugin.web.console.shell import Shell
 from langmem_plugin.web.served import Served, root_of
 
 log = event_log(__name__)
+
+_ROOMS = (
+    signing_in,
+    figures,
+    people,
+    who,
+    linking,
+    memories,
+    one_memory,
+    memory_row,
+    waiting,
+    categories,
+    instructions,
+    conversations,
+    privacy,
+    playground,
+    upkeep,
+    tokens,
+)
 
 
 def console_app(served: Served) -> FastAPI:
     """Every page asks for an operator by itself; this only says what a refusal looks like."""
     shell = Shell(served)
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    for room in (signing_in, people, conversations, instructions, privacy, upkeep):
+    for room in _ROOMS:
         app.include_router(room.routes(shell))
 
     @app.exception_handler(NotAuthorized)

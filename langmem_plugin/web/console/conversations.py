@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.conversations import conversations_of, transcript
+from langmem_plugin.web.conversations import conversations_of, number_of, transcript
 
 _PAGE, _LINES = 30, 200
 
@@ -16,9 +16,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def list_conversations(request: Request, ref: str, page: Annotated[int, Query(ge=0, le=10_000)] = 0) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "sessions")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "sessions")
         found = conversations_of(memory, person, limit=_PAGE + 1, offset=page * _PAGE)
         return shell.page(
             request,
@@ -32,12 +31,18 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("/{session_id}")
     def show(
-        request: Request, ref: str, session_id: str, first: Annotated[int, Query(ge=0, le=1_000_000)] = 0
+        request: Request,
+        ref: str,
+        session_id: str,
+        first: Annotated[int, Query(ge=0, le=1_000_000)] = 0,
+        message: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
+        """From the `first` message on, or the part that `message` is in."""
+        caller, person = shell.operator(request), shell.person(ref)
+        if message:
+            first = number_of(memory, session_id, message) // _LINES * _LINES
         lines = transcript(memory, person, session_id, first=first, limit=_LINES)
-        shell.note(person, session_id)
+        shell.note(caller, person, session_id)
         return shell.page(
             request,
             "conversation.html",

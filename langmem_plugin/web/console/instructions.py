@@ -14,9 +14,9 @@ from langmem_plugin.web.served import root_of
 class InstructionForm(BaseModel):
     """What the page sends; a box that is not ticked is not sent."""
 
-    text: str = Field("", max_length=5_000)
-    priority: int = Field(1, ge=1, le=10)
-    condition: str = Field("", max_length=5_000)
+    text: str = Field(default="", max_length=5_000)
+    priority: int = Field(default=1, ge=1, le=10)
+    condition: str = Field(default="", max_length=5_000)
     active: bool = False
 
 
@@ -29,14 +29,13 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def list_instructions(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "instructions")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "instructions")
         return shell.page(
             request,
             "instructions.html",
             person=person,
-            found=instructions.list_instructions(person),
+            found=instructions.list_instructions(person, active_only=False),
             overruled={each.loser.id: each.winner for each in instructions.conflicts(person)},
         )
 
@@ -52,6 +51,12 @@ def routes(shell: Shell) -> APIRouter:
         caller, person = shell.operator(request), shell.person(ref)
         changes = form.model_dump() | {"condition": form.condition.strip() or None}
         as_operator(caller, lambda: instructions.update(person, instruction_id, **changes))
+        return back(request, ref)
+
+    @router.post("/{instruction_id}/switch")
+    def switch(request: Request, ref: str, instruction_id: str, active: Annotated[bool, Form()] = False) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        as_operator(caller, lambda: instructions.update(person, instruction_id, active=active))
         return back(request, ref)
 
     @router.post("/{instruction_id}/remove")

@@ -1,6 +1,5 @@
-"""Everybody of whom something is stored, masked, and the frame around the pages of one person."""
+"""Everybody of whom something is stored, masked, and how one of them is found."""
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -39,32 +38,4 @@ def routes(shell: Shell) -> APIRouter:
             raise InvalidInput("nothing is stored of anybody with this identifier")
         return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{shell.refs.ref(person)}", 303)
 
-    @router.get("/people/{ref}")
-    def show(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "person")
-        return _page(request, shell, person, reveal=False)
-
-    @router.post("/people/{ref}/reveal")
-    def reveal(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "phone")
-        return _page(request, shell, person, reveal=True)
-
     return router
-
-
-def _page(request: Request, shell: Shell, person: str, *, reveal: bool) -> Response:
-    people = shell.memory.people
-    return shell.page(
-        request,
-        "person.html",
-        person=person,
-        reveal=reveal,
-        identifiers=people.identifiers(person),
-        time_zone=people.time_zone(person).key,
-        person_language=people.language(person),
-        stored=asdict(shell.memory.holdings(person)),
-    )

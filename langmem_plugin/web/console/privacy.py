@@ -20,9 +20,8 @@ def routes(shell: Shell) -> APIRouter:
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
-        shell.operator(request)
-        person = shell.person(ref)
-        shell.note(person, "consent")
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, "consent")
         consent = memory.consent.of(person)
         return shell.page(
             request,

@@ -41,10 +41,10 @@ class Shell:
             raise HTTPException(404)
         return self.memory.people.resolve(person)
 
-    def note(self, person: str, subject: str, action: Action = "operator.read") -> None:
-        """In the audit log, before an operator is shown what people said or what is remembered of them."""
-        with self.memory.database.write() as connection:
-            record(connection, action, owner=person, subject=subject)
+    def note(self, caller: Caller, person: str, subject: str, action: Action = "operator.read") -> None:
+        """In the audit log, before an operator is shown what people said or what is known of them; "" is nobody."""
+        with acting(_name(caller), within=True), self.memory.database.write() as connection:
+            record(connection, action, owner=person or None, subject=subject)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page, or where the browser asked for a part of one (htmx), what the template gives for that."""
@@ -62,5 +62,9 @@ class Shell:
 
 def as_operator(caller: Caller, verb: Callable[[], Any]) -> Any:
     """What the verb does, the operator did: by the id of their token."""
-    with acting(f"operator {caller.token_id}", within=True):
+    with acting(_name(caller), within=True):
         return verb()
+
+
+def _name(caller: Caller) -> str:
+    return f"operator {caller.token_id}"

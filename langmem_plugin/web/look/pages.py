@@ -20,15 +20,8 @@ class Pages:
     """Templates of `folder` and those that both pages share."""
 
     def __init__(self, folder: Path) -> None:
-        self._environment = Environment(
-            loader=FileSystemLoader([folder, FOLDER / "templates"]),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            extensions=["jinja2.ext.i18n"],
-        )
-        self._environment.policies["ext.i18n.trimmed"] = True
+        self._folders = [folder, FOLDER / "templates"]
+        self._environments: dict[LanguageCode, Environment] = {}
 
     def page(
         self, request: Request, name: str, *, language: LanguageCode = "en", status: int = 200, **values: Any
@@ -46,9 +39,21 @@ class Pages:
         return HTMLResponse(text, status)
 
     def names(self) -> Sequence[str]:
-        return self._environment.list_templates()
+        return self._in("en").list_templates()
 
     def _in(self, language: LanguageCode) -> Environment:
-        environment = self._environment.overlay()
-        environment.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
-        return environment
+        """One for each language, which keeps its templates compiled. Two would share their texts as overlays of one."""
+        made = self._environments.get(language)
+        if made is None:
+            made = Environment(
+                loader=FileSystemLoader(self._folders),
+                autoescape=True,
+                undefined=StrictUndefined,
+                trim_blocks=True,
+                lstrip_blocks=True,
+                extensions=["jinja2.ext.i18n"],
+            )
+            made.policies["ext.i18n.trimmed"] = True
+            made.install_gettext_translations(translations(language), newstyle=True)  # type: ignore[attr-defined]
+            self._environments[language] = made
+        return made

@@ -1,1 +1,5 @@
-"""A person's own page: what is remembered of them, from where, to correct, take away and delete."""
+"""The page of a person who texts: what is remembered, what was said, what may be; all of it is theirs to change."""
+
+from pathlib import Path
+
+TEMPLATES = Path(__file__).parent / "templates"

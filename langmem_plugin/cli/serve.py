@@ -1,0 +1,110 @@
+"""`langmem serve`: the HTTP API and the pages, as a service of its own."""
+
+import importlib
+import signal
+import socket
+import sys
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from langmem_plugin.cli.existing import refuse_missing_if_named
+from langmem_plugin.cli.opening import Config, Create, Url, chosen
+from langmem_plugin.errors import ConfigurationError, InvalidInput
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.open_door import refuse_open_door
+
+if TYPE_CHECKING:
+    from langmem_plugin.plugin import PhoneMemory
+
+PORT = 8420
+FIRST_TOKEN_FOR = timedelta(hours=8)
+_STOPS_WITHIN = 10  # seconds, for answers that are on their way
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+
+def serve(
+    host: Annotated[str, typer.Option("--host", help="where it listens; beyond this machine put TLS before it")] = (
+        "127.0.0.1"
+    ),
+    *,
+    port: Annotated[int, typer.Option("--port", min=0, max=65_535, help="0: any that is free")] = PORT,
+    graph: Annotated[
+        str | None,
+        typer.Option("--graph", help="module:name of a function that makes a graph of the memory, for POST /api/chat"),
+    ] = None,
+    behind_proxy: Annotated[
+        bool,
+        typer.Option(
+            "--behind-proxy",
+            help="believe X-Forwarded-For and -Proto of a proxy on this machine, or of $FORWARDED_ALLOW_IPS",
+        ),
+    ] = False,
+    create: Create = False,
+    database: Url = None,
+    config: Config = None,
+) -> None:
+    """Serve the API at /api, people's pages at /me and the console at /console, to those with a token.
+
+    Where there is no operator's token it makes one for eight hours. SIGTERM lets what was asked be answered.
+    """
+    from langmem_plugin.plugin import PhoneMemory  # noqa: PLC0415 - loads the embedding model
+
+    settings = chosen(config)
+    if settings.enable_memory_system:
+        refuse_missing_if_named(settings, database, create=create)
+    # Uvicorn ends by giving the signal on, which would leave the memory open.
+    before = {each: signal.signal(each, lambda *_: None) for each in _SIGNALS}
+    try:
+        with PhoneMemory(database, settings=settings) as memory:
+            _serve(memory, host, port, graph=graph, behind_proxy=behind_proxy)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _serve(memory: "PhoneMemory", host: str, port: int, *, graph: str | None, behind_proxy: bool) -> None:
+    app = memory.app(graph=None if graph is None else made(graph, memory))
+    import uvicorn  # noqa: PLC0415 - of the extra, whose lack was told of by now
+
+    tokens = AccessTokens(memory.database, now=memory.service.now)
+    refuse_open_door(tokens, host, "operator", "person")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        listening = socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise ConfigurationError(f"{host}:{port} cannot be listened on: {error.strerror}: name another port") from error
+    with listening:
+        at = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+        typer.echo(f"listening on {at} (API: {at}/api/openapi.json, console: {at}/console)")
+        if not any(each.kind == "operator" for each in tokens.listed()):
+            token, access = tokens.new_operator(FIRST_TOKEN_FOR)
+            typer.echo(f"operator's token, told this once, until {access.expires_at:%Y-%m-%d %H:%M} UTC: {token}")
+        uvicorn.Server(
+            uvicorn.Config(
+                app,
+                log_level="warning",
+                access_log=False,
+                proxy_headers=behind_proxy,
+                server_header=False,
+                timeout_graceful_shutdown=_STOPS_WITHIN,
+            )
+        ).run([listening])
+
+
+def made(graph: str, memory: "PhoneMemory") -> Any:
+    """The graph that `module:name` makes of the memory. Raises InvalidInput, or ConfigurationError as `check`."""
+    module, _, name = graph.partition(":")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InvalidInput(f"there is no {graph}: name a function as module:name, seen from this folder") from error
+    finally:
+        sys.path.remove("")
+    if not callable(found):
+        raise InvalidInput(f"{graph} is no function: name one that takes the memory and gives a graph")
+    compiled = found(memory)
+    memory.check(compiled)
+    return compiled

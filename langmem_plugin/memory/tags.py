@@ -1,0 +1,68 @@
+"""The tags that an owner's memories have: how often each is there, and another name for one."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+
+from sqlalchemy import Text, select, type_coerce
+
+from langmem_plugin.database import Database
+from langmem_plugin.database.encryption import encryption_of
+from langmem_plugin.database.memory_tables import memory
+from langmem_plugin.errors import DamagedMemory, InvalidInput
+from langmem_plugin.memory.damaged_rows import each_row
+from langmem_plugin.memory.filters import matching, valid
+from langmem_plugin.memory.memory_rows import searched
+from langmem_plugin.memory.models import LIVE, Filter, as_tags
+from langmem_plugin.memory.repository import MemoryRepository
+
+
+class Tags:
+    """Of every owner, in one database."""
+
+    def __init__(self, database: Database, repository: MemoryRepository, *, now: Callable[[], datetime]) -> None:
+        self._database = database
+        self._repository = repository
+        self._now = now
+
+    def counts(self, owner: str) -> dict[str, int]:
+        """How many active memories have each tag, the most frequent first."""
+        held = select(
+            memory.c.memory_id,
+            memory.c.private,
+            memory.c.sealed,
+            type_coerce(memory.c.tags, Text),
+        ).where(memory.c.owner == owner, memory.c.status == "active", valid(self._now()), memory.c.tags != "")
+        counted: Counter[str] = Counter()
+        with self._database.read() as connection:
+            encryption = encryption_of(connection)
+            for memory_id, private, sealed, tags in each_row(connection, held):
+                words = searched(
+                    encryption, owner, memory_id, ("", None, tags, None, None), private=private, sealed=sealed
+                )
+                if words is not None and isinstance(words[2], str):
+                    counted.update(filter(None, words[2].strip("\n").split("\n")))
+        return dict(sorted(counted.items(), key=lambda each: (-each[1], each[0])))
+
+    def rename(self, owner: str, tag: str, name: str) -> int:
+        """Gives what has one tag another in its place, once; how many memories were changed, in one transaction.
+
+        Raises InvalidInput for a blank one. Damaged memories stay as they are.
+        """
+        old, new = as_tags([tag]), as_tags([name])
+        if not old or not new:
+            raise InvalidInput("a tag needs a name: pass a text that is not blank")
+        if old == new:
+            return 0
+        now, changed = self._now(), 0
+        with self._database.write() as connection:
+            fitting = matching(connection, owner, Filter(tags=old), LIVE, None)
+            ids = list(connection.execute(select(memory.c.memory_id).where(*fitting)).scalars())
+            for held in self._repository.by_ids(connection, owner, ids):
+                tags = [new[0] if each == old[0] else each for each in held.tags]
+                try:
+                    self._repository.change(connection, owner, held.id, {"tags": tags}, now=now)
+                except DamagedMemory:
+                    continue
+                changed += 1
+        return changed

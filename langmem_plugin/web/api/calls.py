@@ -1,0 +1,176 @@
+"""One request: who asks, whom it is about, and that an operator's look at a person is noted."""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated
+
+from fastapi import Depends, Header, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.requests import Request
+
+from langmem_plugin.database.audit_trail import PERSON, Action, record
+from langmem_plugin.errors import ConfigurationError, NotAuthorized
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.portability.exporter import threads_of
+from langmem_plugin.web.access import Caller, caller_by_header
+from langmem_plugin.web.api.problems import Refused
+from langmem_plugin.web.api.rates import Rates
+from langmem_plugin.web.served import Served
+
+PERSON_HEADER = "Langmem-Phone"
+_TAG = re.compile(r'(?:W/)?"([\x21\x23-\x7e]*)"')
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a route is given."""
+
+    request: Request
+    served: Served
+    caller: Caller
+
+    @property
+    def memory(self) -> PhoneMemory:
+        return self.served.memory
+
+    @property
+    def service(self) -> MemoryService:
+        """Raises ConfigurationError where there is no long-term memory."""
+        if not self.memory.settings.remembers:
+            raise ConfigurationError("the long-term memory is switched off here: there are conversations alone")
+        return self.memory.service
+
+    @property
+    def actor(self) -> str:
+        """For the audit log."""
+        return f"operator:{self.caller.token_id}" if self.caller.is_operator else PERSON
+
+    @cached_property
+    def identifier(self) -> str:
+        """Of whom it is about: of a person's token always they."""
+        named = self.request.headers.get(PERSON_HEADER)
+        if not self.caller.is_operator:
+            if named is not None:
+                raise Refused(
+                    400,
+                    "person-named",
+                    "Whose memory it is says the token",
+                    f"this token opens one person's memory: leave the header {PERSON_HEADER} out",
+                )
+            return self.caller.identifier
+        if named is None or not named.strip():
+            raise Refused(
+                400,
+                "person-not-named",
+                "Whose memory is meant?",
+                f"an operator's token opens everybody's: name the person in the header {PERSON_HEADER}",
+            )
+        return _as_written(named)
+
+    def person(self) -> str:
+        """The key of whom it is about; their links are followed at each call."""
+        return self.memory.people.resolve(self.identifier)
+
+    def reads(self, what: str) -> str:
+        """The same, once it is noted that an operator looks at this of theirs."""
+        person = self.person()
+        if self.caller.is_operator:
+            self.note("operator.read", person, what)
+        return person
+
+    def note(self, action: Action, person: str | None, what: str | None = None) -> None:
+        """In the audit log."""
+        with self.memory.database.write() as connection:
+            record(connection, action, owner=person, subject=what)
+
+    def only_operators(self) -> None:
+        if not self.caller.is_operator:
+            raise Refused(
+                403, "operators-only", "For operators alone", "use an operator's token: `langmem token new --operator`"
+            )
+
+    def threads(self, person: str) -> list[str]:
+        """Their conversations."""
+        with self.memory.database.read() as connection:
+            return threads_of(connection, person)
+
+    def if_match(self) -> str | None:
+        """What `If-Match` asks for; None where it asks nothing. Raises Refused for more than one tag."""
+        asked = self.request.headers.get("if-match", "").strip()
+        if not asked or asked == "*":
+            return None
+        found = _TAG.fullmatch(asked)
+        if found is None:
+            raise Refused(
+                400, "if-match", "If-Match cannot be read", 'send one ETag as a response gave it: If-Match: "3"'
+            )
+        return found[1]
+
+    def revision(self) -> int | None:
+        """The same as a revision; one that no row has where it is no number."""
+        asked = self.if_match()
+        if asked is None:
+            return None
+        return int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < _DIGITS else -1
+
+
+_DIGITS = 10
+
+
+def admitted(request: Request) -> Call:
+    """By the token of the request. Raises NotAuthorized, or Refused where it asks too often."""
+    served: Served = request.app.state.served
+    rates: Rates = request.app.state.api_rates
+    tokens: AccessTokens = served.tokens
+    try:
+        caller = caller_by_header(request, tokens)
+    except NotAuthorized:
+        rates.count_failure(request.client.host if request.client else "")
+        raise
+    rates.count_request(caller.token_id)
+    return Call(request, served, caller)
+
+
+def _as_written(header: str) -> str:
+    """Headers are read as Latin-1; who writes more than that sends UTF-8."""
+    try:
+        return header.strip().encode("latin-1").decode()
+    except UnicodeError:
+        return header.strip()
+
+
+_PERSONS = HTTPBearer(
+    scheme_name="person", description="`langmem token new PHONE`: one person's memory", auto_error=False
+)
+_OPERATORS = HTTPBearer(
+    scheme_name="operator",
+    description=f"`langmem token new --operator`: everybody's, named by the header {PERSON_HEADER}",
+    auto_error=False,
+)
+_Operators = Annotated[HTTPAuthorizationCredentials | None, Security(_OPERATORS)]
+_Persons = Annotated[HTTPAuthorizationCredentials | None, Security(_PERSONS)]
+
+
+async def _about_a_person(
+    request: Request,
+    _person: _Persons,
+    _operator: _Operators,
+    _named: Annotated[
+        str | None,
+        Header(alias=PERSON_HEADER, description="with an operator's token: whose memory", examples=["+972501234567"]),
+    ] = None,
+) -> Call:
+    call: Call = request.state.call  # see routing.py: admitted before anything of the request was read
+    return call
+
+
+async def _about_all(request: Request, _operator: _Operators) -> Call:
+    call: Call = request.state.call
+    return call
+
+
+Called = Annotated[Call, Depends(_about_a_person)]
+CalledByOperator = Annotated[Call, Depends(_about_all)]

@@ -1,0 +1,60 @@
+"""What the person allows to be remembered without being told to."""
+
+from datetime import datetime
+from typing import Any, Self
+
+from pydantic import BaseModel, Field
+
+from langmem_plugin.people.consents import PERMISSIONS, Consent, Permissions
+from langmem_plugin.web.api.calls import Called
+from langmem_plugin.web.api.fields import Body
+from langmem_plugin.web.api.routing import Routes
+
+routes = Routes("consent")
+PATH = "/api/consent"
+
+
+class Allowed(BaseModel):
+    allowed: bool | None = Field(description="null: never asked")
+    since: datetime | None
+
+
+class Permitted(BaseModel):
+    """`extraction`: facts are found in what they say; `personal` and `sensitive`: such facts too."""
+
+    extraction: Allowed
+    personal: Allowed
+    sensitive: Allowed
+
+    @classmethod
+    def of(cls, held: Consent) -> Self:
+        given: dict[str, Any] = {name: getattr(held, name) for name in PERMISSIONS}
+        return cls(**{name: Allowed(allowed=each.allowed, since=each.since) for name, each in given.items()})
+
+
+class Wanted(Body):
+    """What is not named stays as it is."""
+
+    extraction: bool | None = None
+    personal: bool | None = None
+    sensitive: bool | None = None
+
+
+@routes.get(PATH)
+def read_consent(call: Called) -> Permitted:
+    """What the person allows."""
+    return Permitted.of(call.memory.consent.of(call.reads("consent")))
+
+
+@routes.patch(PATH)
+def change_consent(call: Called, wanted: Wanted) -> Permitted:
+    """Allow or forbid what is named: only what the person has said. Null is as if they had never been asked."""
+    named: dict[str, Any] = {name: getattr(wanted, name) for name in wanted.model_fields_set}
+    permissions: Permissions = named  # type: ignore[assignment] # by the names of its fields
+    return Permitted.of(call.memory.consent.set(call.person(), **permissions))
+
+
+@routes.delete(PATH)
+def withdraw_consent(call: Called) -> Permitted:
+    """Find nothing any more in what they say; what was remembered stays until it is deleted."""
+    return Permitted.of(call.memory.consent.switch_off(call.person()))

@@ -1,0 +1,45 @@
+"""The kinds of values that requests are made of: bounded, and of nothing that no database stores."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from fastapi import Path, Query
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field
+
+from langmem_plugin.memory.models import storable
+
+MOST_LISTED = 500
+_LONGEST_TEXT, _LONGEST_QUERY, _LONGEST_NAME, _LONGEST_ID = 4_000, 2_000, 200, 200
+_MOST_TAGS = 50
+_FIRST, _LAST = 1900, 9000  # years; further off an instant has no form in every time zone
+
+
+def _of_letters(text: str) -> str:
+    if storable(text) != text:
+        raise ValueError("holds a NUL or half a character, which no database stores")
+    return text
+
+
+def _of_our_time(instant: datetime) -> datetime:
+    if not _FIRST <= instant.year <= _LAST:
+        raise ValueError(f"the year is from {_FIRST} to {_LAST}")
+    return instant.astimezone(UTC)
+
+
+Text = Annotated[str, Field(min_length=1, max_length=_LONGEST_TEXT), AfterValidator(_of_letters)]
+Name = Annotated[str, Field(min_length=1, max_length=_LONGEST_NAME), AfterValidator(_of_letters)]
+Tags = Annotated[list[Name], Field(max_length=_MOST_TAGS)]
+Instant = Annotated[AwareDatetime, AfterValidator(_of_our_time)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Id = Annotated[str, Path(max_length=_LONGEST_ID), AfterValidator(_of_letters)]
+IdInBody = Annotated[str, Field(min_length=1, max_length=_LONGEST_ID), AfterValidator(_of_letters)]
+Words = Annotated[str, Field(max_length=_LONGEST_QUERY), AfterValidator(_of_letters)]
+NamesInQuery = Annotated[list[Name] | None, Query(max_length=_MOST_TAGS)]
+Limit = Annotated[int, Query(ge=1, le=MOST_LISTED)]
+Offset = Annotated[int, Query(ge=0, le=10_000_000)]
+
+
+class Body(BaseModel):
+    """A field that is not known is a mistake: nothing is lost unnoticed."""
+
+    model_config = ConfigDict(extra="forbid")

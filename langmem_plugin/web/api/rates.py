@@ -1,0 +1,48 @@
+"""How often one caller may ask, in this process: so many requests for each token, so many failures for each address."""
+
+import ipaddress
+
+from limits import RateLimitItemPerMinute
+from limits.storage import MemoryStorage
+from limits.strategies import SlidingWindowCounterRateLimiter
+
+from langmem_plugin.web.api.problems import Refused
+
+FAILURES_PER_MINUTE = 20
+_MINUTE = 60
+
+
+class Rates:
+    """Of one application."""
+
+    def __init__(self, requests_per_minute: int) -> None:
+        self._counted = SlidingWindowCounterRateLimiter(MemoryStorage())
+        self._requests = RateLimitItemPerMinute(requests_per_minute)
+        self._failures = RateLimitItemPerMinute(FAILURES_PER_MINUTE)
+
+    def count_request(self, token_id: str) -> None:
+        """Raises Refused where the token has asked too often."""
+        self._count(self._requests, "token", token_id)
+
+    def count_failure(self, address: str) -> None:
+        """The same for tokens that open nothing, by where they come from."""
+        self._count(self._failures, "address", _of_one_sender(address))
+
+    def _count(self, item: RateLimitItemPerMinute, *key: str) -> None:
+        if not self._counted.hit(item, *key):
+            raise Refused(
+                429,
+                "too-many-requests",
+                "Too many requests",
+                f"this may be asked {item.amount} times a minute: wait as long as Retry-After says, in seconds",
+                {"retry-after": str(_MINUTE // item.amount + 1)},
+            )
+
+
+def _of_one_sender(address: str) -> str:
+    """Of IPv6 the network: one machine has as many addresses as it likes."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((parsed, 64), strict=False)) if parsed.version == 6 else address  # noqa: PLR2004

@@ -1,0 +1,123 @@
+"""One memory: what it says and from where, what it took the place of, and how to put it right."""
+
+from datetime import datetime
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Query, Request
+from pydantic import BaseModel, Field
+from starlette.responses import RedirectResponse, Response
+
+from langmem_plugin.errors import InvalidInput, StaleMemory
+from langmem_plugin.facts import FactType
+from langmem_plugin.memory.fact_history import fact_history
+from langmem_plugin.memory.models import Memory
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.access import CONSOLE, Caller
+from langmem_plugin.web.console.memories import TYPES
+from langmem_plugin.web.console.shell import Shell, as_operator
+from langmem_plugin.web.served import root_of
+
+CHANGED = 409
+
+
+class Changed(BaseModel):
+    """The form as it is sent; `revision` is of the memory that it showed."""
+
+    revision: int
+    text: str = Field(default="", max_length=20_000)
+    fact_type: FactType = "fact"
+    category: str = Field(default="", max_length=200)
+    tags: str = Field(default="", max_length=1_000)
+    expires_at: str = Field(default="", max_length=10)
+    private: bool = False
+
+
+def routes(shell: Shell) -> APIRouter:
+    router, memory = APIRouter(prefix="/people/{ref}/memories/{memory_id}"), shell.memory
+
+    def back(request: Request, ref: str, memory_id: str, did: str) -> Response:
+        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/memories/{memory_id}?did={did}", 303)
+
+    def page(
+        request: Request, person: str, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200
+    ) -> Response:
+        chain = fact_history(memory.service, person, memory_id)
+        held = next(each for each in chain if each.id == memory_id)
+        return shell.page(
+            request,
+            "one_memory.html",
+            status=status,
+            person=person,
+            memory=held,
+            chain=chain,
+            why=None if held.status == "forgotten" else memory.why(person, memory_id),
+            typed=typed or form_of(held),
+            stale=typed is not None,
+            types=TYPES,
+            did=did,
+            zone=memory.people.time_zone(person),
+        )
+
+    @router.get("")
+    def show(request: Request, ref: str, memory_id: str, did: Annotated[str, Query(max_length=20)] = "") -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        shell.note(caller, person, memory_id)
+        return page(request, person, memory_id, did=did)
+
+    @router.post("")
+    def change(request: Request, ref: str, memory_id: str, changed: Annotated[Changed, Form()]) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        try:
+            put(memory, caller, person, memory_id, changed)
+        except StaleMemory:  # what was typed is kept, beside what is there now
+            return page(request, person, memory_id, typed=changed, status=CHANGED)
+        return back(request, ref, memory_id, "changed")
+
+    @router.post("/forget")
+    def forget(request: Request, ref: str, memory_id: str, revision: Annotated[int | None, Form()] = None) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        as_operator(caller, lambda: memory.service.forget(person, memory_id, revision=revision))
+        return back(request, ref, memory_id, "forgotten")
+
+    @router.post("/restore")
+    def restore(request: Request, ref: str, memory_id: str) -> Response:
+        caller, person = shell.operator(request), shell.person(ref)
+        as_operator(caller, lambda: memory.service.restore(person, memory_id))
+        return back(request, ref, memory_id, "restored")
+
+    return router
+
+
+def put(memory: PhoneMemory, caller: Caller, person: str, memory_id: str, changed: Changed) -> None:
+    """Raises StaleMemory where it was changed after it was shown."""
+    zone = memory.people.time_zone(person)
+    try:
+        expires_at = datetime.fromisoformat(changed.expires_at).replace(tzinfo=zone) if changed.expires_at else None
+    except ValueError as error:
+        raise InvalidInput(f"{changed.expires_at!r} is no day: give one as 2026-11-23") from error
+    as_operator(
+        caller,
+        lambda: memory.service.update(
+            person,
+            memory_id,
+            revision=changed.revision,
+            text=changed.text,
+            fact_type=changed.fact_type,
+            category=changed.category.strip() or None,
+            tags=[each.strip() for each in changed.tags.split(",") if each.strip()],
+            expires_at=expires_at,
+            private=changed.private,
+        ),
+    )
+
+
+def form_of(held: Memory) -> Changed:
+    return Changed(
+        revision=held.revision,
+        text=held.text,
+        fact_type=held.fact_type,
+        category=held.category or "",
+        tags=", ".join(held.tags),
+        expires_at=held.expires_at.date().isoformat() if held.expires_at else "",
+        private=held.private,
+    )

@@ -1,0 +1,49 @@
+"""Tokens that open a door: those that are, new ones, told once, and taking one back."""
+
+from datetime import timedelta
+from typing import Annotated
+
+from fastapi import APIRouter, Form, Request
+from starlette.responses import RedirectResponse, Response
+
+from langmem_plugin.errors import InvalidInput
+from langmem_plugin.people.access_tokens import Access
+from langmem_plugin.web.access import CONSOLE, Caller
+from langmem_plugin.web.console.shell import Shell
+from langmem_plugin.web.served import root_of
+
+
+def routes(shell: Shell) -> APIRouter:
+    router, tokens = APIRouter(prefix="/tokens"), shell.tokens
+
+    def page(request: Request, caller: Caller, made: tuple[str, Access] | None = None) -> Response:
+        return shell.page(request, "tokens.html", found=tokens.listed(), made=made, mine=caller.token_id)
+
+    @router.get("")
+    def show(request: Request) -> Response:
+        return page(request, shell.operator(request))
+
+    @router.post("")
+    def make(
+        request: Request,
+        identifier: Annotated[str, Form(max_length=500)] = "",
+        operator: Annotated[bool, Form()] = False,
+        days: Annotated[int, Form(ge=1, le=3650)] = 90,
+    ) -> Response:
+        caller, who = shell.operator(request), identifier.strip()
+        if bool(who) == operator:
+            raise InvalidInput(
+                "a token is for one person or for an operator: type who it is for, or tick the operator's"
+            )
+        made = tokens.new_operator(timedelta(days=days)) if operator else tokens.new(who, timedelta(days=days))
+        shell.note(caller, made[1].identifier, made[1].token_id, "token.made")
+        return page(request, caller, made)
+
+    @router.post("/{token_id}/revoke")
+    def revoke(request: Request, token_id: str) -> Response:
+        caller = shell.operator(request)
+        tokens.revoke(token_id)
+        shell.note(caller, "", token_id, "token.revoked")
+        return RedirectResponse(f"{root_of(request)}{CONSOLE}/tokens", 303)
+
+    return router

@@ -1,0 +1,141 @@
+"""What was said, conversation by conversation, as a chat; searched by words and meaning."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import groupby
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from langmem_plugin.conversation.session_manager import MessageRecord
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
+from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
+from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.search.found_message import FoundMessage
+from langmem_plugin.portability.exporter import threads_of
+from langmem_plugin.web.person.visit import Here, Visit
+
+router = APIRouter(prefix="/conversations")
+
+_ON_A_PAGE, _OF_A_CHAT, _FOUND, _LOOKED_AT = 20, 200, 30, 6
+_SURE = 0.5
+_LONGEST = 2_000  # letters that are searched for
+_SPEAKERS = frozenset({"user", "assistant", "unreadable"})
+_FILES = {"[image:": "picture", "[file:": "file", "[audio:": "sound", "[video:": "film"}
+_BEGINNING = 140  # letters of a conversation that its place in the list shows
+
+
+@dataclass(frozen=True)
+class Line:
+    """A conversation in the list; `begins` is what was said first, None where that cannot be read."""
+
+    session: Session
+    begins: str | None
+    messages: int
+
+
+@dataclass(frozen=True)
+class Bubble:
+    """One message: its text, and what was sent with it, named by kind."""
+
+    message: MessageRecord
+    text: str
+    files: tuple[str, ...]
+
+
+@router.get("")
+def listed(visit: Here, q: str = "", page: int = 1) -> Response:
+    sessions = _sessions(visit)
+    pages = max(1, -(-len(sessions) // _ON_A_PAGE))
+    page = min(max(page, 1), pages)
+    here = sessions[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]
+    q = q.strip()
+    return visit.page(
+        "conversations.html",
+        at="conversations",
+        q=q,
+        found=_found(visit, q) if q else None,
+        known={each.session_id for each in sessions},
+        lines=[] if q else [_line(visit, each) for each in here],
+        total=len(sessions),
+        page=page,
+        pages=pages,
+    )
+
+
+@router.get("/{session_id}")
+def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
+    """A long one is on pages; without a page, the one with the message `of`, or the first."""
+    session = next((each for each in _sessions(visit) if each.session_id == session_id), None)
+    if session is None:  # of nobody, or of somebody else
+        raise UnknownSession(f"there is no session {session_id!r}")
+    try:
+        bubbles = [_bubble(each) for each in visit.memory.sessions.messages(session_id) if each.role in _SPEAKERS]
+    except DamagedSession:
+        bubbles = []
+    said = [each for each in bubbles if each.text or each.files]
+    pages = max(1, -(-len(said) // _OF_A_CHAT))
+    asked = next((at for at, each in enumerate(said) if each.message.message_id == of), 0) // _OF_A_CHAT + 1
+    page = min(max(page or asked, 1), pages)
+    here = said[(page - 1) * _OF_A_CHAT : page * _OF_A_CHAT]
+    days = [(day, list(those)) for day, those in groupby(here, key=lambda each: visit.day(each.message.timestamp))]
+    return visit.page("conversation.html", at="conversations", session=session, days=days, page=page, pages=pages)
+
+
+def _sessions(visit: Visit) -> list[Session]:
+    """Of all their identifiers, the last active first."""
+    with visit.memory.database.read() as connection:
+        found = [
+            each for thread in threads_of(connection, visit.owner) for each in session_rows.listed(connection, thread)
+        ]
+    return sorted(found, key=_activity, reverse=True)
+
+
+def _activity(session: Session) -> datetime:
+    return session.last_active
+
+
+def _line(visit: Visit, session: Session) -> Line:
+    try:
+        with visit.memory.saver.checkpoints.reading(session.session_id) as checkpoints:
+            rows = checkpoints.listed("messages")
+            first = checkpoints.messages_of(rows[:_LOOKED_AT])
+    except (DamagedSession, UnknownSession):
+        return Line(session, None, 0)
+    texts = (_shown(each.text)[0] for each in first if each.type in {"human", "ai"})
+    begins = next(filter(None, texts), "")
+    return Line(session, begins if len(begins) <= _BEGINNING else f"{begins[:_BEGINNING].rstrip()}…", len(rows))
+
+
+def _bubble(message: MessageRecord) -> Bubble:
+    text, files = _shown(message.content)
+    if message.image_path is not None and "picture" not in files:
+        files = (*files, "picture")
+    return Bubble(message, text, files)
+
+
+def _shown(content: str) -> tuple[str, tuple[str, ...]]:
+    """The words, and the kinds of what stands for a file in them."""
+    lines = list(_told(content))
+    words = "\n".join(line for kind, line in lines if not kind).strip()
+    return words, tuple(kind for kind, _ in lines if kind)
+
+
+def _told(content: str) -> Iterator[tuple[str, str]]:
+    for line in content.splitlines():
+        mark = next((mark for mark in _FILES if line.startswith(mark) and line.endswith("]")), None)
+        yield ("" if mark is None else _FILES[mark]), line
+
+
+def _found(visit: Visit, q: str) -> list[FoundMessage]:
+    history, words = visit.memory.service.history, storable(q)[:_LONGEST]
+    for mode in ("hybrid", "text"):
+        try:
+            return history.search(
+                visit.owner, words, mode=mode, limit=_FOUND, min_relevance=_SURE, time_zone=visit.zone
+            )
+        except EmbeddingUnavailable:  # words need no model
+            continue
+    return []

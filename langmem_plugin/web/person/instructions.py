@@ -1,0 +1,132 @@
+"""What the person wants done from now on: added in their words, switched, ranked, deleted."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Form
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from langmem_plugin.agent.commands.instruction_list import order_told
+from langmem_plugin.errors import InstructionNotFound, InvalidInput, StaleMemory, TooManyInstructions
+from langmem_plugin.memory.instructions import MOST_INSTRUCTIONS, Instruction
+from langmem_plugin.memory.models import storable
+from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.web.person.visit import Here, Visit
+
+router = APIRouter(prefix="/instructions")
+
+_LONGEST = 1_000  # letters
+_LOWEST, _HIGHEST = 1, 10
+
+_Text = Annotated[str, Form()]
+
+
+@router.get("")
+def listed(visit: Here, done: str = "", of: str = "") -> Response:
+    return _list(visit, done=done, of=of)
+
+
+@router.post("")
+def add(visit: Here, text: _Text = "") -> Response:
+    """As it would be taken in the chat: "stop …" takes back, and what is there already is not there twice."""
+    if not text.strip():
+        return _list(visit, status=422, typed=text, done="empty")
+    if len(text) > _LONGEST:
+        return _list(visit, status=422, typed=text, done="too_long")
+    order = order_told(storable(text.strip()))
+    at = visit.memory.service.now().astimezone(visit.zone)
+    try:
+        taken = visit.memory.instructions.take(
+            visit.owner, order.text, condition=order.condition, priority=order.priority, expires_at=order.ends(at)
+        )
+    except TooManyInstructions:
+        return _list(visit, status=422, typed=text, done="too_many")
+    except InvalidInput:
+        return _list(visit, status=422, typed=text, done="unusable")
+    return visit.go(f"instructions?done={taken.outcome}&of={taken.instruction.id}")
+
+
+@router.post("/{instruction_id}/switch")
+def switch(visit: Here, instruction_id: str, seen: _Text, on: _Text) -> Response:
+    return _changed(visit, instruction_id, seen, active=on == "yes")
+
+
+@router.post("/{instruction_id}/rank")
+def rank(visit: Here, instruction_id: str, seen: _Text, priority: Annotated[int, Form()]) -> Response:
+    return _changed(visit, instruction_id, seen, priority=min(max(priority, _LOWEST), _HIGHEST))
+
+
+@router.post("/{instruction_id}/delete")
+def remove(visit: Here, instruction_id: str, seen: _Text) -> Response:
+    try:
+        with _unchanged(visit, instruction_id, seen):
+            visit.memory.instructions.remove(visit.owner, instruction_id)
+    except (StaleMemory, InstructionNotFound):
+        return _list(visit, status=409, done="changed")
+    return visit.go("instructions?done=deleted")
+
+
+def _changed(
+    visit: Visit, instruction_id: str, seen: str, *, active: bool | None = None, priority: int = 0
+) -> Response:
+    instructions = visit.memory.instructions
+    try:
+        with _unchanged(visit, instruction_id, seen):
+            if active is not None:
+                instructions.update(visit.owner, instruction_id, active=active)
+            else:
+                instructions.update(visit.owner, instruction_id, priority=priority)
+    except (StaleMemory, InstructionNotFound):
+        return _list(visit, status=409, done="changed")
+    done = "ranked" if active is None else ("on" if active else "off")
+    return visit.go(f"instructions?done={done}&of={instruction_id}")
+
+
+@contextmanager
+def _unchanged(visit: Visit, instruction_id: str, seen: str) -> Iterator[None]:
+    """What is written in the block is refused by StaleMemory where it is not any more as the person saw it."""
+    with visit.memory.database.provided(partial(_refuse_changed, visit, instruction_id, seen)):
+        yield
+
+
+def _refuse_changed(visit: Visit, instruction_id: str, seen: str, connection: Connection) -> None:
+    begin_change(connection, visit.owner, 0)  # from here on nobody else's write comes before this one
+    now = [each for each in visit.memory.instructions.all_of(connection, visit.owner) if each.id == instruction_id]
+    if not now:
+        raise InstructionNotFound(f"there is no instruction {instruction_id}: list them for their ids")
+    if seen != version_of(now[0]):
+        raise StaleMemory(f"instruction {instruction_id} has changed since: read it again")
+
+
+def version_of(instruction: Instruction) -> str:
+    """Which of its states was shown."""
+    return instruction.updated_at.isoformat()
+
+
+def _list(visit: Visit, *, status: int = 200, typed: str = "", done: str = "", of: str = "") -> Response:
+    instructions, now = visit.memory.instructions, visit.memory.service.now()
+    found = instructions.list_instructions(visit.owner, active_only=False)
+    return visit.page(
+        "instructions.html",
+        status=status,
+        at="instructions",
+        # In force first, in the order in which they override one another.
+        instructions=sorted(found, key=lambda each: not _holds(each, now)),
+        overruled={each.loser.id: each.winner for each in instructions.conflicts(visit.owner)},
+        version_of=version_of,
+        is_over=lambda each: each.expires_at is not None and each.expires_at <= now,
+        typed=typed,
+        done=done,
+        held=next((each for each in found if each.id == of), None),
+        most=MOST_INSTRUCTIONS,
+        longest=_LONGEST,
+        highest=_HIGHEST,
+    )
+
+
+def _holds(instruction: Instruction, now: datetime) -> bool:
+    return instruction.active and (instruction.expires_at is None or instruction.expires_at > now)

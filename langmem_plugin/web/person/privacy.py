@@ -1,0 +1,148 @@
+"""What may be remembered, all of it to take along, and everything deleted: the person's decisions over their data."""
+
+import tempfile
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Annotated, BinaryIO, Literal
+
+from fastapi import APIRouter, Form
+from sqlalchemy import Connection
+from starlette.responses import Response, StreamingResponse
+
+from langmem_plugin.database.audit_trail import record
+from langmem_plugin.errors import InvalidInput, StaleMemory, TurnTimeout, UnknownErasure
+from langmem_plugin.memory.models import storable
+from langmem_plugin.people import consents
+from langmem_plugin.people.consents import PERMISSIONS, Permission
+from langmem_plugin.portability import document_files
+from langmem_plugin.web.access import PAGE, let_out
+from langmem_plugin.web.look.languages import translations
+from langmem_plugin.web.person.visit import Here, Visit
+from langmem_plugin.writing.consent import QUESTION_VERSION
+
+router = APIRouter(prefix="/privacy")
+
+ERASE_WORD = "DELETE"
+"""What is typed before everything is deleted; the catalogues have it in their languages."""
+
+_CHUNK = 64 * 1024
+_Text = Annotated[str, Form()]
+
+
+@router.get("")
+def standing(visit: Here, done: str = "") -> Response:
+    return _shown(visit, done=done)
+
+
+@router.post("/consent")
+def decide(visit: Here, permission: _Text, seen: _Text, allowed: _Text, words: _Text = "") -> Response:
+    """`seen` is how it stood on the page, `words` what the button said that they pressed."""
+    if permission not in PERMISSIONS:
+        raise InvalidInput(f"there is no permission {permission!r}")
+    on, said = allowed == "yes", storable(words)
+    decided = visit.memory.consent
+    try:
+        with visit.memory.database.provided(partial(_refuse_changed, visit, permission, seen)):
+            if permission != "extraction":
+                decided.set(visit.owner, text=said, version=QUESTION_VERSION, **{permission: on})
+            elif on:
+                decided.switch_on(visit.owner, text=said, version=QUESTION_VERSION)
+            else:
+                decided.switch_off(visit.owner, text=said, version=QUESTION_VERSION)
+    except StaleMemory:
+        return _shown(visit, done="changed", status=409)
+    return visit.go(f"privacy?done={'allowed' if on else 'withdrawn'}")
+
+
+@router.post("/export")
+def export(visit: Here, form: Annotated[Literal["json", "csv"], Form()]) -> Response:
+    """All that is stored of them, as a file that nobody else was shown and that stays nowhere."""
+    memory = visit.memory
+    with memory.database.write() as connection:
+        record(connection, "data.exported", owner=visit.owner)
+    with tempfile.TemporaryDirectory(prefix="langmem-export-") as folder:
+        path = Path(folder) / ("memory.json" if form == "json" else "memory.zip")
+        write = document_files.write_json if form == "json" else document_files.write_csv
+        write(memory.exporter, visit.owner, path)
+        file = path.open("rb")  # read from here on, though its name is gone
+    kind = "application/json" if form == "json" else "application/zip"
+    headers = {"content-disposition": f'attachment; filename="{path.name}"'}
+    return StreamingResponse(_read(file), media_type=kind, headers=headers)
+
+
+@router.get("/erase")
+def ask(visit: Here) -> Response:
+    return _asked(visit)
+
+
+@router.post("/erase")
+def erase(visit: Here, typed: _Text = "") -> Response:
+    """Their browser is let out with it: from here on there is nobody whose page this is."""
+    if typed.strip().casefold() != erase_word(visit).casefold():
+        return _asked(visit, typed=typed, refused="word", status=422)
+    try:
+        receipt = visit.memory.erase(visit.identifier)
+    except TurnTimeout:
+        return _asked(visit, typed=typed, refused="busy", status=409)
+    response = visit.page("erased.html", at="", receipt=receipt)
+    let_out(visit.request, response, PAGE)
+    return response
+
+
+@router.post("/restore")
+def restore(visit: Here) -> Response:
+    try:
+        visit.memory.restore_erased(visit.identifier)
+    except (UnknownErasure, TurnTimeout):
+        return _shown(visit, done="not_restored", status=409)
+    # What came since has joined what came back, but for who was let in meanwhile.
+    response = visit.page("closed.html", at="", why="restored")
+    let_out(visit.request, response, PAGE)
+    return response
+
+
+def erase_word(visit: Visit) -> str:
+    return translations(visit.language).gettext(ERASE_WORD)
+
+
+def _asked(visit: Visit, *, typed: str = "", refused: str = "", status: int = 200) -> Response:
+    return visit.page(
+        "erase.html",
+        status=status,
+        at="privacy",
+        until=visit.memory.erasure.would_be_due(),
+        holdings=visit.memory.holdings(visit.owner),
+        word=erase_word(visit),
+        typed=typed,
+        refused=refused,
+    )
+
+
+def _shown(visit: Visit, *, done: str = "", status: int = 200) -> Response:
+    memory = visit.memory
+    return visit.page(
+        "privacy.html",
+        status=status,
+        at="privacy",
+        consent=memory.consent.of_owner(visit.owner),
+        word=memory.consent.word_of(visit.owner),
+        extracts=memory.settings.extracts,
+        identifiers=memory.people.identifiers(visit.identifier),
+        holdings=memory.holdings(visit.owner),
+        erased=memory.erasure.can_restore(visit.identifier),
+        done=done,
+    )
+
+
+def _refuse_changed(visit: Visit, name: Permission, seen: str, connection: Connection) -> None:
+    """In the transaction that writes it."""
+    held = getattr(consents.consent_in(connection, visit.owner, lock=True), name)
+    if seen != ("yes" if held.allowed else "no"):
+        raise StaleMemory("what may be remembered was decided elsewhere since: look at it again")
+
+
+def _read(file: BinaryIO) -> Iterator[bytes]:
+    with file:
+        while chunk := file.read(_CHUNK):
+            yield chunk

@@ -1,0 +1,99 @@
+"""One request of a person whose browser was let in: who they are, in which language and time zone, what they see."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, cast, get_args
+from zoneinfo import ZoneInfo
+
+from babel.dates import format_date, format_time
+from babel.numbers import format_decimal
+from fastapi import Depends
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from langmem_plugin.errors import NotAuthorized
+from langmem_plugin.people.person_settings import LanguageCode
+from langmem_plugin.plugin import PhoneMemory
+from langmem_plugin.web.access import PAGE, caller_by_cookie
+from langmem_plugin.web.look.pages import Pages
+from langmem_plugin.web.person import TEMPLATES
+from langmem_plugin.web.served import Served, root_of
+
+_pages = Pages(TEMPLATES)
+_LOCALES: dict[LanguageCode, str] = {"en": "en_GB", "he": "he", "es": "es"}  # the day before the month, 24 hours
+
+
+@dataclass(frozen=True)
+class Visit:
+    """`owner` is the key of the person; `identifier` what the link was sent to, one of theirs."""
+
+    request: Request
+    memory: PhoneMemory
+    token_id: str
+    identifier: str
+    owner: str
+    language: LanguageCode
+    zone: ZoneInfo
+
+    def page(self, name: str, *, status: int = 200, **values: Any) -> HTMLResponse:
+        """A template, with what every page of theirs shows."""
+        return shown(
+            self.request,
+            name,
+            self.language,
+            status=status,
+            day=self.day,
+            clock=self.clock,
+            number=lambda amount: format_decimal(amount, locale=self.language),
+            remembers=self.memory.settings.remembers,
+            **values,
+        )
+
+    def go(self, place: str) -> RedirectResponse:
+        """To a page of theirs by GET, after something was done."""
+        return RedirectResponse(f"{root_of(self.request)}{PAGE}/{place}", 303)
+
+    def day(self, instant: datetime) -> str:
+        """The date where they are, in words."""
+        return format_date(instant.astimezone(self.zone), format="long", locale=_LOCALES[self.language])
+
+    def clock(self, instant: datetime) -> str:
+        """The time of day where they are."""
+        return format_time(instant.astimezone(self.zone), format="short", locale=_LOCALES[self.language])
+
+
+def shown(request: Request, name: str, language: LanguageCode, *, status: int = 200, **values: Any) -> HTMLResponse:
+    """A template for anybody; what is answered with an error stays out of the browser's history."""
+    made = _pages.page(request, name, language=language, status=status, me=f"{root_of(request)}{PAGE}", **values)
+    if status >= 400:  # noqa: PLR2004 - an error of HTTP
+        made.headers["hx-push-url"] = "false"
+    return made
+
+
+def served_of(request: Request) -> Served:
+    return cast("Served", request.app.state.served)
+
+
+def browser_language(request: Request) -> LanguageCode:
+    """Of whom nobody knows who they are: what their browser asks for, else the setting."""
+    asked = request.headers.get("accept-language", "").split(",")
+    for each in asked:
+        language = each.partition(";")[0].strip().partition("-")[0].lower()
+        if language in get_args(LanguageCode):
+            return cast("LanguageCode", language)
+    return served_of(request).memory.settings.language
+
+
+def _visit(request: Request) -> Visit:
+    served = served_of(request)
+    caller = caller_by_cookie(request, served.tokens, PAGE)
+    if caller is None:
+        raise NotAuthorized("this browser was not let in, or too long ago: write /memories in the chat for a new link")
+    people = served.memory.people
+    owner, language = people.resolve(caller.identifier), people.language(caller.identifier)
+    request.state.language = language
+    zone = people.time_zone(caller.identifier)
+    return Visit(request, served.memory, caller.token_id, caller.identifier, owner, language, zone)
+
+
+Here = Annotated[Visit, Depends(_visit)]

@@ -1,0 +1,101 @@
+"""What the API says of itself is so: asked whatever that allows, it answers as it says, and never fails."""
+
+import shutil
+
+import pytest
+import requests
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis.internal.conjecture.utils import many
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+
+from langmem_plugin import PhoneMemory, Settings
+from langmem_plugin.people.access_tokens import AccessTokens
+from tests.web.api.conftest import ANNA, HEADER
+from tests.web.api.serving import serving
+
+EXAMPLES = 6  # of each of some fifty routes
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+
+
+def _more(self):
+    """Of `many`, as hypothesis had it before it became an iterator: hypothesis-jsonschema 0.23 asks for it."""
+    if not hasattr(self, "each"):
+        self.each = iter(self.__enter__())
+    if next(self.each, self) is not self:
+        return True
+    self.__exit__(None, None, None)
+    return False
+
+
+@pytest.fixture(autouse=True)
+def hypothesis_as_before(monkeypatch):
+    if not hasattr(many, "more"):
+        monkeypatch.setattr(many, "more", _more, raising=False)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory, migrated_file, offline_model):
+    """How to ask a server whatever its description allows, as an operator about a person."""
+    file = tmp_path_factory.mktemp("described") / "langmem.db"
+    shutil.copy(migrated_file, file)
+    unlimited = Settings(api_requests_per_minute=10**9)
+    with PhoneMemory(f"sqlite:///{file}", embeddings=offline_model, settings=unlimited) as memory:
+        memory.service.remember(ANNA, "Leo is allergic to peanuts")
+        token, _ = AccessTokens(memory.database).new_operator()
+        app = memory.app()
+        with serving(app) as url, requests.Session() as session:
+            headers = {"authorization": f"Bearer {token}", HEADER: ANNA}
+            how = {"base_url": url, "session": session, "headers": headers, "checks": CHECKS}
+            yield schemathesis.openapi.from_dict(app.openapi()), how
+
+
+@pytest.mark.slow
+@pytest.mark.spec("U-3", "C-13")
+def test_every_route_answers_as_it_says_and_never_fails(asked):
+    schema, how = asked
+    operations = [each.ok() for each in schema.get_all_operations()]
+    assert len(operations) > 40
+    for operation in operations:
+        _ask(operation, how)
+
+
+def _ask(operation, how):
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.explicit, Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy())
+    def ask(case):
+        case.call_and_validate(**how)
+
+    ask()
+
+
+def test_the_description_names_both_kinds_of_tokens_and_has_examples(asked):
+    document = asked[0].raw_schema
+    assert set(document["components"]["securitySchemes"]) == {"person", "operator"}
+    assert document["info"]["title"] == "langmem-plugin"
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            assert operation["summary"], path
+            assert operation["tags"], path
+            assert path == "/api/health" or operation["security"], path
+    new = document["components"]["schemas"]["NewFact"]
+    assert new["properties"]["fact"]["examples"] == ["Leo is allergic to peanuts"]

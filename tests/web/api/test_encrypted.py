@@ -1,0 +1,33 @@
+"""The same over memories that are encrypted: what is listed, filtered, counted and renamed."""
+
+import pytest
+
+from langmem_plugin import Settings
+from langmem_plugin.database.encryption.master_keys import new_master_key
+
+
+@pytest.mark.spec("U-3", "P-1")
+@pytest.mark.parametrize(
+    "settings", [Settings(keys=new_master_key(), encrypt="everything"), Settings(keys=new_master_key())]
+)
+def test_tags_and_filters_work_on_what_is_encrypted(anna, ben, memory):
+    one = anna.remember("The gate code is 4711", tags=["Home", "codes"], is_private=True, category="Keys")
+    anna.remember("Tea is served at five", tags=["home"])
+    ben.remember("Ben likes jam", tags=["home"], is_private=True)
+
+    def listed(query):
+        return [each["id"] for each in anna("GET", f"memory?{query}")["memories"]]
+
+    assert (
+        listed("tag=codes") == listed("private=true") == listed("category=keys") == listed("search=gate") == [one["id"]]
+    )
+    tags = anna("GET", "memory/tags")["tags"]
+    assert [(each["tag"], each["memory_count"]) for each in tags] == [("home", 2), ("codes", 1)]
+    assert anna("POST", "memory/tags/rename", json={"tag": "home", "new_name": "house"}) == {"changed": 2}
+    assert sorted(each["tag"] for each in anna("GET", "memory/tags")["tags"]) == ["codes", "house"]
+    assert anna.response("GET", "memory/export").json()["memories"][0]["tags"] == ["house", "codes"]
+    assert [each["tag"] for each in ben("GET", "memory/tags")["tags"]] == ["home"]
+    with memory.database.read() as connection:
+        stored = connection.exec_driver_sql("SELECT text, tags FROM langmem_memory").all()
+    assert "4711" not in str(stored)
+    assert "codes" not in str(stored)

@@ -1,0 +1,123 @@
+"""People, conversations, instructions, consent, erasure and what is kept of it all in the console."""
+
+import json
+
+import pytest
+from langchain_core.messages import AIMessage, ToolMessage
+
+from tests.web.console.conftest import ERIN, JASON
+
+SHOWN = [{"id": "r1", "name": "Lemon chicken"}, {"id": "r2", "name": "Chicken curry"}]
+
+
+@pytest.mark.spec("U-4", "C-20")
+def test_people_are_listed_masked_and_found_by_any_identifier_in_no_address(memory, operator):
+    memory.service.remember(ERIN, "I like tea")
+    memory.people.link(ERIN, "user:erin@example.com")
+    page = operator.see("people")
+    assert "…567" in page
+    assert "erin@example" not in page
+    found = operator.do("people/find", identifier="user:erin@example.com")
+    assert found.headers["location"].endswith(operator.of(ERIN))
+    assert operator.post("people/find", identifier=JASON).status_code == 422
+    assert operator.post("people/find", identifier="  ").status_code == 422
+
+
+@pytest.mark.spec("U-4")
+def test_a_list_of_many_people_goes_on_behind_the_last(memory, operator):
+    for number in range(52):
+        memory.service.remember(f"+9725000000{number:02d}", "I like tea")
+    page = operator.see("people")
+    assert page.count("<tr>") == 51
+    after = page.split('href="?after=')[1].split('"')[0]
+    assert operator.see("people", after=after).count("<tr>") == 3
+
+
+@pytest.mark.spec("U-4", "R-4")
+def test_a_conversation_is_shown_with_its_tools_and_what_number_two_meant(memory, operator):
+    memory.sessions.add_message(ERIN, "user", "find chicken dinners")
+    call = {"name": "search_recipes", "args": {"query": "chicken"}, "id": "c1"}
+    memory.sessions.record(ERIN, AIMessage("", tool_calls=[call]))
+    memory.sessions.record(ERIN, ToolMessage(json.dumps(SHOWN), tool_call_id="c1", name="search_recipes"))
+    memory.sessions.add_message(ERIN, "user", "tell me more about number 2")
+    [session] = memory.sessions.sessions(ERIN)
+    assert session.session_id in operator.see(operator.of(ERIN, "/conversations"))
+    page = operator.see(operator.of(ERIN, f"/conversations/{session.session_id}"))
+    for part in ("find chicken dinners", "search_recipes", "Lemon chicken", "“number 2”: Chicken curry"):
+        assert part in page
+    assert "Nothing was said." in operator.see(operator.of(ERIN, f"/conversations/{session.session_id}"), first=9)
+
+
+@pytest.mark.spec("U-4", "I-4")
+def test_instructions_are_added_changed_switched_off_and_deleted(memory, operator):
+    place = operator.of(ERIN, "/instructions")
+    operator.do(place, text="call me Dani", priority="7")
+    [made] = memory.instructions.list_instructions(ERIN)
+    operator.do(f"{place}/{made.id}", text="call me Dan", priority="9")
+    [changed] = memory.instructions.list_instructions(ERIN, active_only=False)
+    assert (changed.text, changed.priority, changed.active) == ("call me Dan", 9, False)
+    assert "call me Dan" in operator.see(place)
+    operator.do(f"{place}/{made.id}/remove")
+    assert memory.instructions.list_instructions(ERIN, active_only=False) == []
+    assert "priority" in operator.do(place, status=422, text="x", priority="11").text
+    assert operator.post(place, text="x", condition="import os").status_code == 422
+
+
+@pytest.mark.spec("U-4", "P-2", "P-3")
+def test_consent_is_given_for_a_person_and_their_data_handed_over(memory, operator):
+    place = operator.of(ERIN, "/privacy")
+    memory.service.remember(ERIN, "I like tea")
+    operator.do(f"{place}/consent", name="extraction", allowed="yes")
+    assert memory.consent.of(ERIN).extraction.allowed is True
+    assert operator.post(f"{place}/consent", name="everything", allowed="yes").status_code == 422
+    exported = operator.do(f"{place}/export", status=200)
+    assert exported.json()["format_version"]
+    assert "I like tea" in exported.text
+    actions = {(entry.action, entry.actor) for entry in memory.audit.newest(100)}
+    assert any(action == "data.exported" and actor.startswith("operator ") for action, actor in actions)
+
+
+@pytest.mark.spec("U-4", "P-4")
+def test_an_erasure_needs_the_word_and_can_be_undone(memory, operator):
+    memory.service.remember(ERIN, "I like tea")
+    place = operator.of(ERIN, "/privacy")
+    assert "nothing was erased" in operator.do(f"{place}/erase", status=422, word="yes").text
+    assert memory.service.count(ERIN) == 1
+    receipt = operator.do(f"{place}/erase", status=200, word="erase").text
+    assert "can be undone" in receipt
+    assert memory.service.count(ERIN) == 0
+    undoable = memory.erasure.can_restore(ERIN)
+    operator.do(f"{place}/restore", erasure_id=undoable.id)
+    assert memory.service.count(ERIN) == 1
+
+
+@pytest.mark.spec("U-4", "P-5")
+def test_the_audit_log_is_shown_and_its_chain_verified(memory, operator):
+    memory.service.remember(ERIN, "I like tea")
+    page = operator.see("audit")
+    assert "memory.stored" in page
+    assert "tea" not in page
+    assert "The chain holds" in operator.do("audit/verify", status=200).text
+
+
+@pytest.mark.spec("A-2", "A-3", "U-4")
+def test_figures_of_everybody_and_of_one_are_shown(memory, operator):
+    memory.service.remember(ERIN, "I like tea", category="food")
+    memory.service.recall(ERIN, "tea")
+    assert '1</strong><span class="soft">people' in operator.see()
+    assert "food" in operator.see(operator.of(ERIN, "/advice"))
+    assert "p95" in operator.see("performance")
+    assert operator.get("", days=3).status_code == 422
+
+
+@pytest.mark.spec("M-14", "U-4")
+def test_a_stopped_database_is_said_on_the_page(memory, operator, monkeypatch):
+    from langmem_plugin.errors import StoreUnavailable
+
+    def stopped(*_, **__):
+        raise StoreUnavailable("the database does not answer")
+
+    monkeypatch.setattr(type(memory.database), "read", stopped)
+    page = operator.see("people", status=503)
+    assert "cannot be reached" in page
+    assert "does not answer" not in page
