@@ -17,7 +17,7 @@ from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.people import People
 from langmem_plugin.settings import Role
 
-PAST = "past message"
+PAST = "past_message"
 """The `type` of a document that is no fact, but what was said in an earlier conversation."""
 
 

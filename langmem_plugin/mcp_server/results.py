@@ -44,7 +44,7 @@ class FoundFact(BaseModel):
 
     @classmethod
     def of(cls, found: Found, owner: str) -> Self:
-        return cls(fact=Fact.of(found.memory, owner), relevance=round(found.score, 3))
+        return cls(fact=Fact.of(found.memory, owner), relevance=round(found.similarity, 3))
 
 
 class FoundFacts(BaseModel):

@@ -85,7 +85,7 @@ def test_what_was_forgotten_or_erased_is_found_no_more(opened):
     retriever = opened.retriever(ERIN, min_relevance=0.0, past=True)
     made = opened.service.remember(ERIN, "Leo is allergic to peanuts")
     opened.service.history.add(ERIN, [PastMessage("m", "s", "user", "Leo hates bees", opened.service.now())])
-    assert [each.metadata["type"] for each in retriever.invoke("Leo")] == ["fact", "past message"]
+    assert [each.metadata["type"] for each in retriever.invoke("Leo")] == ["fact", "past_message"]
     opened.service.forget(ERIN, made.id)
     assert [each.page_content for each in retriever.invoke("Leo")] == ["Leo hates bees"]
     opened.erase(ERIN, now=True)
