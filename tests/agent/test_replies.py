@@ -17,7 +17,7 @@ from langmem_plugin.errors import ConfigurationError
 MODULES = sorted(Path(agent.__file__).parent.rglob("*.py"))
 FOR_THE_MODEL = {"prompt.py", "summary.py", "tools.py", "key_value_tools.py", "run_writing.py", "pictures.py"}
 WHAT_PEOPLE_WRITE = {"command_words.py", "plain_words.py", "forgetting.py", "languages.py", "questions.py"}
-FOR_WHO_WRITES_CODE = {"wiring.py", "memory_retriever.py"}
+FOR_WHO_WRITES_CODE = {"wiring.py"}
 SENTENCE = re.compile(r"[A-Za-z]{2,},? [a-z]{2,}")
 
 
