@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import Filter, MatchType, Mode
+from langmem_plugin.memory.search.exact_query import matched_spans
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.categories import spelled
 from langmem_plugin.web.api.facts import Fact
@@ -21,6 +22,8 @@ class Result(BaseModel):
     relevance_score: float = Field(description="how surely it is about the query, from 0 to 1")
     match_type: MatchType = Field(description="what found it: its words (exact), its meaning, or both (hybrid)")
     signals: dict[str, float] = Field(description="the parts of its place in the list")
+    matches: list[tuple[int, int]] = Field(description="where in its text the words of the query are: [start, end)")
+    part: str | None = Field(description="of a query that asks for several things, the one that it answers")
 
 
 class Results(BaseModel):
@@ -39,11 +42,19 @@ def search_memories(
     fact_type: Annotated[list[FactType] | None, Query(max_length=20)] = None,
     tag: NamesInQuery = None,
 ) -> Results:
-    """Search the memories that are active."""
+    """Search the memories that are active; "phrases" and prefix* are understood."""
     owner = call.reads("search")
     categories = spelled(call, owner, category) if category else ()
     where = Filter(fact_types=fact_type or (), categories=categories, tags=tag or ())
-    found = call.service.search(owner, query, mode=search_type, limit=limit, min_relevance=min_relevance, where=where)
+    found = call.service.search(
+        owner,
+        query,
+        mode=search_type,
+        limit=limit,
+        min_relevance=min_relevance,
+        where=where,
+        operators=search_type != "semantic",
+    )
     return Results.model_construct(
         results=[
             Result.model_construct(
@@ -51,6 +62,8 @@ def search_memories(
                 relevance_score=float(each.similarity),
                 match_type=each.match_type,
                 signals={name: float(value) for name, value in each.signals.items()},
+                matches=[] if search_type == "semantic" else matched_spans(query, each.memory.text),
+                part=each.part,
             )
             for each in found
         ]

@@ -1,0 +1,35 @@
+"""What was said is searched over HTTP, and what was found in a memory is marked."""
+
+import pytest
+
+from tests.web.api.conftest import ANNA
+
+
+def talk(memory, who, *texts):
+    for number, text in enumerate(texts):
+        memory.sessions.add_message(who, ("user", "assistant")[number % 2], text)
+    memory.sessions.clear_session(who)
+    memory.index_past_sessions()
+
+
+@pytest.mark.spec("U-3", "M-9")
+def test_what_was_said_is_found_with_what_stands_around_it(anna, ben, memory):
+    talk(memory, ANNA, "who repairs boilers?", "Yossi does.", "the boiler leaks since Monday", "I told him.", "thanks")
+    found = anna("GET", "sessions/search?query=leaking+boiler&limit=1")["results"][0]
+    assert found["message"]["content"] == "the boiler leaks since Monday"
+    assert [each["content"] for each in (*found["before"], *found["after"])] == ["Yossi does.", "I told him."]
+    [phrase] = anna("GET", "sessions/search", params={"query": '"boiler leaks"', "neighbours": 0})["results"]
+    assert (phrase["before"], phrase["after"]) == ([], [])
+    assert ben("GET", "sessions/search?query=boiler")["results"] == []
+    assert anna.refused("GET", "sessions/search?query=boiler&neighbours=99")["status"] == 422
+
+
+@pytest.mark.spec("U-3", "M-7")
+def test_what_a_query_found_is_marked_in_the_text_and_named_by_its_part(anna):
+    anna.remember("Leo is allergic to peanuts")
+    anna.remember("Dana's birthday is on 3 May")
+    [found] = anna("GET", "memory/search", params={"query": "peanut*", "search_type": "text"})["results"]
+    assert [found["memory"]["fact"][start:end] for start, end in found["matches"]] == ["peanuts"]
+    question = "what is Leo allergic to and when is Dana's birthday?"
+    both = anna("GET", "memory/search", params={"query": question})["results"]
+    assert len({each["part"] for each in both[:2]}) == 2
