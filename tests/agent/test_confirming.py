@@ -364,6 +364,7 @@ def _then_dies(work):
 
 
 @pytest.mark.spec("C-21", "C-5")
+@pytest.mark.slow
 @pytest.mark.parametrize("after", ["confirm", "close"])
 def test_an_answer_cut_short_is_done_once_when_it_is_delivered_again(
     memory, graph, unsure, database_url, offline_model, clock, after
