@@ -31,6 +31,8 @@ dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 # Each of the two takes over half of what the other has left; what is compiled is kept for the next run.
 TWO := --numprocesses 2 --dist worksteal
 FAST := $(TWO) -m "not slow and not postgresql"
+# These mostly wait: for PostgreSQL, for processes that are killed, for a browser.
+REST := --numprocesses 3 --dist worksteal -m "slow or postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser that the tests drive through the pages.
@@ -39,7 +41,7 @@ test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/installed-dev /usr/bin/chromium  ## all the tests, on both engines, in a real browser too
 	$(BIN)/python -m pytest $(FAST)
-	$(BIN)/python -m pytest $(TWO) -m "slow or postgresql"
+	$(BIN)/python -m pytest $(REST)
 
 quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: about two minutes
 	$(BIN)/python -m pytest $(FAST)
