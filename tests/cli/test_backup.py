@@ -4,6 +4,7 @@ import base64
 import os
 import shutil
 import stat
+import subprocess
 import threading
 from pathlib import Path
 
@@ -127,7 +128,9 @@ def test_a_picture_that_is_lost_is_named_and_a_backup_that_fails_leaves_nothing(
 @pytest.mark.slow
 @pytest.mark.spec("U-5")
 @pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
-def test_a_servers_database_is_copied_by_its_own_program(database_url, memory, tmp_path, postgresql_server):
+def test_a_servers_database_is_copied_by_its_own_program_and_comes_back(
+    database_url, memory, tmp_path, postgresql_server
+):
     memory.service.remember(ERIN, "Erin likes tea")
     with memory.database.read() as connection:
         programs = connection.exec_driver_sql("SELECT setting FROM pg_config WHERE name = 'BINDIR'").scalar()
@@ -138,5 +141,9 @@ def test_a_servers_database_is_copied_by_its_own_program(database_url, memory, t
     told = langmem("backup", str(tmp_path / "copy"), "--database", database_url, "--json", PATH=path).json
     dump = Path(told["database"])
     assert dump.stat().st_mode & 0o777 == 0o600
-    assert shutil.which("pg_restore", path=programs)
-    assert dump.read_bytes().startswith(b"PGDMP")
+    program = shutil.which("pg_restore", path=programs)
+    with postgresql_server.copy("comes_back") as url:
+        subprocess.run([program, "--clean", "--if-exists", "--exit-on-error", f"--dbname={url}", dump], check=True)
+        with PhoneMemory(url, settings=QUIET) as restored:
+            assert [each.text for each in restored.service.list_memories(ERIN)] == ["Erin likes tea"]
+            assert restored.service.recall(ERIN, "what does she drink?")[0].memory.text == "Erin likes tea"
