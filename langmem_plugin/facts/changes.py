@@ -77,6 +77,7 @@ _OF_MAKERS: Final = words(
 )
 _TYPED_LETTERS: Final = 4
 _LONGEST_ENDED: Final = 6
+_LONGEST_SENTENCE: Final = 1_000  # letters: what is longer is no sentence that is said again in other words
 
 
 def opened(text: str) -> str:
@@ -89,7 +90,7 @@ def says_the_same(new: str, old: str) -> bool:
 
     Where both say one thing in other words ("supplies", "comes from"), it is enough that the rest is the same.
     """
-    if not _agree(new, old):
+    if max(len(new), len(old)) > _LONGEST_SENTENCE or not _agree(new, old):
         return False
     bound = (language_of(plain(new), new).binding | language_of(plain(old), old).binding) & _BINDING | _OBJECTS
     if _same_words(new, old, bound, least=2):

@@ -69,7 +69,7 @@ def move(
 
 
 def drop_learnt_from(connection: Connection, owner: str, memory_ids: Sequence[str]) -> None:
-    """With memories that are deleted for good."""
+    """With memories that are deleted for good, or say something else now."""
     for part in in_parts(memory_ids):
         here = (table.c.owner == owner, table.c.source == "memory", table.c.learnt_from.in_(part))
         connection.execute(delete(table).where(*here))

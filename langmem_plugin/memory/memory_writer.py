@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 from langmem_plugin.database import Database
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound
-from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.advice import Advice
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import unit
@@ -186,7 +185,6 @@ class MemoryWriter:
             if changes.keys() - {"status"}:  # a word on whether to remember it is no edit
                 self._uses.note_look(connection, owner, memory_id, "edited")
             if "text" in changes:
-                alias_rows.drop_learnt_from(connection, owner, [memory_id])
                 self._learn(connection, changed)
             return self._reconciler.confirmed(connection, changed) if waited else remembered(changed, "changed")
 

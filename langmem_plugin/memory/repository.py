@@ -136,6 +136,8 @@ class MemoryRepository:
         connection.execute(update(memory).where(*here).values(change=number, text_digest=digest, **values))
         if vector is not None:
             self._vectors.put(connection, owner, [(memory_id, vector, sealed)])
+        if after.text != before.text:
+            alias_rows.drop_learnt_from(connection, owner, [memory_id])
         if after.status == "forgotten":
             alias_rows.drop_said_in(connection, owner, after.text)
         record(connection, _what_was_done(before, after), owner=owner, subject=memory_id, content=after.text)

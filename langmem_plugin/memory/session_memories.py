@@ -11,6 +11,7 @@ from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory, memory_collection
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.identifiers import owner_to_store
+from langmem_plugin.memory import alias_rows
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.explanation import Explanation
@@ -176,6 +177,8 @@ class SessionMemories:
                 held.setdefault(row.owner, []).append(row.memory_id)
             dropped = 0
             for whose in held or [name if owner is None else owner]:
+                for each in self._repository.by_ids(connection, whose, held.get(whose, [])):
+                    alias_rows.drop_said_in(connection, whose, each.text)
                 dropped += self._repository.set_status(connection, whose, held.get(whose, []), "forgotten", now=now)
                 _mark(connection, whose, name, now)
         self._follow(held)

@@ -1,7 +1,7 @@
 """The tags that an owner's memories have: how often each is there, and another name for one."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from sqlalchemy import Text, select, type_coerce
@@ -9,12 +9,40 @@ from sqlalchemy import Text, select, type_coerce
 from langmem_plugin.database import Database
 from langmem_plugin.database.encryption import encryption_of
 from langmem_plugin.database.memory_tables import memory
-from langmem_plugin.errors import DamagedMemory, InvalidInput
+from langmem_plugin.errors import DamagedMemory, InvalidInput, MemoryNotFound, StaleMemory
 from langmem_plugin.memory.damaged_rows import each_row
 from langmem_plugin.memory.filters import matching, valid
 from langmem_plugin.memory.memory_rows import searched
 from langmem_plugin.memory.models import LIVE, Filter, as_tags
 from langmem_plugin.memory.repository import MemoryRepository
+from langmem_plugin.memory.service import MemoryService
+
+_TRIES = 20  # of one memory that others change just then
+
+
+def retag(
+    service: MemoryService, owner: str, memory_id: str, *, more: Sequence[str] = (), less: Sequence[str] = ()
+) -> None:
+    """Adds tags to what the memory has now, and takes some away; another's tags of the same moment are not lost.
+
+    Raises MemoryNotFound, DamagedMemory, or StaleMemory where others never stop changing it.
+    """
+    for attempt in range(_TRIES):
+        with service.database.read() as connection:
+            held = service.repository.by_id(connection, owner, memory_id)
+            if held is None:
+                service.repository.refuse_damaged(connection, owner, [memory_id])
+        if held is None:
+            raise MemoryNotFound(f"there is no memory {memory_id}: list the memories for their ids")
+        gone = set(as_tags(less))
+        tags = [each for each in (*held.tags, *more) if each not in gone]
+        try:
+            service.update(owner, memory_id, revision=held.revision, tags=tags)
+        except StaleMemory:
+            if attempt == _TRIES - 1:
+                raise
+        else:
+            return
 
 
 class Tags:

@@ -13,6 +13,7 @@ from langmem_plugin.database.opening import open_database
 from langmem_plugin.errors import AliasNotFound, InvalidInput
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.alias_statements import abbreviates, namings
+from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.name_aliases import MOST_ALIASES
 from tests.chat_graph import chat_graph
 
@@ -216,3 +217,21 @@ def test_names_are_learnt_from_what_people_text_once_they_agreed(database_url, c
         learnt = memory.service.aliases.list_aliases(ANNA)
         assert sorted(names(learnt)) == [("Dani", "Daniel"), ("k8s", "Kubernetes")]
         assert {each.source for each in learnt} == {"message"}
+
+
+@pytest.mark.spec("M-7", "W-6")
+def test_a_name_goes_with_what_it_was_learnt_from_whatever_door_changes_that(memory):
+    kept = memory.remember(ANNA, "BD is short for Big Dog", key="nick")
+    assert names(memory.aliases.list_aliases(ANNA)) == [("BD", "Big Dog")]
+    KeyValueMemory(memory, ANNA).save_memory("nick", "I like pears")
+    assert memory.get(ANNA, [kept.id])[0].text != "BD is short for Big Dog"
+    assert memory.aliases.list_aliases(ANNA) == []
+
+
+@pytest.mark.spec("M-7", "W-6")
+def test_dropping_a_sessions_memories_drops_the_names_that_messages_told_of_them(memory):
+    memory.create_memory("s1", "Moshe Zuchmir owes me 50", owner=ANNA)
+    memory.aliases.learn(ANNA, "Moishe is short for Moshe Zuchmir", message_id="m1")
+    assert names(memory.aliases.list_aliases(ANNA)) == [("Moishe", "Moshe Zuchmir")]
+    memory.delete_collection("s1", owner=ANNA)
+    assert memory.aliases.list_aliases(ANNA) == []

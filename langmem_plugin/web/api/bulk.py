@@ -7,14 +7,13 @@ from pydantic import BaseModel, Field
 
 from langmem_plugin.errors import DamagedMemory, MemoryNotFound, StaleMemory
 from langmem_plugin.memory import MemoryService
-from langmem_plugin.memory.models import as_tags
+from langmem_plugin.memory.tags import retag
 from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Body, IdInBody, Name, Tags
 from langmem_plugin.web.api.routing import Routes
 
 routes = Routes("memories")
 MOST_AT_ONCE = 200
-_TRIES = 20  # of one memory that others change just then
 
 _Ids = Annotated[list[IdInBody], Field(min_length=1, max_length=MOST_AT_ONCE)]
 
@@ -73,32 +72,12 @@ def _change(
     if isinstance(wanted, Deletion):
         return lambda memory_id: service.forget(owner, memory_id)
     if isinstance(wanted, Tagging):
-        return lambda memory_id: _tagged(service, owner, memory_id, wanted)
+        more, less = (wanted.tags, ()) if wanted.action == "tag" else ((), wanted.tags)
+        return lambda memory_id: retag(service, owner, memory_id, more=more, less=less)
     changes: dict[str, Any] = (
         {"category": wanted.category} if isinstance(wanted, Categorising) else {"private": wanted.is_private}
     )
     return lambda memory_id: service.update(owner, memory_id, **changes)
-
-
-def _tagged(service: MemoryService, owner: str, memory_id: str, wanted: Tagging) -> None:
-    """Upon what it has now; another's tags of the same moment are not lost."""
-    for attempt in range(_TRIES):
-        with service.database.read() as connection:
-            held = service.repository.by_id(connection, owner, memory_id)
-            if held is None:
-                service.repository.refuse_damaged(connection, owner, [memory_id])
-        if held is None:
-            raise MemoryNotFound(memory_id)
-        left = set(as_tags(wanted.tags)) if wanted.action == "untag" else set()
-        more = wanted.tags if wanted.action == "tag" else []
-        tags = [each for each in (*held.tags, *more) if each not in left]
-        try:
-            service.update(owner, memory_id, revision=held.revision, tags=tags)
-        except StaleMemory:
-            if attempt == _TRIES - 1:
-                raise
-        else:
-            return
 
 
 def _became(

@@ -68,6 +68,13 @@ class Call:
                 "Whose memory is meant?",
                 f"an operator's token opens everybody's: name the person in the header {PERSON_HEADER}",
             )
+        if "," in named or len(self.request.headers.getlist(PERSON_HEADER)) > 1:
+            raise Refused(
+                400,
+                "several-people-named",
+                "Whose memory is meant?",
+                f"one request is about one person: name one identifier in the header {PERSON_HEADER}",
+            )
         return _as_written(named)
 
     def person(self) -> str:

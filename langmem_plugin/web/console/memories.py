@@ -10,9 +10,10 @@ from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
 from starlette.responses import RedirectResponse, Response
 
-from langmem_plugin.errors import InvalidInput, LangMemError
+from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import Filter, Found, Memory, SourceType, Status
+from langmem_plugin.memory.tags import retag
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
@@ -180,14 +181,10 @@ def _found(
 def _change(memory: PhoneMemory, person: str, chosen: Chosen) -> Callable[[str], object]:
     service, value = memory.service, chosen.value.strip()
 
-    def tagged(memory_id: str) -> object:
-        held = service.get(person, [memory_id])
-        return service.update(person, memory_id, tags=[*(held[0].tags if held else ()), value])
-
     return {
         "forget": lambda memory_id: service.forget(person, memory_id),
         "restore": lambda memory_id: service.restore(person, memory_id),
-        "tag": tagged,
+        "tag": lambda memory_id: retag(service, person, memory_id, more=[value]),
         "categorise": lambda memory_id: service.update(person, memory_id, category=value),
         "private": lambda memory_id: service.update(person, memory_id, private=True),
         "public": lambda memory_id: service.update(person, memory_id, private=False),
@@ -200,7 +197,7 @@ def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> list[st
     for each in dict.fromkeys(memory_ids):
         try:
             change(each)
-        except (LookupError, InvalidInput) as error:
+        except (LookupError, InvalidInput, StaleMemory, DamagedMemory) as error:
             if not isinstance(error, LangMemError):
                 raise
         else:

@@ -40,7 +40,9 @@ def routes(shell: Shell) -> APIRouter:
         caller, person = shell.operator(request), shell.person(ref)
         shell.note(caller, person, memory_id)
         held = memory.service.get(person, [memory_id]) if form else []
-        return row(request, person, memory_id, card, form_of(held[0]) if held else None)
+        return row(
+            request, person, memory_id, card, form_of(held[0], memory.people.time_zone(person)) if held else None
+        )
 
     @router.post("/row")
     def change_row(

@@ -1,7 +1,8 @@
 """One memory: what it says and from where, what it took the place of, and how to put it right."""
 
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from typing import Annotated
+from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
@@ -10,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from langmem_plugin.errors import InvalidInput, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.fact_history import fact_history
-from langmem_plugin.memory.models import Memory
+from langmem_plugin.memory.models import Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.web.access import CONSOLE, Caller
 from langmem_plugin.web.console.memories import TYPES
@@ -18,6 +19,7 @@ from langmem_plugin.web.console.shell import Shell, as_operator
 from langmem_plugin.web.served import root_of
 
 CHANGED = 409
+_INSTANT = timedelta(microseconds=1)
 
 
 class Changed(BaseModel):
@@ -51,7 +53,7 @@ def routes(shell: Shell) -> APIRouter:
             memory=held,
             chain=chain,
             why=None if held.status == "forgotten" else memory.why(person, memory_id),
-            typed=typed or form_of(held),
+            typed=typed or form_of(held, memory.people.time_zone(person)),
             stale=typed is not None,
             types=TYPES,
             did=did,
@@ -89,35 +91,41 @@ def routes(shell: Shell) -> APIRouter:
 
 
 def put(memory: PhoneMemory, caller: Caller, person: str, memory_id: str, changed: Changed) -> None:
-    """Raises StaleMemory where it was changed after it was shown."""
+    """Changes what the form changed and nothing else. Raises StaleMemory where it was changed after it was shown."""
     zone = memory.people.time_zone(person)
-    try:
-        expires_at = datetime.fromisoformat(changed.expires_at).replace(tzinfo=zone) if changed.expires_at else None
-    except ValueError as error:
-        raise InvalidInput(f"{changed.expires_at!r} is no day: give one as 2026-11-23") from error
-    as_operator(
-        caller,
-        lambda: memory.service.update(
-            person,
-            memory_id,
-            revision=changed.revision,
-            text=changed.text,
-            fact_type=changed.fact_type,
-            category=changed.category.strip() or None,
-            tags=[each.strip() for each in changed.tags.split(",") if each.strip()],
-            expires_at=expires_at,
-            private=changed.private,
-        ),
-    )
+    [held] = [each for each in fact_history(memory.service, person, memory_id) if each.id == memory_id]
+    shown = form_of(held, zone)
+    values = {
+        "text": changed.text,
+        "fact_type": changed.fact_type,
+        "category": changed.category.strip() or None,
+        "tags": [each.strip() for each in changed.tags.split(",") if each.strip()],
+        "expires_at": _end_of(changed.expires_at, zone),
+        "private": changed.private,
+    }
+    given: MemoryChanges = {  # type: ignore[assignment] # of these names
+        name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)
+    }
+    as_operator(caller, lambda: memory.service.update(person, memory_id, revision=changed.revision, **given))
 
 
-def form_of(held: Memory) -> Changed:
+def form_of(held: Memory, zone: ZoneInfo) -> Changed:
+    """A fact expires with the end of the day that the form shows."""
     return Changed(
         revision=held.revision,
         text=held.text,
         fact_type=held.fact_type,
         category=held.category or "",
         tags=", ".join(held.tags),
-        expires_at=held.expires_at.date().isoformat() if held.expires_at else "",
+        expires_at=(held.expires_at - _INSTANT).astimezone(zone).date().isoformat() if held.expires_at else "",
         private=held.private,
     )
+
+
+def _end_of(day: str, zone: ZoneInfo) -> datetime | None:
+    if not day:
+        return None
+    try:
+        return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time(), zone)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput(f"{day!r} is no day: give one as 2026-11-23") from error

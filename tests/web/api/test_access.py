@@ -301,3 +301,9 @@ def test_nothing_of_what_is_sent_or_fetched_is_left_on_the_disk(anna, tmp_path, 
 def test_a_head_is_refused_like_any_method_that_is_not_there(anna):
     response = anna.response("HEAD", "memory")
     assert (response.status_code, response.headers["content-type"]) == (405, "application/problem+json")
+
+
+@pytest.mark.spec("U-3", "P-6")
+def test_one_request_is_about_one_person(operator):
+    problem = operator.refused("GET", "memory", headers={HEADER: f"{ANNA},+972507654321"})
+    assert (problem["status"], problem["type"].rpartition(":")[2]) == (400, "several-people-named")

@@ -1,5 +1,9 @@
 """Memories in the console: found, told, put right, forgotten, many at once."""
 
+import html
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from tests.web.console.conftest import ERIN, hidden
@@ -125,3 +129,38 @@ def test_categories_are_made_moved_and_deleted(memory, operator, stored):
     operator.do(f"{place}/{health.category_id}/remove")
     assert [each.name for each in memory.service.categories.list_categories(ERIN)] == ["doctors"]
     assert operator.post(place, name="x", color="red").status_code == 422
+
+
+@pytest.mark.spec("U-4")
+def test_a_form_changes_what_was_changed_in_it_and_nothing_else(memory, operator, clock):
+    memory.people.set_time_zone(ERIN, "Asia/Jerusalem")
+    stored = memory.service.remember(
+        ERIN, "I park on level 3", tags=["Haifa, Israel", "car"], expires_at=clock() + timedelta(hours=3)
+    )
+    place = operator.of(ERIN, f"/memories/{stored.id}")
+    for text in ("I park on level 4", "I park on level 5"):
+        page = operator.see(place)
+        shown = {name: html.unescape(hidden(page, name)) for name in ("revision", "tags", "expires_at")}
+        operator.do(place, text=text, **shown)
+    [now] = memory.service.get(ERIN, [stored.id])
+    assert (now.text, now.tags, now.expires_at) == ("I park on level 5", stored.tags, stored.expires_at)
+    operator.do(place, revision=now.revision, text=now.text, expires_at="2026-03-09")
+    [now] = memory.service.get(ERIN, [stored.id])
+    assert now.expires_at == datetime(2026, 3, 9, 22, tzinfo=UTC)  # the day is over in Jerusalem
+    assert hidden(operator.see(place), "expires_at") == "2026-03-09"
+    assert "is no day" in operator.do(place, status=422, revision=now.revision, text="x", expires_at="9999-12-31").text
+
+
+@pytest.mark.spec("U-4", "P-6")
+def test_tags_that_many_operators_give_at_once_are_all_kept(memory, operator, stored, clock):
+    place, expired = operator.of(ERIN, "/memories/chosen"), stored[1].id
+    memory.service.update(ERIN, expired, tags=["car"], expires_at=clock() + timedelta(minutes=1))
+    clock.forward(minutes=2)
+    with ThreadPoolExecutor(6) as pool:
+        answers = pool.map(
+            lambda tag: operator.post(place, ids=[stored[0].id, expired], action="tag", value=tag), "abcdef"
+        )
+        assert {each.status_code for each in answers} == {200}
+    with memory.database.read() as connection:
+        both = memory.service.repository.by_ids(connection, ERIN, [stored[0].id, expired])
+    assert [sorted(each.tags) for each in both] == [list("abcdef"), [*"abc", "car", *"def"]]
