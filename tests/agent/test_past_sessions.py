@@ -461,7 +461,7 @@ def test_search_shows_what_was_said_around_a_message(memory, clock):
     assert shown[1].startswith("  you: …")
     assert shown[1].endswith("point 199 of the plan")
     assert len(shown[1]) < 100
-    assert shown[2:] == ["- 2026-03-01, I: Katz in the harbour repairs it", "  you: And on Sundays?"]
+    assert shown[2:] == ["- 2026-03-01, I: *Katz* in the *harbour* repairs it", "  you: And on Sundays?"]
 
 
 @pytest.mark.spec("U-2", "M-14")
