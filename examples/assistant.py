@@ -44,10 +44,10 @@ def open_assistant():
     model = chat_model().bind_tools([find_flights])  # $LANGMEM_MODEL; offline, to try it, if unset
     memory = PhoneMemory()
 
-    def agent(state):
+    async def agent(state):  # a model that takes its time holds no thread meanwhile
         if state["messages"][-1].text == NOT_OPENED:
             return {"messages": AIMessage(CANNOT_OPEN)}
-        return {"messages": model.invoke(memory.prompt(state, "You are a travel assistant."))}
+        return {"messages": await model.ainvoke(memory.prompt(state, "You are a travel assistant."))}
 
     graph = (
         StateGraph(MemoryState)

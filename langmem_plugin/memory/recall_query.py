@@ -87,22 +87,16 @@ def search_for(
     """What answers one query, in every scope of the person, best first; `operators` as in `MemoryService.search`."""
     if not query.strip():
         return []
-    scopes = scopes_of(owner, role)
-    names = service.aliases.groups_of([scope.owner for scope in scopes])
-    asks = [
-        ask
-        for scope in scopes
-        for ask in service.asks(
-            scope.owner,
-            query,
-            mode,
-            limit=limit,
-            min_relevance=min_relevance,
-            where=narrowed(where, scope),
-            operators=operators,
-            groups=names[scope.owner],
-        )
-    ]
+    asks = _asks_in(
+        service,
+        scopes_of(owner, role),
+        query,
+        mode=mode,
+        limit=limit,
+        min_relevance=min_relevance,
+        where=where,
+        operators=operators,
+    )
     with service.database.read() as connection:
         return service.facts.best_of(connection, asks, limit)
 
@@ -121,23 +115,40 @@ def explain_for(
     if not query.strip():
         return []
     scopes = scopes_of(owner, role)
+    asks = _asks_in(service, scopes, query, limit=limit, min_relevance=min_relevance)
+    # What is not for this person to see is no candidate of theirs.
+    guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
+    with service.database.read() as connection:
+        return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
+
+
+def _asks_in(
+    service: MemoryService,
+    scopes: Sequence[Scope],
+    query: str,
+    *,
+    mode: Mode = "hybrid",
+    limit: int,
+    min_relevance: float,
+    where: Filter = EVERYTHING,
+    operators: bool = False,
+) -> list[Ask]:
+    """One query, in its parts, of every scope; the names of all of them are read at once."""
     names = service.aliases.groups_of([scope.owner for scope in scopes])
-    asks = [
+    return [
         ask
         for scope in scopes
         for ask in service.asks(
             scope.owner,
             query,
+            mode,
             limit=limit,
             min_relevance=min_relevance,
-            where=scope.where,
+            where=narrowed(where, scope),
+            operators=operators,
             groups=names[scope.owner],
         )
     ]
-    # What is not for this person to see is no candidate of theirs.
-    guarded = [scope.owner for scope in scopes if scope.where != EVERYTHING]
-    with service.database.read() as connection:
-        return service.facts.candidates(connection, asks, limit, most=most, guarded=guarded)
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:

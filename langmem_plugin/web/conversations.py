@@ -4,14 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage
-from sqlalchemy import select
 
-from langmem_plugin.conversation.session_manager import SessionRecord
+from langmem_plugin.conversation.sessions import session_rows
+from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.conversation.transcript import as_dict, role_of, written_at
-from langmem_plugin.database.conversation_tables import session as table
 from langmem_plugin.errors import UnknownSession
 from langmem_plugin.plugin import PhoneMemory
 from langmem_plugin.portability.exporter import threads_of
@@ -41,35 +41,38 @@ class Line:
     meant: tuple[str, ...] = ()
 
 
-def conversations_of(memory: PhoneMemory, person: str, *, limit: int = 50, offset: int = 0) -> list[SessionRecord]:
+def sessions_of(memory: PhoneMemory, person: str) -> list[Session]:
     """Of all their identifiers, and of threads on a server that are theirs; the last active first."""
     with memory.database.read() as connection:
-        mine = threads_of(connection, person)
-        found = connection.execute(
-            select(table.c.session_id)
-            .where(table.c.thread.in_(mine))
-            .order_by(table.c.last_active.desc(), table.c.number.desc())
-            .limit(limit)
-            .offset(offset)
-        ).scalars()
-        ids = list(found)
-    return [memory.sessions.session(each) for each in ids]
+        mine = [each for thread in threads_of(connection, person) for each in session_rows.listed(connection, thread)]
+    return sorted(mine, key=attrgetter("last_active"), reverse=True)
 
 
-def transcript(memory: PhoneMemory, person: str, session_id: str, *, first: int = 0, limit: int = 200) -> list[Line]:
-    """In order, from the `first` on, counted from 0. Raises UnknownSession, also for another person's."""
-    with memory.saver.checkpoints.reading(session_id) as checkpoints:
-        if checkpoints.session.thread not in threads_of(checkpoints.connection, person):
+def session_of(memory: PhoneMemory, person: str, session_id: str) -> Session:
+    """Raises UnknownSession, also for another person's."""
+    with memory.database.read() as connection:
+        found = session_rows.anywhere(connection, session_id)
+        if found.thread not in threads_of(connection, person):
             raise UnknownSession(f"there is no session {session_id!r}: it may have been purged")
-        messages = list(checkpoints.messages_of(checkpoints.listed("messages")))
+    return found
+
+
+def transcript(
+    memory: PhoneMemory, person: str, session_id: str, *, first: int = 0, around: str = "", limit: int = 200
+) -> tuple[int, list[Line]]:
+    """In order, from the `first` on, counted from 0, or the part with the message `around`; where it begins, too.
+
+    Raises UnknownSession, also for another person's.
+    """
+    session_of(memory, person, session_id)
+    with memory.saver.checkpoints.reading(session_id) as checkpoints:
+        rows = checkpoints.listed("messages")
+        messages = list(checkpoints.messages_of(rows))
+    if around:
+        ids = (row.message_id or str(row.row) for row in rows)
+        first = next((at for at, each in enumerate(ids) if each == around), 0) // limit * limit
     shown = range(first, min(first + limit, len(messages)))
-    return [_line(memory, messages[number], messages[: number + 1]) for number in shown]
-
-
-def number_of(memory: PhoneMemory, session_id: str, message_id: str) -> int:
-    """Where a message stands in the conversation, counted from 0; 0 for one that is not in it, or no more."""
-    said = memory.sessions.messages(session_id)
-    return next((at for at, each in enumerate(said) if each.message_id == message_id), 0)
+    return first, [_line(memory, messages[number], messages[: number + 1]) for number in shown]
 
 
 def _line(memory: PhoneMemory, message: BaseMessage, so_far: Sequence[BaseMessage]) -> Line:

@@ -17,6 +17,8 @@ from tests.examples import payloads
 pytestmark = pytest.mark.slow
 
 PEOPLE, MESSAGES = 20, 5
+ONE_REQUEST_EACH = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+"""Of a connection; uvicorn closes one that was quiet, and who writes into it just then reads a reset."""
 
 
 def named(person, number):
@@ -64,7 +66,7 @@ class Delivering:
     async def play(self):
         """All text; one worker is killed in the middle of its runs; what failed is delivered again."""
         outside = self._outside
-        async with httpx.AsyncClient(timeout=240, limits=httpx.Limits(max_connections=None)) as self._client:
+        async with httpx.AsyncClient(timeout=240, limits=ONE_REQUEST_EACH) as self._client:
             watching = asyncio.create_task(self._watch())
             outside.pause = 0.02
             texting = asyncio.gather(*(self._text(person) for person in range(PEOPLE)))

@@ -14,7 +14,6 @@ from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.people.access_tokens import AccessTokens
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.web.access import Caller, caller_by_header
 from langmem_plugin.web.api.problems import Refused
 from langmem_plugin.web.api.rates import Rates
@@ -98,11 +97,6 @@ class Call:
             raise Refused(
                 403, "operators-only", "For operators alone", "use an operator's token: `langmem token new --operator`"
             )
-
-    def threads(self, person: str) -> list[str]:
-        """Their conversations."""
-        with self.memory.database.read() as connection:
-            return threads_of(connection, person)
 
     def if_match(self) -> str | None:
         """What `If-Match` asks for; None where it asks nothing. Raises Refused for more than one tag."""

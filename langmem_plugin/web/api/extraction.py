@@ -10,6 +10,7 @@ from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.errors import ConfigurationError, LangMemError, UnknownSession
 from langmem_plugin.logs import event_log
+from langmem_plugin.portability.exporter import threads_of
 from langmem_plugin.web.api.calls import Call, Called
 from langmem_plugin.web.api.fields import Body, IdInBody
 from langmem_plugin.web.api.routing import Routes, enveloped
@@ -57,7 +58,7 @@ def start_extraction(call: Called, wanted: Wanted) -> Jobs:
     if wanted.session_id is not None:
         with call.memory.database.write() as connection:
             session = session_rows.anywhere(connection, wanted.session_id)
-            if session.thread not in call.threads(owner):
+            if session.thread not in threads_of(connection, owner):
                 raise UnknownSession(f"there is no session {wanted.session_id!r}: list them for their ids")
             extraction.jobs.mark(connection, session.thread, session.number)
     begun: Any = Response(enveloped(_jobs(call, owner)), 202, media_type="application/json")
@@ -76,8 +77,8 @@ def _extract(call: Call, owner: str) -> None:
 
 
 def _jobs(call: Call, owner: str) -> Jobs:
-    threads = call.threads(owner)
     with call.memory.database.read() as connection:
+        threads = threads_of(connection, owner)
         sessions = [each for thread in threads for each in session_rows.listed(connection, thread, _MOST_SESSIONS)]
         sessions.sort(key=lambda each: each.last_active, reverse=True)
         found = [(each, job_records.of_session(connection, each)) for each in sessions[:_MOST_SESSIONS]]

@@ -7,12 +7,12 @@ from typing import Self
 from pydantic import BaseModel, Field
 
 from langmem_plugin.conversation.session_manager import MessageRecord, SessionRecord
-from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.errors import UnknownSession
-from langmem_plugin.web.api.calls import Call, Called
+from langmem_plugin.web.api.calls import Called
 from langmem_plugin.web.api.fields import Id, Limit, Offset
 from langmem_plugin.web.api.paging import links
 from langmem_plugin.web.api.routing import Answered, Routes
+from langmem_plugin.web.conversations import session_of, sessions_of
 
 routes = Routes("sessions")
 PATH = "/api/sessions"
@@ -78,10 +78,7 @@ class OneSession(BaseModel):
 @routes.get(PATH)
 def list_sessions(call: Called, limit: Limit = 50, offset: Offset = 0) -> Answered[Sessions]:
     """List the person's conversations, current and ended."""
-    threads = call.threads(call.reads("sessions"))
-    with call.memory.database.read() as connection:
-        held = [each for thread in threads for each in session_rows.listed(connection, thread)]
-    held.sort(key=lambda each: each.last_active, reverse=True)
+    held = sessions_of(call.memory, call.reads("sessions"))
     page = []
     for each in held[offset : offset + limit]:
         with contextlib.suppress(UnknownSession):  # deleted meanwhile
@@ -93,7 +90,7 @@ def list_sessions(call: Called, limit: Limit = 50, offset: Offset = 0) -> Answer
 @routes.get(PATH + "/{session_id}")
 def read_session(call: Called, session_id: Id, limit: Limit = 500, offset: Offset = 0) -> Answered[Transcript]:
     """Read a conversation, the first message first."""
-    _theirs(call, call.reads(session_id), session_id)
+    session_of(call.memory, call.reads(session_id), session_id)
     record = call.memory.sessions.session(session_id)
     said = call.memory.sessions.messages(session_id)
     page = [Message.of(each) for each in said[offset : offset + limit]]
@@ -104,16 +101,7 @@ def read_session(call: Called, session_id: Id, limit: Limit = 500, offset: Offse
 @routes.post(PATH + "/{session_id}/end")
 def end_session(call: Called, session_id: Id) -> OneSession:
     """End a conversation: the next message begins another. One that has ended stays as it is."""
-    found = _theirs(call, call.person(), session_id)
+    found = session_of(call.memory, call.person(), session_id)
     if found.ended_at is None:
         call.memory.saver.end_session(found.thread)
     return OneSession(session=Session.of(call.memory.sessions.session(session_id)))
-
-
-def _theirs(call: Call, owner: str, session_id: str) -> session_rows.Session:
-    threads = call.threads(owner)
-    with call.memory.database.read() as connection:
-        found = session_rows.anywhere(connection, session_id)
-    if found.thread not in threads:
-        raise UnknownSession(f"there is no session {session_id!r}: it may have been purged")
-    return found

@@ -4,11 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from pydantic import BaseModel, Field
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
 
 
 class CategoryForm(BaseModel):
@@ -25,7 +23,7 @@ def routes(shell: Shell) -> APIRouter:
     categories = shell.memory.service.categories
 
     def back(request: Request, ref: str) -> Response:
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/categories", 303)
+        return shell.go(request, f"people/{ref}/categories")
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
@@ -49,38 +47,35 @@ def routes(shell: Shell) -> APIRouter:
     @router.post("")
     def create(request: Request, ref: str, form: Annotated[CategoryForm, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(
-            caller,
-            lambda: categories.create(
+        with as_operator(caller):
+            categories.create(
                 person,
                 form.name,
                 color=form.color,
                 description=form.description.strip() or None,
                 parent_id=form.parent_id or None,
-            ),
-        )
+            )
         return back(request, ref)
 
     @router.post("/{category_id}")
     def change(request: Request, ref: str, category_id: str, form: Annotated[CategoryForm, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(
-            caller,
-            lambda: categories.update(
+        with as_operator(caller):
+            categories.update(
                 person,
                 category_id,
                 name=form.name,
                 color=form.color,
                 description=form.description.strip() or None,
                 parent_id=form.parent_id or None,
-            ),
-        )
+            )
         return back(request, ref)
 
     @router.post("/{category_id}/remove")
     def remove(request: Request, ref: str, category_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: categories.delete(person, category_id))
+        with as_operator(caller):
+            categories.delete(person, category_id)
         return back(request, ref)
 
     return router

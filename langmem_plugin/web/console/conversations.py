@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.conversations import conversations_of, number_of, transcript
+from langmem_plugin.web.conversations import sessions_of, transcript
 
 _PAGE, _LINES = 30, 200
 
@@ -18,14 +18,15 @@ def routes(shell: Shell) -> APIRouter:
     def list_conversations(request: Request, ref: str, page: Annotated[int, Query(ge=0, le=10_000)] = 0) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         shell.note(caller, person, "sessions")
-        found = conversations_of(memory, person, limit=_PAGE + 1, offset=page * _PAGE)
+        found = sessions_of(memory, person)
+        here = found[page * _PAGE : (page + 1) * _PAGE]
         return shell.page(
             request,
             "conversations.html",
             person=person,
-            found=found[:_PAGE],
+            found=[memory.sessions.session(each.session_id) for each in here],
             page=page,
-            more=len(found) > _PAGE,
+            more=len(found) > (page + 1) * _PAGE,
             zone=memory.people.time_zone(person),
         )
 
@@ -39,9 +40,7 @@ def routes(shell: Shell) -> APIRouter:
     ) -> Response:
         """From the `first` message on, or the part that `message` is in."""
         caller, person = shell.operator(request), shell.person(ref)
-        if message:
-            first = number_of(memory, session_id, message) // _LINES * _LINES
-        lines = transcript(memory, person, session_id, first=first, limit=_LINES)
+        first, lines = transcript(memory, person, session_id, first=first, around=message, limit=_LINES)
         shell.note(caller, person, session_id)
         return shell.page(
             request,

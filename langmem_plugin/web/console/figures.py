@@ -4,15 +4,13 @@ import json
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.recommendations import Recommendation
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
 
 _Form = Literal["csv", "json"]
 
@@ -55,8 +53,9 @@ def routes(shell: Shell) -> APIRouter:
         )
         if found is None:
             raise InvalidInput("this is not proposed any more: load the page again")
-        as_operator(caller, lambda: _followed(memory, person, found))
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/advice", 303)
+        with as_operator(caller):
+            _followed(memory, person, found)
+        return shell.go(request, f"people/{ref}/advice")
 
     @router.get("/analytics.{form}")
     def download(request: Request, form: _Form, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:

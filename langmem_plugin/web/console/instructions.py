@@ -4,11 +4,9 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from pydantic import BaseModel, Field
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
 
 
 class InstructionForm(BaseModel):
@@ -25,7 +23,7 @@ def routes(shell: Shell) -> APIRouter:
     instructions = shell.memory.instructions
 
     def back(request: Request, ref: str) -> Response:
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/instructions", 303)
+        return shell.go(request, f"people/{ref}/instructions")
 
     @router.get("")
     def list_instructions(request: Request, ref: str) -> Response:
@@ -43,26 +41,30 @@ def routes(shell: Shell) -> APIRouter:
     def add(request: Request, ref: str, form: Annotated[InstructionForm, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         wanted = form.condition.strip() or None
-        as_operator(caller, lambda: instructions.add(person, form.text, priority=form.priority, condition=wanted))
+        with as_operator(caller):
+            instructions.add(person, form.text, priority=form.priority, condition=wanted)
         return back(request, ref)
 
     @router.post("/{instruction_id}")
     def change(request: Request, ref: str, instruction_id: str, form: Annotated[InstructionForm, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         changes = form.model_dump() | {"condition": form.condition.strip() or None}
-        as_operator(caller, lambda: instructions.update(person, instruction_id, **changes))
+        with as_operator(caller):
+            instructions.update(person, instruction_id, **changes)
         return back(request, ref)
 
     @router.post("/{instruction_id}/switch")
     def switch(request: Request, ref: str, instruction_id: str, active: Annotated[bool, Form()] = False) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: instructions.update(person, instruction_id, active=active))
+        with as_operator(caller):
+            instructions.update(person, instruction_id, active=active)
         return back(request, ref)
 
     @router.post("/{instruction_id}/remove")
     def remove(request: Request, ref: str, instruction_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: instructions.remove(person, instruction_id))
+        with as_operator(caller):
+            instructions.remove(person, instruction_id)
         return back(request, ref)
 
     return router

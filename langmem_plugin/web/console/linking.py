@@ -5,14 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from starlette.exceptions import HTTPException
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
 from langmem_plugin.web.console.who import person_page
-from langmem_plugin.web.served import root_of
 
 _MISSING = 404
 
@@ -31,13 +29,15 @@ def routes(shell: Shell) -> APIRouter:
             shell.note(caller, other, "person")
             mine, theirs = asdict(memory.holdings(person)), asdict(stored)
             return shell.page(request, "merge.html", person=person, other=other, stored=mine, others=theirs)
-        as_operator(caller, lambda: people.link(person, identifier))
+        with as_operator(caller):
+            people.link(person, identifier)
         return _back(request, shell, person)
 
     @router.post("/merge")
     def merge(request: Request, ref: str, other: Annotated[str, Form(max_length=2_000)] = "") -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: people.merge(person, _unsealed(shell, other)))
+        with as_operator(caller):
+            people.merge(person, _unsealed(shell, other))
         return _back(request, shell, person)
 
     @router.post("/unlink")
@@ -46,7 +46,8 @@ def routes(shell: Shell) -> APIRouter:
         key = _unsealed(shell, identifier)
         if people.resolve(key) != person:
             raise InvalidInput("this identifier is not this person's any more: load the page again")
-        merge_id = as_operator(caller, lambda: people.unlink(key))
+        with as_operator(caller):
+            merge_id = people.unlink(key)
         shell.note(caller, person, "person")
         return person_page(request, shell, person, parted=merge_id)
 
@@ -54,7 +55,8 @@ def routes(shell: Shell) -> APIRouter:
     def undo(request: Request, ref: str, merge_id: Annotated[str, Form(max_length=100)] = "") -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         _refuse_others(memory, person, merge_id)
-        as_operator(caller, lambda: people.undo(merge_id))
+        with as_operator(caller):
+            people.undo(merge_id)
         return _back(request, shell, person)
 
     return router
@@ -86,4 +88,4 @@ def _unsealed(shell: Shell, ref: str) -> str:
 def _back(request: Request, shell: Shell, person: str) -> Response:
     """The key of a person may be another one now."""
     ref = shell.refs.ref(shell.memory.people.resolve(person))
-    return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}", 303)
+    return shell.go(request, f"people/{ref}")

@@ -1,23 +1,21 @@
 """A person's memories: looked for as one types, filtered, told, and changed many at once."""
 
 from collections.abc import Callable, Sequence
-from datetime import datetime, time, timedelta
 from typing import Annotated, Literal, get_args
 from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import DamagedMemory, InvalidInput, LangMemError, StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.models import Filter, Found, Memory, SourceType, Status
 from langmem_plugin.memory.tags import retag
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
+from langmem_plugin.web.console.typed_fields import beginning_of, end_of, tags_in
 
 TYPES, SOURCES, STATUSES = get_args(FactType), get_args(SourceType), get_args(Status)
 _PAGE, _MOST_FOUND, _MOST_CHOSEN = 50, 50, 200
@@ -47,8 +45,8 @@ class Wanted(BaseModel):
             tags=[self.tag] if self.tag else (),
             sources=[self.source] if self.source else (),
             private={"": None, "yes": True, "no": False}[self.private],
-            created_after=_day(self.since, zone),
-            created_before=_day(self.until, zone, days=1),
+            created_after=beginning_of(self.since, zone),
+            created_before=end_of(self.until, zone),
         )
 
     def query(self, page: int) -> str:
@@ -95,20 +93,16 @@ def routes(shell: Shell) -> APIRouter:
     @router.post("")
     def tell(request: Request, ref: str, told: Annotated[Told, Form()]) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        stored = as_operator(
-            caller,
-            lambda: memory.service.remember(
+        with as_operator(caller):
+            stored = memory.service.remember(
                 person,
                 told.text,
                 fact_type=told.fact_type,
                 category=told.category.strip() or None,
-                tags=_split(told.tags),
+                tags=tags_in(told.tags),
                 private=told.private,
-            ),
-        )
-        return RedirectResponse(
-            f"{root_of(request)}{CONSOLE}/people/{ref}/memories/{stored.id}?did={stored.outcome}", 303
-        )
+            )
+        return shell.go(request, f"people/{ref}/memories/{stored.id}?did={stored.outcome}")
 
     @router.post("/chosen")
     def change_many(
@@ -120,7 +114,8 @@ def routes(shell: Shell) -> APIRouter:
             raise InvalidInput("tick at least one memory: nothing was changed")
         if chosen.action in {"tag", "categorise"} and not chosen.value.strip():
             raise InvalidInput("type the tag or the category: nothing was changed")
-        changed = as_operator(caller, lambda: _each(chosen.ids, _change(memory, person, chosen)))
+        with as_operator(caller):
+            changed = _each(chosen.ids, _change(memory, person, chosen))
         shell.note(caller, person, "memories")
         return _page(request, shell, person, wanted, chosen=chosen, changed=changed)
 
@@ -203,17 +198,3 @@ def _each(memory_ids: Sequence[str], change: Callable[[str], object]) -> list[st
         else:
             changed.append(each)
     return changed
-
-
-def _split(tags: str) -> list[str]:
-    return [each for each in (part.strip() for part in tags.split(",")) if each]
-
-
-def _day(day: str, zone: ZoneInfo, *, days: int = 0) -> datetime | None:
-    if not day:
-        return None
-    try:
-        at = datetime.fromisoformat(day)
-    except ValueError as error:
-        raise InvalidInput(f"{day!r} is no day: give one as 2026-11-23") from error
-    return datetime.combine(at.date() + timedelta(days=days), time(), zone)

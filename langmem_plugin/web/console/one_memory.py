@@ -1,22 +1,22 @@
 """One memory: what it says and from where, what it took the place of, and how to put it right."""
 
-from datetime import date, datetime, time, timedelta
+from datetime import timedelta
 from typing import Annotated
 from zoneinfo import ZoneInfo
 
 from fastapi import APIRouter, Form, Query, Request
 from pydantic import BaseModel, Field
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from langmem_plugin.errors import InvalidInput, StaleMemory
+from langmem_plugin.errors import StaleMemory
 from langmem_plugin.facts import FactType
 from langmem_plugin.memory.fact_history import fact_history
 from langmem_plugin.memory.models import Memory, MemoryChanges
 from langmem_plugin.plugin import PhoneMemory
-from langmem_plugin.web.access import CONSOLE, Caller
+from langmem_plugin.web.access import Caller
 from langmem_plugin.web.console.memories import TYPES
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
+from langmem_plugin.web.console.typed_fields import end_of, tags_in
 
 CHANGED = 409
 _INSTANT = timedelta(microseconds=1)
@@ -38,7 +38,7 @@ def routes(shell: Shell) -> APIRouter:
     router, memory = APIRouter(prefix="/people/{ref}/memories/{memory_id}"), shell.memory
 
     def back(request: Request, ref: str, memory_id: str, did: str) -> Response:
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/memories/{memory_id}?did={did}", 303)
+        return shell.go(request, f"people/{ref}/memories/{memory_id}?did={did}")
 
     def page(
         request: Request, person: str, memory_id: str, *, did: str = "", typed: Changed | None = None, status: int = 200
@@ -78,13 +78,15 @@ def routes(shell: Shell) -> APIRouter:
     @router.post("/forget")
     def forget(request: Request, ref: str, memory_id: str, revision: Annotated[int | None, Form()] = None) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: memory.service.forget(person, memory_id, revision=revision))
+        with as_operator(caller):
+            memory.service.forget(person, memory_id, revision=revision)
         return back(request, ref, memory_id, "forgotten")
 
     @router.post("/restore")
     def restore(request: Request, ref: str, memory_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: memory.service.restore(person, memory_id))
+        with as_operator(caller):
+            memory.service.restore(person, memory_id)
         return back(request, ref, memory_id, "restored")
 
     return router
@@ -99,14 +101,15 @@ def put(memory: PhoneMemory, caller: Caller, person: str, memory_id: str, change
         "text": changed.text,
         "fact_type": changed.fact_type,
         "category": changed.category.strip() or None,
-        "tags": [each.strip() for each in changed.tags.split(",") if each.strip()],
-        "expires_at": _end_of(changed.expires_at, zone),
+        "tags": tags_in(changed.tags),
+        "expires_at": end_of(changed.expires_at, zone),
         "private": changed.private,
     }
     given: MemoryChanges = {  # type: ignore[assignment] # of these names
         name: value for name, value in values.items() if getattr(changed, name) != getattr(shown, name)
     }
-    as_operator(caller, lambda: memory.service.update(person, memory_id, revision=changed.revision, **given))
+    with as_operator(caller):
+        memory.service.update(person, memory_id, revision=changed.revision, **given)
 
 
 def form_of(held: Memory, zone: ZoneInfo) -> Changed:
@@ -120,12 +123,3 @@ def form_of(held: Memory, zone: ZoneInfo) -> Changed:
         expires_at=(held.expires_at - _INSTANT).astimezone(zone).date().isoformat() if held.expires_at else "",
         private=held.private,
     )
-
-
-def _end_of(day: str, zone: ZoneInfo) -> datetime | None:
-    if not day:
-        return None
-    try:
-        return datetime.combine(date.fromisoformat(day) + timedelta(days=1), time(), zone)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput(f"{day!r} is no day: give one as 2026-11-23") from error

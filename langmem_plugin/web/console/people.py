@@ -3,14 +3,12 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people import links
 from langmem_plugin.people.everybody import everybody
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.served import root_of
 
 _PAGE = 50
 
@@ -36,6 +34,6 @@ def routes(shell: Shell) -> APIRouter:
         person = memory.people.resolve(identifier) if identifier.strip() else ""
         if not person or not memory.holdings(person).is_something:
             raise InvalidInput("nothing is stored of anybody with this identifier")
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{shell.refs.ref(person)}", 303)
+        return shell.go(request, f"people/{shell.refs.ref(person)}")
 
     return router

@@ -4,13 +4,11 @@ from io import StringIO
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.consents import PERMISSIONS
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
 
 _WORDS = {"yes": True, "no": False, "not asked": None}
 
@@ -45,14 +43,16 @@ def routes(shell: Shell) -> APIRouter:
         if name not in PERMISSIONS or allowed not in _WORDS:
             raise InvalidInput("choose one of the permissions, and yes, no or not asked")
         changes = {name: _WORDS[allowed]}
-        as_operator(caller, lambda: memory.consent.set(person, **changes))  # type: ignore[arg-type] # looked at above
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/privacy", 303)
+        with as_operator(caller):
+            memory.consent.set(person, **changes)  # type: ignore[arg-type] # looked at above
+        return shell.go(request, f"people/{ref}/privacy")
 
     @router.post("/export")
     def export(request: Request, ref: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
         text = StringIO()
-        as_operator(caller, lambda: memory.export_to(person, text))
+        with as_operator(caller):
+            memory.export_to(person, text)
         headers = {"content-disposition": 'attachment; filename="person.json"'}
         return Response(text.getvalue(), media_type="application/json", headers=headers)
 
@@ -66,13 +66,15 @@ def routes(shell: Shell) -> APIRouter:
         caller, person = shell.operator(request), shell.person(ref)
         if word.strip().casefold() != "erase":
             raise InvalidInput("type the word erase: nothing was erased")
-        receipt = as_operator(caller, lambda: memory.erase(person, now=now))
+        with as_operator(caller):
+            receipt = memory.erase(person, now=now)
         return shell.page(request, "erased.html", receipt=receipt)
 
     @router.post("/restore")
     def restore(request: Request, ref: str, erasure_id: Annotated[str, Form(max_length=100)] = "") -> Response:
         caller, _ = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: memory.restore_erased(erasure_id))
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/privacy", 303)
+        with as_operator(caller):
+            memory.restore_erased(erasure_id)
+        return shell.go(request, f"people/{ref}/privacy")
 
     return router

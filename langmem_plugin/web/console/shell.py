@@ -1,12 +1,12 @@
 """What every page of the console shares: who may see it, whom it is about, its frame, and the note of who looked."""
 
-from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse
+from starlette.responses import HTMLResponse, RedirectResponse
 
 from langmem_plugin.database.audit_trail import Action, acting, record
 from langmem_plugin.errors import NotAuthorized
@@ -14,7 +14,7 @@ from langmem_plugin.identifiers import masked
 from langmem_plugin.web.access import CONSOLE, Caller, caller_by_cookie
 from langmem_plugin.web.look.pages import Pages
 from langmem_plugin.web.person_refs import PersonRefs
-from langmem_plugin.web.served import Served
+from langmem_plugin.web.served import Served, root_of
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -43,8 +43,12 @@ class Shell:
 
     def note(self, caller: Caller, person: str, subject: str, action: Action = "operator.read") -> None:
         """In the audit log, before an operator is shown what people said or what is known of them; "" is nobody."""
-        with acting(_name(caller), within=True), self.memory.database.write() as connection:
+        with as_operator(caller), self.memory.database.write() as connection:
             record(connection, action, owner=person or None, subject=subject)
+
+    def go(self, request: Request, place: str) -> RedirectResponse:
+        """To a page of the console by GET, after something was done."""
+        return RedirectResponse(f"{root_of(request)}{CONSOLE}/{place}", 303)
 
     def page(self, request: Request, template: str, *, status: int = 200, **values: Any) -> HTMLResponse:
         """A whole page, or where the browser asked for a part of one (htmx), what the template gives for that."""
@@ -60,11 +64,6 @@ class Shell:
         )
 
 
-def as_operator(caller: Caller, verb: Callable[[], Any]) -> Any:
-    """What the verb does, the operator did: by the id of their token."""
-    with acting(_name(caller), within=True):
-        return verb()
-
-
-def _name(caller: Caller) -> str:
-    return f"operator {caller.token_id}"
+def as_operator(caller: Caller) -> AbstractContextManager[None]:
+    """What is done in the block, the operator did: by the id of their token."""
+    return acting(f"operator {caller.token_id}", within=True)

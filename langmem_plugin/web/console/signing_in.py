@@ -3,12 +3,11 @@
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.web.access import CONSOLE, caller_by_cookie, let_in, let_out
 from langmem_plugin.web.attempts import Attempts
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.served import root_of
 
 
 def routes(shell: Shell) -> APIRouter:
@@ -26,7 +25,7 @@ def routes(shell: Shell) -> APIRouter:
         if entered is None:
             attempts.failed(request)
             return shell.page(request, "sign_in.html", status=403, wrong=True, busy=False)
-        response = RedirectResponse(f"{root_of(request)}{CONSOLE}/", 303)
+        response = shell.go(request, "")
         let_in(request, response, entered[0], CONSOLE)
         return response
 
@@ -35,7 +34,7 @@ def routes(shell: Shell) -> APIRouter:
         caller = caller_by_cookie(request, shell.tokens, CONSOLE)
         if caller is not None:
             shell.tokens.revoke(caller.token_id)
-        response = RedirectResponse(f"{root_of(request)}{CONSOLE}/sign-in", 303)
+        response = shell.go(request, "sign-in")
         let_out(request, response, CONSOLE)
         return response
 

@@ -4,13 +4,12 @@ from datetime import timedelta
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.people.access_tokens import Access
-from langmem_plugin.web.access import CONSOLE, Caller
+from langmem_plugin.web.access import Caller
 from langmem_plugin.web.console.shell import Shell
-from langmem_plugin.web.served import root_of
 
 
 def routes(shell: Shell) -> APIRouter:
@@ -44,6 +43,6 @@ def routes(shell: Shell) -> APIRouter:
         caller = shell.operator(request)
         tokens.revoke(token_id)
         shell.note(caller, "", token_id, "token.revoked")
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/tokens", 303)
+        return shell.go(request, "tokens")
 
     return router

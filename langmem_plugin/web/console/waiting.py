@@ -1,18 +1,16 @@
 """What waits for a person's word: an operator may give it for them, knowing better."""
 
 from fastapi import APIRouter, Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
-from langmem_plugin.web.access import CONSOLE
 from langmem_plugin.web.console.shell import Shell, as_operator
-from langmem_plugin.web.served import root_of
 
 
 def routes(shell: Shell) -> APIRouter:
     router, memory = APIRouter(prefix="/people/{ref}/waiting"), shell.memory
 
     def back(request: Request, ref: str) -> Response:
-        return RedirectResponse(f"{root_of(request)}{CONSOLE}/people/{ref}/waiting", 303)
+        return shell.go(request, f"people/{ref}/waiting")
 
     @router.get("")
     def show(request: Request, ref: str) -> Response:
@@ -31,13 +29,15 @@ def routes(shell: Shell) -> APIRouter:
     @router.post("/{memory_id}/confirm")
     def confirm(request: Request, ref: str, memory_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: memory.confirm(person, memory_id))
+        with as_operator(caller):
+            memory.confirm(person, memory_id)
         return back(request, ref)
 
     @router.post("/{memory_id}/decline")
     def decline(request: Request, ref: str, memory_id: str) -> Response:
         caller, person = shell.operator(request), shell.person(ref)
-        as_operator(caller, lambda: memory.decline(person, memory_id))
+        with as_operator(caller):
+            memory.decline(person, memory_id)
         return back(request, ref)
 
     return router

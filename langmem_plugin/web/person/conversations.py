@@ -2,19 +2,17 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import groupby
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
 from langmem_plugin.conversation.session_manager import MessageRecord
-from langmem_plugin.conversation.sessions import session_rows
 from langmem_plugin.conversation.sessions.session_rows import Session
 from langmem_plugin.errors import DamagedSession, EmbeddingUnavailable, UnknownSession
 from langmem_plugin.memory.models import storable
 from langmem_plugin.memory.search.found_message import FoundMessage
-from langmem_plugin.portability.exporter import threads_of
+from langmem_plugin.web.conversations import session_of, sessions_of
 from langmem_plugin.web.person.visit import Here, Visit
 
 router = APIRouter(prefix="/conversations")
@@ -47,7 +45,7 @@ class Bubble:
 
 @router.get("")
 def listed(visit: Here, q: str = "", page: int = 1) -> Response:
-    sessions = _sessions(visit)
+    sessions = sessions_of(visit.memory, visit.owner)
     pages = max(1, -(-len(sessions) // _ON_A_PAGE))
     page = min(max(page, 1), pages)
     here = sessions[(page - 1) * _ON_A_PAGE : page * _ON_A_PAGE]
@@ -68,9 +66,7 @@ def listed(visit: Here, q: str = "", page: int = 1) -> Response:
 @router.get("/{session_id}")
 def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
     """A long one is on pages; without a page, the one with the message `of`, or the first."""
-    session = next((each for each in _sessions(visit) if each.session_id == session_id), None)
-    if session is None:  # of nobody, or of somebody else
-        raise UnknownSession(f"there is no session {session_id!r}")
+    session = session_of(visit.memory, visit.owner, session_id)
     try:
         bubbles = [_bubble(each) for each in visit.memory.sessions.messages(session_id) if each.role in _SPEAKERS]
     except DamagedSession:
@@ -82,19 +78,6 @@ def one(visit: Here, session_id: str, page: int = 0, of: str = "") -> Response:
     here = said[(page - 1) * _OF_A_CHAT : page * _OF_A_CHAT]
     days = [(day, list(those)) for day, those in groupby(here, key=lambda each: visit.day(each.message.timestamp))]
     return visit.page("conversation.html", at="conversations", session=session, days=days, page=page, pages=pages)
-
-
-def _sessions(visit: Visit) -> list[Session]:
-    """Of all their identifiers, the last active first."""
-    with visit.memory.database.read() as connection:
-        found = [
-            each for thread in threads_of(connection, visit.owner) for each in session_rows.listed(connection, thread)
-        ]
-    return sorted(found, key=_activity, reverse=True)
-
-
-def _activity(session: Session) -> datetime:
-    return session.last_active
 
 
 def _line(visit: Visit, session: Session) -> Line:

@@ -29,6 +29,7 @@ def test_a_search_shows_what_fits_and_a_filter_leaves_the_rest_out(memory, opera
         assert TEXTS[0] not in page
     assert "Nothing fits." in operator.see(place, type="company")
     assert "no day" in operator.see(place, status=422, **{"from": "yesterday"})
+    assert "no day" in operator.see(place, status=422, to="9999-12-31")
 
 
 @pytest.mark.spec("U-4")
