@@ -1,7 +1,6 @@
 """PhoneMemory: the one object that wires the checkpointer, the resolver and the long-term memory together."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -18,87 +17,41 @@ from langgraph.config import get_stream_writer
 from langgraph.graph import END
 from langgraph.types import Command, TracePolicy
 
-from langmem_plugin import process_forks
-from langmem_plugin.agent.channel import Channel, Manner
+from langmem_plugin.agent.channel import Manner
 from langmem_plugin.agent.citations import Citation
-from langmem_plugin.agent.commands import Commands
-from langmem_plugin.agent.commands.open_questions import OpenQuestions
-from langmem_plugin.agent.commands.page_link import PageLinks
-from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
-from langmem_plugin.agent.graph_answers import GraphAnswers
-from langmem_plugin.agent.identity import owner_of_thread
 from langmem_plugin.agent.incoming_message import Delivery, clean, incoming_message
-from langmem_plugin.agent.instruction_choice import InstructionChoice
 from langmem_plugin.agent.key_value_tools import key_value_tools
-from langmem_plugin.agent.languages import Languages
 from langmem_plugin.agent.memory_retriever import MemoryRetriever
 from langmem_plugin.agent.memory_state import TRACE_POLICY, Recalled, messages_of, recalled_of
 from langmem_plugin.agent.middleware import MemoryMiddleware
-from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
-from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.prompt import joined
-from langmem_plugin.agent.reference_choices import ReferenceChoices
 from langmem_plugin.agent.reply import Reply
-from langmem_plugin.agent.retriever_documents import RetrieverDocuments
-from langmem_plugin.agent.run_writing import RunWriting
 from langmem_plugin.agent.steps import Graph, Steps, aperform, perform
-from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.tools import memory_tools
-from langmem_plugin.agent.turn_context import TurnContext
-from langmem_plugin.agent.turn_report import TurnReports
-from langmem_plugin.agent.wiring import Wiring, named_node
+from langmem_plugin.agent.wiring import named_node
 from langmem_plugin.config_file import settings_of
-from langmem_plugin.conversation.saver import ConversationSaver
-from langmem_plugin.conversation.session_manager import SessionManager
-from langmem_plugin.conversation.switched_off import SwitchedOffSaver
 from langmem_plugin.conversation.tokens import estimated_tokens
-from langmem_plugin.conversation.turns.decisions import Decisions
-from langmem_plugin.conversation.turns.message_claims import MessageClaims
 from langmem_plugin.conversation.turns.turns import Turn
-from langmem_plugin.database import Database, waiting_once
+from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
-from langmem_plugin.database.opening import open_database
-from langmem_plugin.database.tenants import vector_index_of
 from langmem_plugin.errors import ConfigurationError
-from langmem_plugin.facts import statements
-from langmem_plugin.housekeeping import Housekeeping
 from langmem_plugin.identifiers import normalised
-from langmem_plugin.insight import Insight
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.operations import OperationFigures
 from langmem_plugin.insight.recommendations import Recommendation
-from langmem_plugin.memory import Memory, MemoryService
-from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.memory import Memory
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.models import storable
 from langmem_plugin.operation_timing import timing
-from langmem_plugin.people import People
-from langmem_plugin.people.access_tokens import AccessTokens
-from langmem_plugin.people.person_settings import PersonSettings
-from langmem_plugin.people.person_turns import PersonTurns
-from langmem_plugin.portability.document_importer import DocumentImporter
-from langmem_plugin.portability.exporter import Exporter
+from langmem_plugin.parts import Given, Parts
 from langmem_plugin.portability.import_report import ImportReport
-from langmem_plugin.portability.importer import Doubtful, Importer
+from langmem_plugin.portability.importer import Doubtful
 from langmem_plugin.portability.person_export import PersonExport
 from langmem_plugin.portability.records import ImportedRecords
-from langmem_plugin.privacy.audit import AuditLog
-from langmem_plugin.privacy.erasure import Erasure
 from langmem_plugin.privacy.receipts import ErasureReceipt
 from langmem_plugin.references import Resolution
 from langmem_plugin.settings import Role, Settings, checked_tenant
-from langmem_plugin.store import MemoryStore
-from langmem_plugin.writing.claim_keeper import ClaimKeeper
-from langmem_plugin.writing.confirmation import Confirmations
-from langmem_plugin.writing.consent import Consents
-from langmem_plugin.writing.extraction import Extraction
-from langmem_plugin.writing.extraction_worker import ExtractionWorker
-from langmem_plugin.writing.jobs import ExtractionJobs
-from langmem_plugin.writing.model_extraction import ModelExtraction
-from langmem_plugin.writing.model_reconciliation import ModelReconciliation
-from langmem_plugin.writing.own_words import OwnWords, WhoseWords
-from langmem_plugin.writing.provenance import Provenance, Why
-from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
+from langmem_plugin.writing.provenance import Why
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -150,145 +103,32 @@ class PhoneMemory:
         self.settings = settings or Settings()
         if tenant is not None:
             self.settings = self.settings.model_copy(update={"tenant": checked_tenant(tenant)})
-        with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
-            # What is switched off writes no file.
-            kept = self.settings.enable_memory_system
-            self.database = opened.enter_context(open_database(self.settings, url) if kept else Database("sqlite://"))
-            self._executor = opened.enter_context(process_forks.Threads("langmem", 32))
-            self.service = opened.enter_context(self._new_service(embeddings, now))
-            self.saver = opened.enter_context(
-                (ConversationSaver if kept else SwitchedOffSaver).from_settings(
-                    self.settings,
-                    self.database,
-                    serde=serde,
-                    count_tokens=count_tokens,
-                    now=now,
-                    executor=self._executor,
-                )
-            )
-            self.media = self.saver.media
-            self._person_settings = PersonSettings(self.database, self.settings)
-            self.people = People(
-                self.database,
-                self.saver,
-                self.service,
-                person_settings=self._person_settings,
-                region=self.settings.default_region,
-                keeps=self._godfather(),
-                enabled=kept,
-                now=now,
-            )
-            self._turns = PersonTurns(self.saver)
-            self.sessions = SessionManager(self.saver, self.settings, person_of=self.people.person_of)
-            self.instructions = self.service.instructions
-            self._languages = Languages(self._person_settings)
-            choice = InstructionChoice(self.settings.instruction_tokens, count_tokens)
-            self.consent = Consents(self.database, key_of=self.people.resolve, enabled=self.settings.remembers, now=now)
-            self._confirmations = Confirmations(self.service, self.consent)
-            self._provenance = Provenance(self.service, self.saver, self.sessions)
-            questions = OpenQuestions(self.database, now=now, silence=self.settings.session_timeout)
-            self.exporter = Exporter(self.saver, self.service, questions, now)
-            self.holdings = self.exporter.holdings
-            self.audit = AuditLog.from_settings(self.settings, self.database, now)
-            self.erasure = Erasure(
-                self.database,
-                self.saver,
-                self.service,
-                self.people,
-                erase_after=self.settings.erase_after,
-                region=self.settings.default_region,
-                now=now,
-            )
-            asks_consent = self.settings.extracts and self.settings.ask_for_consent
-            self._commands = Commands(
-                self.service,
-                self._end_session,
-                people=self.people,
-                person_settings=self._person_settings,
-                languages=self._languages,
-                role_of=self.role_of,
-                choice=choice,
-                questions=questions,
-                consents=self.consent,
-                confirmations=self._confirmations,
-                provenance=self._provenance,
-                holdings=self.exporter.holdings,
-                remembers=self.settings.remembers,
-                notices=self.settings.notice_instructions,
-                extracts=self.settings.extracts,
-                asks_consent=asks_consent,
-                erasure=self.erasure,
-                page_links=PageLinks(
-                    AccessTokens(self.database, region=self.settings.default_region, now=now),
-                    self.settings.page_address,
-                ),
-            )
-            self._past_sessions = PastSessionIndexer(
-                self.saver,
-                self.sessions,
-                self.service.history,
-                is_command=self._commands.knows,
-                person_of=self.people.person_of,
-            )
-            opened.callback(self._past_sessions.close)
-            self._searches = self.settings.remembers and self.settings.search_past_sessions
-            self.extraction = self._new_extraction(extraction_model, now) if self.settings.extracts else None
-            if self.extraction is not None:
-                opened.callback(self.extraction.close)
-            self._context = context = TurnContext(
-                service=self.service,
-                saver=self.saver,
-                people=self.people,
-                person_settings=self._person_settings,
-                languages=self._languages,
-                settings=self.settings,
-                count_tokens=count_tokens,
-                documents=RetrieverDocuments(retriever) if retriever else None,
-                past_sessions=self._past_sessions if self._searches else None,
-                claims=self._past_sessions if self._searches or self.extraction else None,
-                extraction=None if self.extraction is None else self.extraction.mark,
-                summaries=Summaries(summarise) if summarise else None,
-                choices=ReferenceChoices(reference_model) if reference_model else None,
-                choice=choice,
-                questions=ConfirmationQuestions(
-                    self._confirmations, questions, self.database, self.consent if asks_consent else None
-                )
-                if self.settings.remembers
-                else None,
-                answers=self._commands.answers,
-                commands=self._commands.typed_in_run,
-                executor=self._executor,
-                now=now,
-            )
-            self._writing = RunWriting(self.service, self.saver, context.person, self.consent)
-            self._reports = TurnReports(self.service, context.person, context.shown, context.model_input)
-            self.store = MemoryStore(
-                self.service, person_of=self.people.resolve, writing=self._writing.fenced, executor=self._executor
-            )
-            self._documents = DocumentImporter(self.saver, self.service, questions, self.people.resolve)
-            self._importer = Importer(self.saver, self.service, self.people.resolve)
-            self._channel = self._new_channel(now)
-            self._wiring = Wiring(self.saver)
-            self._insight = opened.enter_context(Insight(self.service, self.settings, self._person_settings.time_zone))
-            self.housekeeping = Housekeeping(
-                self.saver,
-                self.service.retention,
-                archived_for=self.settings.archived_for,
-                every=self.settings.sweep_every,
-                finish_erasures=self.erasure.due_done,
-                settle_audit=self.audit.settle,
-            )
-            opened.callback(self.housekeeping.close)
-            self._start_background_work()
-            self._opened = opened.pop_all()
-
-    def _start_background_work(self) -> None:
-        if self.settings.enable_memory_system:
-            self.housekeeping.start()
-        if self._searches:
-            self._past_sessions.start()
-        if self.extraction is not None:
-            self.extraction.start()
+        given = Given(
+            embeddings=embeddings,
+            retriever=retriever,
+            serde=serde,
+            count_tokens=count_tokens,
+            summarise=summarise,
+            reference_model=reference_model,
+            extraction_model=extraction_model,
+            now=now,
+        )
+        self._parts = parts = Parts(self.settings, url, given)
+        self.database = parts.database
+        self.saver = parts.saver
+        self.media = parts.saver.media
+        self.sessions = parts.sessions
+        self.people = parts.people
+        self.service = parts.service
+        self.instructions = parts.service.instructions
+        self.store = parts.store
+        self.extraction = parts.extraction
+        self.consent = parts.consent
+        self.exporter = parts.exporter
+        self.holdings = parts.exporter.holdings
+        self.audit = parts.audit
+        self.erasure = parts.erasure
+        self.housekeeping = parts.housekeeping
 
     @classmethod
     def from_config(cls, path: str | Path, **arguments: Any) -> Self:
@@ -302,10 +142,7 @@ class PhoneMemory:
 
     def close(self) -> None:
         """Waits for what is running and closes the database."""
-        self.service.embedder.close()  # what waits for a model must not be waited for
-        if self.extraction is not None:
-            self.extraction.close()
-        self._opened.close()
+        self._parts.close()
 
     def __enter__(self) -> Self:
         return self
@@ -324,14 +161,18 @@ class PhoneMemory:
 
         Raises TurnTimeout if the turns before it do not end within `settings.turn_timeout`.
         """
-        return self._turns.turn(normalised(phone, self.settings.default_region))
+        return self._parts.turns.turn(normalised(phone, self.settings.default_region))
 
     def owner(self) -> str:
         """The key of the person the current run serves, for tools and nodes of your own: never the client's word alone.
 
         Raises NotAuthorized as every part of the memory does, InvalidInput outside of a run.
         """
-        return self._context.person.owner()
+        return self._parts.context.person.owner()
+
+    def role_of(self, owner: str) -> Role:
+        """What the person with this key may see and do."""
+        return self._parts.role_of(owner)
 
     @property
     def trace_policy(self) -> TracePolicy:
@@ -355,7 +196,7 @@ class PhoneMemory:
         With no topic, as in a greeting, the most recent and most used. Nothing, and a warning in the log, if the
         memory is down. Raises SessionExpired if there is no message.
         """
-        return self._context.recall(messages_of(state), self._written(phone))
+        return self._parts.context.recall(messages_of(state), self._written(phone))
 
     def commands_node(self, then: str) -> RoutingNode:
         """A node that answers /remember, /memories, /search, /why, /forget, /undo, /instructions, /privacy and /help
@@ -366,7 +207,7 @@ class PhoneMemory:
         """
 
         def commands(state: Any) -> Command[str]:
-            answer = self._context.command_answered(messages_of(state))
+            answer = self._parts.context.command_answered(messages_of(state))
             if answer is None:
                 return Command(goto=then)
             return Command(update={"messages": [answer], "recalled": []}, goto=END)
@@ -377,7 +218,7 @@ class PhoneMemory:
         """A node that notes which memories the reply used. Put it after the agent."""
 
         def write(state: Any) -> dict[str, Any]:
-            self._context.use_notes.note(messages_of(state), recalled_of(state))
+            self._parts.context.use_notes.note(messages_of(state), recalled_of(state))
             return {}
 
         return named_node(write, "write")
@@ -390,7 +231,7 @@ class PhoneMemory:
         """
 
         def debug(state: Any) -> dict[str, Any]:
-            report = self._reports.of(messages_of(state), recalled_of(state))
+            report = self._parts.reports.of(messages_of(state), recalled_of(state))
             get_stream_writer()({"langmem": report})
             return {"memory_report": report}
 
@@ -398,7 +239,7 @@ class PhoneMemory:
 
     def middleware(self) -> MemoryMiddleware:
         """The same for `create_agent(…, middleware=[memory.middleware()])`."""
-        return MemoryMiddleware(self._context)
+        return MemoryMiddleware(self._parts.context)
 
     def prompt(
         self, state: Mapping[str, Any] | Any, system: str, *, phone: str | int | None = None
@@ -409,7 +250,9 @@ class PhoneMemory:
         `<context>`, so that all before it stays what a provider has read already. A view: nothing in the state changes.
         Inside a graph the phone is found by itself.
         """
-        standing, shown = self._context.model_input.of(messages_of(state), recalled_of(state), self._written(phone))
+        standing, shown = self._parts.context.model_input.of(
+            messages_of(state), recalled_of(state), self._written(phone)
+        )
         text = storable(joined(system, standing))
         return [SystemMessage(text), *shown] if text else shown
 
@@ -419,11 +262,11 @@ class PhoneMemory:
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear, which `reply`
         and the middleware ask by themselves (`settings.ask_when_unclear`).
         """
-        return self._context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
+        return self._parts.context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
-        return self._context.shown.cited(messages_of(state), recalled_of(state), self._written(phone))
+        return self._parts.context.shown.cited(messages_of(state), recalled_of(state), self._written(phone))
 
     def tools(self) -> list[BaseTool]:
         """Tools by which the agent itself remembers, recalls, searches what was said and forgets, for the person of the
@@ -431,13 +274,13 @@ class PhoneMemory:
         """
         if not self.settings.remembers:
             return []
-        return memory_tools(self.service, self._context.person, self._person_settings, self._writing)
+        return memory_tools(self.service, self._parts.context.person, self._parts.person_settings, self._parts.writing)
 
     def key_value_tools(self) -> list[BaseTool]:
         """`save_memory`, `load_memory`, `delete_memory`, `list_memory`, `search_memory` and `classify_memory`, for the
         person of the run. `KEY_VALUE_RULES` tells a model, in its system prompt, when to use them.
         """
-        return key_value_tools(self.service, self._writing) if self.settings.remembers else []
+        return key_value_tools(self.service, self._parts.writing) if self.settings.remembers else []
 
     def files(self) -> "MemoryFiles":
         """What is remembered of the person of the run as files for deepagents, to read and edit: see MemoryFiles.
@@ -450,7 +293,7 @@ class PhoneMemory:
 
         if not self.settings.remembers:
             raise ConfigurationError("the memory is switched off: there are no files of it to show")
-        return MemoryFiles(self.service, self._writing, in_thread=self._context.in_thread)
+        return MemoryFiles(self.service, self._parts.writing, in_thread=self._parts.context.in_thread)
 
     def app(self, *, graph: Graph | None = None) -> "FastAPI":
         """An ASGI application, to run or to mount into another: the HTTP API, people's pages, the operator's console.
@@ -474,30 +317,30 @@ class PhoneMemory:
         if not self.settings.remembers:
             raise ConfigurationError("the memory is switched off: there is nothing to retrieve from it")
         key = normalised(who, self.settings.default_region)
-        return MemoryRetriever.of(key, self.service, self.people, self.role_of, self._executor, **fields)
+        return MemoryRetriever.of(key, self.service, self.people, self.role_of, self._parts.executor, **fields)
 
     def index_past_sessions(self) -> int:
         """Makes searchable, here and now, what sessions that ended or fell silent said; how many messages were new.
 
         It happens in the background by itself. Raises EmbeddingUnavailable or StoreUnavailable, with what is done kept.
         """
-        return self._past_sessions.catch_up() if self.settings.remembers else 0
+        return self._parts.past_sessions.catch_up() if self.settings.remembers else 0
 
     def confirmations(self, phone: str | int) -> list[Memory]:
         """What waits for the person's word before it is recalled, the oldest first; after 30 days it is archived."""
-        return self._confirmations.waiting(self.people.resolve(phone))
+        return self._parts.confirmations.waiting(self.people.resolve(phone))
 
     def confirm(self, phone: str | int, memory_id: str) -> Memory:
         """What waited is remembered. Raises MemoryNotFound where it waits no more, StaleMemory if it just changed."""
-        return self._confirmations.confirm(self.people.resolve(phone), memory_id)
+        return self._parts.confirmations.confirm(self.people.resolve(phone), memory_id)
 
     def decline(self, phone: str | int, memory_id: str) -> Memory:
         """What waited is forgotten. Raises as `confirm` does."""
-        return self._confirmations.decline(self.people.resolve(phone), memory_id)
+        return self._parts.confirmations.decline(self.people.resolve(phone), memory_id)
 
     def approval_rate(self, phone: str | int | None = None) -> float | None:
         """Of what was confirmed or declined, by one person or by all, the part that was confirmed; None of nothing."""
-        return self._confirmations.approval_rate(None if phone is None else self.people.resolve(phone))
+        return self._parts.confirmations.approval_rate(None if phone is None else self.people.resolve(phone))
 
     def why(self, phone: str | int, memory_id: str, *, query: str | None = None) -> Why:
         """Who said it when, in which words, in place of what, and how it came to be used last; `str` makes it text.
@@ -505,7 +348,7 @@ class PhoneMemory:
         With `query`, by what that finds it. Raises MemoryNotFound, also for what was forgotten, and DamagedMemory.
         """
         owner = self.people.resolve(phone)
-        why = self._provenance.why(owner, memory_id, query=query)
+        why = self._parts.provenance.why(owner, memory_id, query=query)
         self.service.note_viewed(owner, [memory_id])
         return why
 
@@ -514,15 +357,15 @@ class PhoneMemory:
 
         `days` are those of the growth, by the person's calendar. Raises InvalidInput for other than 1 to 366.
         """
-        return self._insight.analytics.of(None if who is None else self.people.resolve(who), days=days)
+        return self._parts.insight.analytics.of(None if who is None else self.people.resolve(who), days=days)
 
     def recommendations(self, who: str | int) -> list[Recommendation]:
         """What of a person's memories is worth a look: said twice, out of date, unsure or unused. Changes nothing."""
-        return self._insight.recommendations.of(self.people.resolve(who))
+        return self._parts.insight.recommendations.of(self.people.resolve(who))
 
     def performance(self, *, hours: int = 24) -> list[OperationFigures]:
         """How long each verb took and how often it failed, in all processes. Raises InvalidInput beyond 7 days."""
-        return self._insight.performance(hours=hours)
+        return self._parts.insight.performance(hours=hours)
 
     def extract(self, who: str | int) -> list[Memory]:
         """Takes what a person said into their memory, here and now: what was stored, and what waits for their word.
@@ -562,7 +405,7 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        report = self._documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
+        report = self._parts.documents.run(document, phone=whose, dry_run=dry_run, progress=progress)
         self._note_import(whose, dry_run=dry_run)
         return report
 
@@ -582,7 +425,7 @@ class PhoneMemory:
         """
         whose = None if phone is None else normalised(phone, self.settings.default_region)
         self._refuse_switched_off()
-        report = self._importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
+        report = self._parts.importer.run(records, phone=whose, doubtful=doubtful, dry_run=dry_run, progress=progress)
         self._note_import(whose, dry_run=dry_run)
         return report
 
@@ -603,7 +446,7 @@ class PhoneMemory:
     def command(self, phone: str | int, text: str) -> str | None:
         """The answer to a chat command such as /remember; None if the text is none. `reply` asks this first."""
         with acting(PERSON):
-            return self._commands.answer(self._key(phone), text)
+            return self._parts.commands.answer(self._key(phone), text)
 
     def reply(
         self,
@@ -647,7 +490,7 @@ class PhoneMemory:
     ) -> Reply:
         """The same for asynchronous code: the graph is run with `ainvoke`, and `send` may be asynchronous."""
         with acting(PERSON):
-            return await aperform(self._replying(graph, who, text, image, delivery), self._executor)
+            return await aperform(self._replying(graph, who, text, image, delivery), self._parts.executor)
 
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
@@ -656,11 +499,11 @@ class PhoneMemory:
         """
         if not automated and self.settings.enable_memory_system:
             self.sessions.record(who, AIMessage(clean(text)))
-            self._commands.close_question(self._key(who))  # a "yes" is to this from now on
+            self._parts.commands.close_question(self._key(who))  # a "yes" is to this from now on
 
     async def asay(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """The same for asynchronous code."""
-        await run_in_executor(self._executor, partial(self.say, who, text, automated=automated))
+        await run_in_executor(self._parts.executor, partial(self.say, who, text, automated=automated))
 
     def check(self, graph: Graph) -> list[str]:
         """What should be changed in a graph so that its memory works, each said in one sentence; [] when all is well.
@@ -668,13 +511,13 @@ class PhoneMemory:
         Raises ConfigurationError where it cannot work: no checkpointer, another one, or a state without messages.
         The first `reply` with a graph asks it too, and logs what it says.
         """
-        return self._wiring.check(graph)
+        return self._parts.wiring.check(graph)
 
     def _replying(
         self, graph: Graph, who: str | int, text: str, image: str | Path | bytes | None, delivery: Delivery
     ) -> Steps[Reply]:
         if self.settings.enable_memory_system:
-            self._wiring.check_once(graph)
+            self._parts.wiring.check_once(graph)
         region = self.settings.default_region
         with waiting_once(), timing(self.database.operations, "reply") as call:
             source = normalised(who, region)
@@ -683,61 +526,7 @@ class PhoneMemory:
             message = incoming_message(
                 owner, source, text=text, image=image, region=region, delivery=delivery, picture_hosts=hosts
             )
-            return (yield from self._channel.reply(graph, message, Manner.of(delivery), call))
-
-    def _new_channel(self, now: Callable[[], datetime]) -> Channel:
-        def serde() -> SerializerProtocol:
-            return self.saver.serde  # with_allowlist gives the saver another
-
-        decisions = Decisions(self.database, self.saver.sessions, serde)
-        return Channel(
-            claims=MessageClaims(self.database, self.saver.sessions, serde),
-            answers=GraphAnswers(self.saver.run_writes, decisions, self.sessions, self._context),
-            commands=self._commands,
-            context=self._context,
-            sessions=self.sessions,
-            turn=lambda source, person, arrival: self._turns.turn(source, arrival, person=person),
-            replies_for=self._languages.language_for,
-            settings=self.settings,
-            now=now,
-        )
-
-    def _new_service(self, embeddings: Embeddings | None, now: Callable[[], datetime]) -> MemoryService:
-        settings = self.settings
-        if not settings.remembers:
-            return MemoryService(self.database, embeddings=NoEmbeddings(), now=now)
-        named: dict[str, str] = {}
-        godfather, index = self._godfather(), vector_index_of(settings)
-        if index and settings.godfather_collection and godfather:
-            named[godfather] = settings.godfather_collection
-        return MemoryService(
-            self.database,
-            embeddings=embeddings or embedding_model(settings.embedding_model),
-            now=now,
-            embedding_timeout=settings.embedding_timeout,
-            owner_limit=settings.owner_limit,
-            index_after=settings.index_after,
-            open_collection=opened_stores(index, self.database) if index else None,
-            always_indexed=named,
-        )
-
-    def _new_extraction(self, model: BaseChatModel | None, now: Callable[[], datetime]) -> ExtractionWorker:
-        jobs = ExtractionJobs(self.database, quiet=self.settings.extract_after, now=now)
-        keeper = ClaimKeeper(jobs)
-        whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
-        if model is None and self.settings.extraction != "rules":
-            model = extraction_model(self.settings.extraction)
-        extraction = Extraction(
-            jobs,
-            keeper,
-            OwnWords(self.saver, whose, is_command=self._commands.knows),
-            RuleExtraction(statements) if model is None else ModelExtraction(model, may_hold_a_fact),
-            self.service,
-            allowed=self.consent.allowed,
-            person_of=self.people.person_of,
-            reconciliation=None if model is None else ModelReconciliation(model, self.service),
-        )
-        return ExtractionWorker(jobs, keeper, extraction)
+            return (yield from self._parts.channel.reply(graph, message, Manner.of(delivery), call))
 
     def _goes_out(self, who: str | int) -> str:
         """The key of the person, once it is noted that their data is exported."""
@@ -762,19 +551,6 @@ class PhoneMemory:
 
     def _written(self, who: str | int | None) -> str | None:
         return None if who is None else normalised(who, self.settings.default_region)
-
-    def _godfather(self) -> str | None:
-        phone = self.settings.godfather_phone
-        return normalised(phone, self.settings.default_region) if phone else None
-
-    def role_of(self, owner: str) -> Role:
-        """What the person with this key may see and do."""
-        return self._context.person.role(owner)
-
-    def _end_session(self, owner: str) -> None:
-        self.saver.end_session(owner)
-        if self._searches:
-            self._past_sessions.look(owner)
 
 
 def memory_recall_node(memory: PhoneMemory) -> Node:

@@ -29,7 +29,7 @@ REMEMBERED = "✅ Remembered: I drink tea"
     ],
 )
 def test_a_command_is_known_whatever_white_space_is_around_it(memory, text):
-    assert memory._commands.knows(text)
+    assert memory._parts.commands.knows(text)
     assert memory.command(ERIN, text) == REMEMBERED
 
 
@@ -116,7 +116,7 @@ def test_a_slip_of_the_pen_is_told_the_nearest_command(memory, text, meant):
     answer = memory.command(ERIN, text)
 
     assert f"Did you mean {meant}? /help lists" in answer
-    assert memory._commands.knows(text)
+    assert memory._parts.commands.knows(text)
 
 
 @pytest.mark.spec("U-2")
@@ -134,7 +134,7 @@ def test_a_slip_in_the_persons_own_language_is_told_too(memory):
 @pytest.mark.parametrize("text", FOR_THE_AGENT)
 def test_what_only_looks_like_a_command_belongs_to_the_agent(memory, text):
     assert memory.command(ERIN, text) is None
-    assert not memory._commands.knows(text)
+    assert not memory._parts.commands.knows(text)
 
 
 def test_every_command_has_a_word_in_every_language():

@@ -299,7 +299,7 @@ def test_a_message_that_waited_for_its_turn_is_no_answer_either(memory, scripted
     graph = built("agent", memory, scripted(lambda _: AIMessage("Done.")))
     memory.reply(graph, ERIN, "find a recipe")
     # It was taken for the agent's before the question was there, so it never came by the commands.
-    memory._commands.reading = lambda *_, **__: Reading(is_asked=True)
+    memory._parts.commands.reading = lambda *_, **__: Reading(is_asked=True)
 
     assert memory.reply(graph, ERIN, "yes") == "Done."
     assert status(memory, made) == "pending"
@@ -341,7 +341,7 @@ def test_an_answer_delivered_twice_to_two_workers_counts_once(
 
     assert (first, second) == (f"✅ Remembered: {FACT}",) * 2
     assert (first.repeated, second.repeated) == (False, True)
-    assert memory._confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
+    assert memory._parts.confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
 
 
 @pytest.mark.spec("C-21")
@@ -376,7 +376,7 @@ def test_an_answer_cut_short_is_done_once_when_it_is_delivered_again(
     def work():
         with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
             if after == "confirm":
-                opened._commands._confirming.answered = _then_dies(opened._commands._confirming.answered)
+                opened._parts.commands._confirming.answered = _then_dies(opened._parts.commands._confirming.answered)
             else:
                 MessageClaims.answered = lambda *_, **__: os._exit(9)
             opened.reply(chat_graph(opened, lambda _: {}), ERIN, "yes", message_id=2)
@@ -387,7 +387,7 @@ def test_an_answer_cut_short_is_done_once_when_it_is_delivered_again(
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as again:
         text = again.reply(chat_graph(again, lambda _: {"messages": AIMessage("heard")}), ERIN, "yes", message_id=2)
         assert status(again, made) == "active"
-        assert again._confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
+        assert again._parts.confirmations.verdicts() == Verdicts(asked=1, confirmed=1)
     assert text == f"✅ Remembered: {FACT}"
 
 
@@ -466,7 +466,7 @@ def test_confirm_takes_numbers_all_and_no(memory, unsure, clock):
     assert memory.command(ERIN, "/confirm yes to all").startswith("Give me")
     assert memory.command(ERIN, "/confirm all") == "✅ Remembered: I drink rum"
     assert memory.command(ERIN, "/confirm") == "Nothing waits for your word."
-    assert memory._confirmations.verdicts() == Verdicts(confirmed=2, declined=2)
+    assert memory._parts.confirmations.verdicts() == Verdicts(confirmed=2, declined=2)
 
 
 @pytest.mark.parametrize("rest", ["x", "-1", "0", "1.5", "²", "99999999999999999999", "\ud83d", "1 " * 500])

@@ -31,8 +31,8 @@ STUDIO = "3f2c1f0a-6a39-4a1c-9d62-3f6f2f0a9b11"
 def quiet(database_url, clock, offline_model):
     """A memory whose background work does not run by itself: the test says when."""
     with PhoneMemory(database_url, embeddings=offline_model, now=clock) as opened:
-        opened._past_sessions.close()
-        opened._past_sessions._stopped.clear()
+        opened._parts.past_sessions.close()
+        opened._parts.past_sessions._stopped.clear()
         yield opened
 
 
@@ -269,7 +269,7 @@ def test_it_can_be_switched_off(database_url, clock, offline_model, graph_of, sc
         clock.forward(hours=1)
         memory.reply(_echo(memory), ERIN, "hello")
 
-        assert memory._past_sessions._worker is None
+        assert memory._parts.past_sessions._worker is None
         assert _stored(memory) == []
 
 
@@ -343,7 +343,7 @@ def test_whose_a_thread_was_is_forgotten_with_it(quiet, clock):
     quiet.saver.delete_thread(STUDIO)
     clock.forward(hours=2)
 
-    quiet._past_sessions._forget_gone()
+    quiet._parts.past_sessions._forget_gone()
 
     with quiet.database.read() as connection:
         assert connection.execute(select(thread_owner)).all() == []

@@ -291,7 +291,7 @@ def test_an_answer_whose_process_was_killed_is_given_once(memory, where):
 
     def dying():
         if where != "after it":
-            memory._channel._answers.worded = memory._channel._answers.text = lambda *_, **__: die()
+            memory._parts.channel._answers.worded = memory._parts.channel._answers.text = lambda *_, **__: die()
             built = graph(dies=False)
             built.invoke = lambda *_, **__: die()
             memory.reply(built, ERIN, "yes", message_id="m2")

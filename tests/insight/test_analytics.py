@@ -197,7 +197,7 @@ def test_each_memory_is_on_one_day_of_any_calendar(memory, clock, phone):
             for each in range(200)
         ]
         memory.service.repository.insert(connection, phone, drafts)
-    zone = memory._person_settings.time_zone(phone)
+    zone = memory._parts.person_settings.time_zone(phone)
     days = [draft.created_at.astimezone(zone).date() for draft, _ in drafts]
     growth = memory.analytics(phone, days=10).growth
     assert {each.date: each.new for each in growth if each.new} == {each: days.count(each) for each in days}

@@ -21,7 +21,7 @@ def run(database_url, offline_model, monkeypatch):
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return result.output
 
-    monkeypatch.setattr("langmem_plugin.plugin.embedding_model", lambda _: offline_model)
+    monkeypatch.setattr("langmem_plugin.parts.embedding_model", lambda _: offline_model)
     return invoke
 
 

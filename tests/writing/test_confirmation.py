@@ -21,10 +21,10 @@ def recalled(memory, question="who is my dentist?"):
 
 def ask(memory, owner=ERIN):
     """What a reply does with its question."""
-    found = memory._confirmations.unsure(owner)
+    found = memory._parts.confirmations.unsure(owner)
     if found is not None:
         with memory.database.write() as connection:
-            memory._confirmations.note_asked(connection, found)
+            memory._parts.confirmations.note_asked(connection, found)
     return found
 
 
@@ -73,7 +73,7 @@ def test_of_two_who_decide_at_once_one_does(memory, unsure, database_url, offlin
         verdicts = list(pool.map(decided, [memory.confirm, other.confirm, memory.decline, other.decline]))
 
     assert len([each for each in verdicts if each is not None]) == 1
-    counted = memory._confirmations.verdicts(ERIN)
+    counted = memory._parts.confirmations.verdicts(ERIN)
     assert counted.confirmed + counted.declined == 1
 
 
@@ -85,26 +85,26 @@ def test_each_memory_is_asked_about_once_the_newest_first(memory, unsure, clock)
     assert ask(memory).memory.text == "My gym is Holmes Place"
     assert ask(memory).memory.text == "My dentist is Dr. Levi"
     assert ask(memory) is None
-    assert memory._confirmations.unsure(JASON) is None
+    assert memory._parts.confirmations.unsure(JASON) is None
 
 
 def test_who_does_not_want_to_be_remembered_is_asked_nothing(memory, unsure):
     unsure("My dentist is Dr. Levi")
     memory.consent.switch_off(ERIN)
 
-    assert memory._confirmations.unsure(ERIN) is None
+    assert memory._parts.confirmations.unsure(ERIN) is None
     memory.consent.switch_on(ERIN)
-    assert memory._confirmations.unsure(ERIN) is not None
+    assert memory._parts.confirmations.unsure(ERIN) is not None
 
 
 def test_what_changed_while_it_was_being_asked_about_is_left_as_it_is(memory, unsure):
     made = unsure("My dentist is Dr. Levi")
-    found = memory._confirmations.unsure(ERIN)
+    found = memory._parts.confirmations.unsure(ERIN)
     memory.decline(ERIN, made.id)
     with memory.database.write() as connection:
-        memory._confirmations.note_asked(connection, found)
+        memory._parts.confirmations.note_asked(connection, found)
 
-    assert memory._confirmations.verdicts(ERIN) == Verdicts(declined=1)
+    assert memory._parts.confirmations.verdicts(ERIN) == Verdicts(declined=1)
 
 
 def doubt(memory, clock, made):
@@ -123,7 +123,7 @@ def test_what_is_in_doubt_is_asked_about_once_with_what_changed(memory, clock):
     asked = ask(memory)
     assert (asked.memory.id, asked.in_doubt, asked.because.id) == (made.id, True, ground.id)
     assert ask(memory) is None
-    held = memory._confirmations.still_so(ERIN, made.id, revision=asked.revision_asked)
+    held = memory._parts.confirmations.still_so(ERIN, made.id, revision=asked.revision_asked)
     assert (held.doubted_at, held.status) == (None, "active")
     assert memory.approval_rate(ERIN) is None  # a doubt is nothing that was found in what they said
 
@@ -136,12 +136,12 @@ def test_what_is_not_so_any_more_is_history_and_recalled_no_more(memory, clock):
     asked = ask(memory)
     clock.forward(hours=1)
 
-    over = memory._confirmations.no_longer_so(ERIN, made.id, revision=asked.revision_asked)
+    over = memory._parts.confirmations.no_longer_so(ERIN, made.id, revision=asked.revision_asked)
 
     assert (over.status, over.valid_to) == ("superseded", since)
     assert recalled(memory, "which gym do I go to?") == []
     with pytest.raises(MemoryNotFound):
-        memory._confirmations.still_so(ERIN, made.id, revision=over.revision)
+        memory._parts.confirmations.still_so(ERIN, made.id, revision=over.revision)
 
 
 @pytest.mark.spec("C-22")
@@ -156,7 +156,7 @@ def test_what_nobody_answered_for_thirty_days_is_archived(memory, unsure, clock)
     assert memory.confirmations(ERIN) == []
     with pytest.raises(MemoryNotFound):
         memory.confirm(ERIN, made.id)
-    assert memory._confirmations.verdicts() == Verdicts(asked=1, lapsed=1)
+    assert memory._parts.confirmations.verdicts() == Verdicts(asked=1, lapsed=1)
     assert memory.housekeeping.sweep() == Swept()
 
 
@@ -184,10 +184,10 @@ def test_who_becomes_one_person_with_another_decides_what_waited_for_either(memo
 
     assert [each.id for each in memory.confirmations(ERIN)] == [made.id]
     assert memory.confirm(4242, made.id).owner == ERIN
-    assert memory._confirmations.verdicts(ERIN) == Verdicts(confirmed=2)
+    assert memory._parts.confirmations.verdicts(ERIN) == Verdicts(confirmed=2)
     memory.people.undo(merge_id)
-    assert memory._confirmations.verdicts("telegram:4242") == Verdicts(confirmed=1)
-    assert memory._confirmations.verdicts(ERIN) == Verdicts(confirmed=1)
+    assert memory._parts.confirmations.verdicts("telegram:4242") == Verdicts(confirmed=1)
+    assert memory._parts.confirmations.verdicts(ERIN) == Verdicts(confirmed=1)
 
 
 def test_what_is_damaged_is_not_asked_about_and_hides_nothing_else(memory, unsure, clock):

@@ -10,7 +10,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
-from langmem_plugin import PhoneMemory, Settings, facts, plugin
+from langmem_plugin import PhoneMemory, Settings, facts, parts
 from langmem_plugin.facts import Statement
 from langmem_plugin.writing.consent import Consents
 from langmem_plugin.writing.extraction_worker import ExtractionWorker
@@ -28,8 +28,8 @@ def stated(text, *, said_at):
 
 @pytest.fixture(autouse=True)
 def _rules_of_tests(monkeypatch):
-    monkeypatch.setattr(plugin, "statements", stated)
-    monkeypatch.setattr(plugin, "may_hold_a_fact", lambda said: "?" not in said.text and len(said.text.split()) > 1)
+    monkeypatch.setattr(parts, "statements", stated)
+    monkeypatch.setattr(parts, "may_hold_a_fact", lambda said: "?" not in said.text and len(said.text.split()) > 1)
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +39,7 @@ def _everybody_agreed(monkeypatch):
 
 @pytest.fixture
 def real_rules(_rules_of_tests, monkeypatch):
-    monkeypatch.setattr(plugin, "statements", facts.statements)
+    monkeypatch.setattr(parts, "statements", facts.statements)
 
 
 class Extracting(BaseChatModel):

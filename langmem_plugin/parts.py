@@ -1,0 +1,329 @@
+"""What a PhoneMemory is made of: each part is opened in its order, with those it needs, and closed in the reverse."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+
+from langchain_core.embeddings import Embeddings
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import BaseMessage
+from langchain_core.retrievers import BaseRetriever
+from langgraph.checkpoint.serde.base import SerializerProtocol
+
+from langmem_plugin import process_forks
+from langmem_plugin.agent.channel import Channel
+from langmem_plugin.agent.commands import Commands
+from langmem_plugin.agent.commands.open_questions import OpenQuestions
+from langmem_plugin.agent.commands.page_link import PageLinks
+from langmem_plugin.agent.confirmation_question import ConfirmationQuestions
+from langmem_plugin.agent.graph_answers import GraphAnswers
+from langmem_plugin.agent.identity import owner_of_thread
+from langmem_plugin.agent.instruction_choice import InstructionChoice
+from langmem_plugin.agent.languages import Languages
+from langmem_plugin.agent.models import NoEmbeddings, embedding_model, extraction_model
+from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
+from langmem_plugin.agent.reference_choices import ReferenceChoices
+from langmem_plugin.agent.retriever_documents import RetrieverDocuments
+from langmem_plugin.agent.run_writing import RunWriting
+from langmem_plugin.agent.summary import Summaries
+from langmem_plugin.agent.turn_context import TurnContext
+from langmem_plugin.agent.turn_report import TurnReports
+from langmem_plugin.agent.wiring import Wiring
+from langmem_plugin.conversation.saver import ConversationSaver
+from langmem_plugin.conversation.session_manager import SessionManager
+from langmem_plugin.conversation.switched_off import SwitchedOffSaver
+from langmem_plugin.conversation.turns.decisions import Decisions
+from langmem_plugin.conversation.turns.message_claims import MessageClaims
+from langmem_plugin.database import Database
+from langmem_plugin.database.opening import open_database
+from langmem_plugin.database.tenants import vector_index_of
+from langmem_plugin.facts import statements
+from langmem_plugin.housekeeping import Housekeeping
+from langmem_plugin.identifiers import normalised
+from langmem_plugin.insight import Insight
+from langmem_plugin.memory import MemoryService
+from langmem_plugin.memory.index.vector_stores import opened_stores
+from langmem_plugin.people import People
+from langmem_plugin.people.access_tokens import AccessTokens
+from langmem_plugin.people.person_settings import PersonSettings
+from langmem_plugin.people.person_turns import PersonTurns
+from langmem_plugin.portability.document_importer import DocumentImporter
+from langmem_plugin.portability.exporter import Exporter
+from langmem_plugin.portability.importer import Importer
+from langmem_plugin.privacy.audit import AuditLog
+from langmem_plugin.privacy.erasure import Erasure
+from langmem_plugin.settings import Role, Settings
+from langmem_plugin.store import MemoryStore
+from langmem_plugin.writing.claim_keeper import ClaimKeeper
+from langmem_plugin.writing.confirmation import Confirmations
+from langmem_plugin.writing.consent import Consents
+from langmem_plugin.writing.extraction import Extraction
+from langmem_plugin.writing.extraction_worker import ExtractionWorker
+from langmem_plugin.writing.jobs import ExtractionJobs
+from langmem_plugin.writing.model_extraction import ModelExtraction
+from langmem_plugin.writing.model_reconciliation import ModelReconciliation
+from langmem_plugin.writing.own_words import OwnWords, WhoseWords
+from langmem_plugin.writing.provenance import Provenance
+from langmem_plugin.writing.rule_extraction import RuleExtraction, may_hold_a_fact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the application brings along, as PhoneMemory describes it."""
+
+    embeddings: Embeddings | None
+    retriever: BaseRetriever | None
+    serde: SerializerProtocol | None
+    count_tokens: Callable[[BaseMessage], int]
+    summarise: BaseChatModel | None
+    reference_model: BaseChatModel | None
+    extraction_model: BaseChatModel | None
+    now: Callable[[], datetime]
+
+
+class Parts:
+    """Wired, with the background work begun. Raises DataDirectoryError, ConfigurationError or StoreUnavailable."""
+
+    def __init__(self, settings: Settings, url: str | None, given: Given) -> None:
+        self._settings, self._given = settings, given
+        now, region = given.now, settings.default_region
+        with ExitStack() as opened:  # what is open when the rest cannot be made is closed again
+            # What is switched off writes no file.
+            kept = settings.enable_memory_system
+            self.database = opened.enter_context(open_database(settings, url) if kept else Database("sqlite://"))
+            self.executor = opened.enter_context(process_forks.Threads("langmem", 32))
+            self.service = opened.enter_context(self._new_service())
+            self.saver = opened.enter_context(self._new_saver())
+            self.person_settings = PersonSettings(self.database, settings)
+            self.people = self._new_people()
+            self.turns = PersonTurns(self.saver)
+            self.sessions = SessionManager(self.saver, settings, person_of=self.people.person_of)
+            self.languages = Languages(self.person_settings)
+
+            self.consent = Consents(self.database, key_of=self.people.resolve, enabled=settings.remembers, now=now)
+            self.confirmations = Confirmations(self.service, self.consent)
+            self.provenance = Provenance(self.service, self.saver, self.sessions)
+            self.audit = AuditLog.from_settings(settings, self.database, now)
+            self.erasure = self._new_erasure()
+            self._questions = OpenQuestions(self.database, now=now, silence=settings.session_timeout)
+            self.exporter = Exporter(self.saver, self.service, self._questions, now)
+            self.documents = DocumentImporter(self.saver, self.service, self._questions, self.people.resolve)
+            self.importer = Importer(self.saver, self.service, self.people.resolve)
+
+            self._choice = InstructionChoice(settings.instruction_tokens, given.count_tokens)
+            self.commands = self._new_commands(AccessTokens(self.database, region=region, now=now))
+            self.past_sessions = self._new_past_sessions()
+            opened.callback(self.past_sessions.close)
+            self.extraction = self._new_extraction() if settings.extracts else None
+            if self.extraction is not None:
+                opened.callback(self.extraction.close)
+            self.context = self._new_context()
+            self.writing = RunWriting(self.service, self.saver, self.context.person, self.consent)
+            self.store = MemoryStore(
+                self.service, person_of=self.people.resolve, writing=self.writing.fenced, executor=self.executor
+            )
+            self.channel = self._new_channel()
+            self.wiring = Wiring(self.saver)
+
+            self.reports = TurnReports(self.service, self.context.person, self.context.shown, self.context.model_input)
+            self.insight = opened.enter_context(Insight(self.service, settings, self.person_settings.time_zone))
+            self.housekeeping = self._new_housekeeping()
+            opened.callback(self.housekeeping.close)
+            self._start_background_work()
+            self._opened = opened.pop_all()
+
+    def close(self) -> None:
+        """Waits for what is running and closes the database."""
+        self.service.embedder.close()  # what waits for a model must not be waited for
+        if self.extraction is not None:
+            self.extraction.close()
+        self._opened.close()
+
+    def role_of(self, owner: str) -> Role:
+        """What the person with this key may see and do."""
+        return self.context.person.role(owner)
+
+    @property
+    def _searches(self) -> bool:
+        return self._settings.remembers and self._settings.search_past_sessions
+
+    @property
+    def _asks_consent(self) -> bool:
+        return self._settings.extracts and self._settings.ask_for_consent
+
+    def _start_background_work(self) -> None:
+        if self._settings.enable_memory_system:
+            self.housekeeping.start()
+        if self._searches:
+            self.past_sessions.start()
+        if self.extraction is not None:
+            self.extraction.start()
+
+    def _godfather(self) -> str | None:
+        phone = self._settings.godfather_phone
+        return normalised(phone, self._settings.default_region) if phone else None
+
+    def _new_service(self) -> MemoryService:
+        settings, given = self._settings, self._given
+        if not settings.remembers:
+            return MemoryService(self.database, embeddings=NoEmbeddings(), now=given.now)
+        named: dict[str, str] = {}
+        godfather, index = self._godfather(), vector_index_of(settings)
+        if index and settings.godfather_collection and godfather:
+            named[godfather] = settings.godfather_collection
+        return MemoryService(
+            self.database,
+            embeddings=given.embeddings or embedding_model(settings.embedding_model),
+            now=given.now,
+            embedding_timeout=settings.embedding_timeout,
+            owner_limit=settings.owner_limit,
+            index_after=settings.index_after,
+            open_collection=opened_stores(index, self.database) if index else None,
+            always_indexed=named,
+        )
+
+    def _new_saver(self) -> ConversationSaver:
+        kind = ConversationSaver if self._settings.enable_memory_system else SwitchedOffSaver
+        return kind.from_settings(
+            self._settings,
+            self.database,
+            serde=self._given.serde,
+            count_tokens=self._given.count_tokens,
+            now=self._given.now,
+            executor=self.executor,
+        )
+
+    def _new_people(self) -> People:
+        return People(
+            self.database,
+            self.saver,
+            self.service,
+            person_settings=self.person_settings,
+            region=self._settings.default_region,
+            keeps=self._godfather(),
+            enabled=self._settings.enable_memory_system,
+            now=self._given.now,
+        )
+
+    def _new_erasure(self) -> Erasure:
+        return Erasure(
+            self.database,
+            self.saver,
+            self.service,
+            self.people,
+            erase_after=self._settings.erase_after,
+            region=self._settings.default_region,
+            now=self._given.now,
+        )
+
+    def _new_commands(self, tokens: AccessTokens) -> Commands:
+        settings = self._settings
+        return Commands(
+            self.service,
+            self._end_session,
+            people=self.people,
+            person_settings=self.person_settings,
+            languages=self.languages,
+            role_of=self.role_of,
+            choice=self._choice,
+            questions=self._questions,
+            consents=self.consent,
+            confirmations=self.confirmations,
+            provenance=self.provenance,
+            holdings=self.exporter.holdings,
+            remembers=settings.remembers,
+            notices=settings.notice_instructions,
+            extracts=settings.extracts,
+            asks_consent=self._asks_consent,
+            erasure=self.erasure,
+            page_links=PageLinks(tokens, settings.page_address),
+        )
+
+    def _end_session(self, owner: str) -> None:
+        self.saver.end_session(owner)
+        if self._searches:
+            self.past_sessions.look(owner)
+
+    def _new_past_sessions(self) -> PastSessionIndexer:
+        return PastSessionIndexer(
+            self.saver,
+            self.sessions,
+            self.service.history,
+            is_command=self.commands.knows,
+            person_of=self.people.person_of,
+        )
+
+    def _new_extraction(self) -> ExtractionWorker:
+        settings, model = self._settings, self._given.extraction_model
+        jobs = ExtractionJobs(self.database, quiet=settings.extract_after, now=self._given.now)
+        keeper = ClaimKeeper(jobs)
+        whose = WhoseWords(self.database, owner_of_thread, self.people.person_of)
+        if model is None and settings.extraction != "rules":
+            model = extraction_model(settings.extraction)
+        extraction = Extraction(
+            jobs,
+            keeper,
+            OwnWords(self.saver, whose, is_command=self.commands.knows),
+            RuleExtraction(statements) if model is None else ModelExtraction(model, may_hold_a_fact),
+            self.service,
+            allowed=self.consent.allowed,
+            person_of=self.people.person_of,
+            reconciliation=None if model is None else ModelReconciliation(model, self.service),
+        )
+        return ExtractionWorker(jobs, keeper, extraction)
+
+    def _new_context(self) -> TurnContext:
+        settings, given = self._settings, self._given
+        questions = None
+        if settings.remembers:
+            consent = self.consent if self._asks_consent else None
+            questions = ConfirmationQuestions(self.confirmations, self._questions, self.database, consent)
+        return TurnContext(
+            service=self.service,
+            saver=self.saver,
+            people=self.people,
+            person_settings=self.person_settings,
+            languages=self.languages,
+            settings=settings,
+            count_tokens=given.count_tokens,
+            documents=RetrieverDocuments(given.retriever) if given.retriever else None,
+            past_sessions=self.past_sessions if self._searches else None,
+            claims=self.past_sessions if self._searches or self.extraction else None,
+            extraction=None if self.extraction is None else self.extraction.mark,
+            summaries=Summaries(given.summarise) if given.summarise else None,
+            choices=ReferenceChoices(given.reference_model) if given.reference_model else None,
+            choice=self._choice,
+            questions=questions,
+            answers=self.commands.answers,
+            commands=self.commands.typed_in_run,
+            executor=self.executor,
+            now=given.now,
+        )
+
+    def _new_channel(self) -> Channel:
+        def serde() -> SerializerProtocol:
+            return self.saver.serde  # with_allowlist gives the saver another
+
+        decisions = Decisions(self.database, self.saver.sessions, serde)
+        return Channel(
+            claims=MessageClaims(self.database, self.saver.sessions, serde),
+            answers=GraphAnswers(self.saver.run_writes, decisions, self.sessions, self.context),
+            commands=self.commands,
+            context=self.context,
+            sessions=self.sessions,
+            turn=lambda source, person, arrival: self.turns.turn(source, arrival, person=person),
+            replies_for=self.languages.language_for,
+            settings=self._settings,
+            now=self._given.now,
+        )
+
+    def _new_housekeeping(self) -> Housekeeping:
+        return Housekeeping(
+            self.saver,
+            self.service.retention,
+            archived_for=self._settings.archived_for,
+            every=self._settings.sweep_every,
+            finish_erasures=self.erasure.due_done,
+            settle_audit=self.audit.settle,
+        )
