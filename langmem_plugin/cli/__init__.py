@@ -10,6 +10,7 @@ except ImportError as error:
     raise ImportError("the langmem command needs more: pip install 'langmem-plugin[cli]'") from error
 
 from langmem_plugin.cli import (
+    aliases,
     analytics,
     backup,
     bench,
@@ -52,6 +53,7 @@ app.add_typer(migrate.app, name="migrate")
 app.add_typer(keys.app, name="keys")
 app.add_typer(memories.app, name="memories")
 app.add_typer(instructions.app, name="instructions")
+app.add_typer(aliases.app, name="aliases")
 app.add_typer(people.app, name="people")
 app.add_typer(configuration.app, name="config")
 app.command()(recall.recall)

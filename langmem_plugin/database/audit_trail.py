@@ -40,6 +40,8 @@ Action = Literal[
     "category.added",
     "category.changed",
     "category.removed",
+    "alias.added",
+    "alias.removed",
     "consent.given",
     "consent.withdrawn",
     "operator.read",

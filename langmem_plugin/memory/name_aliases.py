@@ -9,6 +9,7 @@ from datetime import datetime
 from sqlalchemy import Connection, select
 
 from langmem_plugin.database import Database
+from langmem_plugin.database.audit_trail import record
 from langmem_plugin.database.erased_keys import erasures_seen, refuse_erased
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.database.schema import in_parts
@@ -60,10 +61,12 @@ class NameAliases:
                 if not same.active or same.source != "hand":
                     same = replace(same, active=True, source="hand", learnt_from=None)
                     alias_rows.rewrite(connection, same)
+                    record(connection, "alias.added", owner=owner, subject=same.id)
                 return same
             if len(there) >= MOST_ALIASES:
                 raise InvalidInput(f"there are {MOST_ALIASES} aliases already: remove one before adding another")
             alias_rows.keep(connection, [made])
+            record(connection, "alias.added", owner=owner, subject=made.id)
         return made
 
     def list_aliases(self, owner: str, *, include_removed: bool = False) -> list[Alias]:
@@ -83,6 +86,7 @@ class NameAliases:
                 raise AliasNotFound(f"there is no alias {alias_id}: list them for their ids")
             removed = replace(found, active=False)
             alias_rows.rewrite(connection, removed)
+            record(connection, "alias.removed", owner=owner, subject=alias_id)
         return removed
 
     def learn(self, owner: str, text: str, *, message_id: str, before: str = "") -> list[Alias]:

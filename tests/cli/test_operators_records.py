@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from langmem_plugin.cli import recall
+from langmem_plugin.identifiers import masked
 from langmem_plugin.memory.explanation import Candidate, Explanation
 from tests.cli.conftest import langmem
 
@@ -123,6 +124,21 @@ def test_instructions_are_added_switched_off_and_removed(command, memory):
     command("instructions", "remove", made["id"], "--yes")
     assert "there is no instruction" in command("instructions", "switch-off", made["id"], code=1).err
     assert "needs a text" in command("instructions", "add", ERIN, " ", code=1).err
+
+
+@pytest.mark.spec("U-5")
+def test_names_are_listed_added_and_removed(command, memory):
+    memory.service.remember(ERIN, "Dr. L is Dr. Levi")
+    [learnt] = command("aliases", "list", ERIN).rows[1:]
+    assert learnt[1:] == ["Dr. L", "Dr. Levi", "memory"]
+    added = command("aliases", "add", ERIN, "k8s", "Kubernetes", "--json").json["alias"]
+    assert (added["source"], added["active"], added["owner"]) == ("hand", True, masked(ERIN))
+    assert "counts no more: Dr. L means Dr. Levi" in command("aliases", "remove", ERIN, learnt[0]).out
+    assert [row[1] for row in command("aliases", "list", ERIN).rows[1:]] == ["k8s"]
+    assert [row[1] for row in command("aliases", "list", ERIN, "--all").rows[1:]] == ["Dr. L", "k8s"]
+    command("aliases", "remove", ERIN, "unknown", code=1)
+    done = [each.action for each in memory.audit.newest(50) if each.action.startswith("alias.")]
+    assert sorted(done) == ["alias.added", "alias.removed"]
 
 
 @pytest.mark.spec("U-5")

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Match
 
 from langmem_plugin.web.api import (
+    aliases,
     bulk,
     categories,
     chat,
@@ -43,6 +44,7 @@ _ROUTERS: tuple[APIRouter, ...] = (
     exporting.routes.router,
     memories.add_routes_by_id().router,
     instructions.routes.router,
+    aliases.routes.router,
     confirmations.routes.router,
     consent.routes.router,
     erasure.routes.router,

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from langmem_plugin.errors import (
+    AliasNotFound,
     CategoryNotFound,
     ConfigurationError,
     DamagedMemory,
@@ -52,6 +53,7 @@ _STATUS: dict[type[LangMemError], tuple[int, str]] = {
     MemoryNotFound: (404, "No such memory"),
     InstructionNotFound: (404, "No such instruction"),
     CategoryNotFound: (404, "No such category"),
+    AliasNotFound: (404, "No such alias"),
     UnknownSession: (404, "No such conversation"),
     UnknownErasure: (404, "No such erasure"),
     StaleMemory: (409, "It has changed meanwhile"),

@@ -54,6 +54,21 @@ def test_instructions_are_managed_and_no_change_is_lost(anna, ben, clock):
     assert anna.refused("GET", path)["status"] == 404
 
 
+@pytest.mark.spec("U-3")
+def test_names_are_listed_added_and_removed_by_whose_they_are(anna, ben, memory):
+    made = anna("POST", "aliases", json={"alias": "k8s", "name": "Kubernetes"}, status=201)["alias"]
+    assert (made["alias"], made["name"], made["source"], made["is_active"]) == ("k8s", "Kubernetes", "hand", True)
+    memory.service.remember(ANNA, "Upgraded Kubernetes on Friday")
+    assert anna("GET", "memory/search?query=when was k8s upgraded")["results"]
+    assert anna("GET", "aliases")["aliases"] == [made]
+    assert ben("GET", "aliases")["aliases"] == []
+    assert ben.refused("DELETE", f"aliases/{made['id']}")["type"] == "urn:langmem:problem:alias-not-found"
+    assert anna.refused("POST", "aliases", json={"alias": "the", "name": "it"})["status"] == 422
+    assert anna("DELETE", f"aliases/{made['id']}")["alias"]["is_active"] is False
+    assert anna("GET", "aliases")["aliases"] == []
+    assert len(anna("GET", "aliases?active_only=false")["aliases"]) == 1
+
+
 @pytest.mark.spec("U-3", "W-5")
 def test_what_waits_is_confirmed_or_declined_once(anna, ben, memory):
     one = memory.service.remember(ANNA, "Ben owes me 50", status="pending")
