@@ -23,21 +23,22 @@ def spreading(words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits:
 
     `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
     """
-    gains = np.zeros_like(score)
     rows = np.flatnonzero(fits)
-    rows = rows[np.lexsort((-score[rows], group_of[rows]))]
-    first = np.flatnonzero(np.diff(group_of[rows], prepend=-1))  # of each session the best message
-    if len(first) <= 1:
-        return gains
-    end = np.append(first[1:], len(rows))
-    top = score[rows[first]].astype(np.float64)
+    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(top, group_of[rows], score[rows])
     best = np.argsort(-top, kind="stable")[:_MOST_SESSIONS]
-    alike = words.likeness([rows[first[each] : end[each]][:_MOST_MESSAGES] for each in best]) ** 2
+    best = best[np.isfinite(top[best])]
+    if len(best) <= 1:
+        return np.zeros_like(score)
+    alike = words.likeness([_best_messages(rows[group_of[rows] == session], score) for session in best]) ** 2
     np.fill_diagonal(alike, 0.0)
     alike /= np.maximum(alike.sum(axis=1, keepdims=True), _NOTHING)
     own = np.exp(np.maximum((top[best] - top.max()) / _TEMPERATURE, _FURTHEST))
     lent = np.vecdot(alike.T, own)
-    gained = np.full(len(first), np.log(_OWN_SHARE))
+    gained = np.full(len(top), np.log(_OWN_SHARE), dtype=np.float32)
     gained[best] = np.log(_OWN_SHARE + (1 - _OWN_SHARE) * lent / own)
-    gains[rows] = _TEMPERATURE * np.repeat(gained, end - first)
-    return gains
+    return _TEMPERATURE * gained[group_of] * fits
+
+
+def _best_messages(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
+    return rows[np.argsort(-score[rows], kind="stable")[:_MOST_MESSAGES]]
