@@ -107,7 +107,10 @@ def two_people_chatting(folder: Path, model: Embeddings) -> None:
 
 
 def talk_with_an_assistant(folder: Path, model: Embeddings) -> None:
-    """Sessions any@k: one that holds the answer is among the first k, of those that were over when it was asked."""
+    """Sessions any@k: one that holds the answer is among the first k, of those that were over when it was asked.
+
+    In 10 messages: the first ten messages are of one that does, as a caller with the usual limit is shown them.
+    """
     corpora = lines(folder / "realmem_corpora_dev.jsonl")
     asked: dict[tuple[str, int], list[dict]] = defaultdict(list)
     for question in lines(folder / "realmem_dev.jsonl"):
@@ -126,7 +129,10 @@ def talk_with_an_assistant(folder: Path, model: Embeddings) -> None:
                     ids = [each.message.message_id for each in found]
                     wanted = set(question["relevant"])
                     for name, ranked in (("RealMem", ids), ("RealMem, BM25", words.ranked(question["query"]))):
-                        hit = {f"sessions any@{k}": in_first_sessions(wanted, ranked, k) for k in (5, 10)}
+                        hit: dict[str, float] = {
+                            f"sessions any@{k}": in_first_sessions(wanted, ranked, k) for k in (5, 10)
+                        }
+                        hit["in 10 messages"] = bool(wanted & set(map(session_of, ranked[:10])))
                         tallies[name].count(**hit)
                         tallies[f"{name}, {person.rsplit('/', 1)[-1]}"].count(**hit)
                 memory.history.add(person, messages)

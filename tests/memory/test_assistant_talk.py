@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from langmem_plugin.memory.models import Filter
 from langmem_plugin.memory.search.message_rows import PastMessage
 
 ANNA = "+972501234567"
@@ -64,3 +65,47 @@ def test_what_was_said_long_ago_is_found_behind_many_later_talks(memory, clock):
     talked(memory, clock, "user", "assistant", days=150)
 
     assert sessions(memory, "espresso machines")[0] == "old"
+
+
+def one_subject_among_others(memory, clock, first, second):
+    """s0 and s1 are about one trip, of which only s0 has its name; s2 to s5, said later, are about other things."""
+    talks = [
+        ("Where are we with the Kyoto trip?", "The ryokan in Gion is booked, the temple garden wants a postcard"),
+        ("I mailed the postcard to the temple garden", "Then the ryokan in Gion has to know the day"),
+        ("Which wine goes with fish?", "A dry white one, such as a Riesling"),
+        ("My knee hurts after squats", "Leave them out this week"),
+        ("The invoice of the printer is wrong", "Write to their accountant"),
+        ("I cannot sleep", "Read something dull before bed"),
+    ]
+    for number, (asked, answered) in enumerate(talks):
+        said = [
+            PastMessage(f"{number}-1", f"s{number}", first, asked, clock()),
+            PastMessage(f"{number}-2", f"s{number}", second, answered, clock() + timedelta(minutes=1)),
+        ]
+        memory.history.add(ANNA, said)
+        clock.forward(days=1)
+
+
+@pytest.mark.spec("M-7")
+def test_a_talk_that_goes_on_with_the_one_found_is_found_behind_it(memory, clock):
+    one_subject_among_others(memory, clock, "user", "assistant")
+
+    assert sessions(memory, "the Kyoto trip", mode="text")[:2] == ["s0", "s1"]
+
+
+@pytest.mark.spec("M-7")
+def test_between_people_a_talk_gains_nothing_by_those_like_it(memory, clock):
+    one_subject_among_others(memory, clock, "Gina", "Jon")
+
+    found = memory.history.search(ANNA, "the Kyoto trip", mode="text", limit=50)
+
+    assert {each.score for each in found if each.message.session_id != "s0"} == {0.0}
+
+
+@pytest.mark.spec("M-7")
+def test_talks_that_the_filter_leaves_out_lend_nothing(memory, clock):
+    one_subject_among_others(memory, clock, "user", "assistant")
+
+    only = Filter(sessions=["s1", "s2", "s3"])
+
+    assert sessions(memory, "the Kyoto trip", mode="text", where=only) == ["s3", "s2", "s1"]

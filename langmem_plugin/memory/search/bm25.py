@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langmem_plugin.memory.embedding.unit_vectors import cosines
+
 _K1 = 1.2
 _B = 0.75
 _SHORT = (_K1 + 1) / (1 + _K1 * (1 - _B + _B * 0.5))  # of a word said once in a text of half the length
@@ -153,6 +155,21 @@ class WordIndex:
             ceiling += rarity * _SHORT
             scores += rarity * _saturated(held, lengths / average)
         return scores, ceiling
+
+    def likeness(self, texts: Sequence[Rows]) -> Scores:
+        """How much alike texts are, each the rows that make it: their cosines, shape (texts, texts).
+
+        A word weighs by its rarity, and by the logarithm of how many rows of the text have it.
+        """
+        held = [np.concatenate([np.array(self._terms_of[row], np.int64) for row in rows]) for rows in texts]
+        numbers, columns = np.unique(np.concatenate(held), return_inverse=True)
+        of_text = np.repeat(np.arange(len(texts)), [len(each) for each in held])
+        counts = np.bincount(of_text * len(numbers) + columns, minlength=len(texts) * len(numbers))
+        holding = np.fromiter((self._live[number] for number in numbers), np.float64, len(numbers))
+        rarity = np.log(1 + (self._documents - holding + 0.5) / (holding + 0.5))
+        weighed = (np.log1p(counts).reshape(len(texts), -1) * rarity).astype(np.float32)
+        weighed /= np.maximum(np.linalg.norm(weighed, axis=1, keepdims=True), 1e-6)
+        return np.stack([cosines(weighed, each) for each in weighed])
 
     def _postings_of_any(self, group: Group) -> tuple[Rows, Scores]:
         """Of the terms together, as if they were one."""

@@ -13,6 +13,7 @@ from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
 from langmem_plugin.memory.search.fact_ranking import Query, asked_groups, best, match_type, may_hold
 from langmem_plugin.memory.search.score_fusion import Scores
+from langmem_plugin.memory.search.session_spreading import spreading
 from langmem_plugin.memory.search.tokenizer import asked, terms
 
 _WORDS = 2.0
@@ -57,6 +58,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
     they address them. The best message of a session stands for all of it, and gains what the session's message
     of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
+    Talks with an assistant gain by how late they were and by what talks like them score, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
@@ -92,10 +94,13 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         signals["day"] = near
         score += _DAY * near
     else:
-        by_assistant = talks & (kinds == corpus.code_of(_ASSISTANT))
-        score += _LATELY * _lateness(by_assistant, columns["created"], group_of, fits)
+        assisted = fits & _with_assistant(talks & (kinds == corpus.code_of(_ASSISTANT)), group_of)
+        score += _LATELY * _lateness(columns["created"], group_of, assisted)
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
+    if near is None:
+        # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
+        score += spreading(corpus.words, score, group_of, assisted)
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
@@ -142,25 +147,27 @@ def _talks(speakers: NDArray[np.int32], group_of: NDArray[np.intp]) -> NDArray[n
     return several
 
 
-def _lateness(
-    by_assistant: NDArray[np.bool_], said_at: NDArray[np.int64], group_of: NDArray[np.intp], fits: NDArray[np.bool_]
-) -> Scores:
-    """Of sessions that fit and in which an assistant spoke: minus the logarithm of their place, the newest first.
+def _with_assistant(by_assistant: NDArray[np.bool_], group_of: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Whether an assistant speaks in the session of each message."""
+    said: NDArray[np.intp] = np.bincount(group_of[by_assistant], minlength=int(group_of.max(initial=-1)) + 1)
+    return (said > 0)[group_of]
+
+
+def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: NDArray[np.bool_]) -> Scores:
+    """Of sessions with an assistant: minus the logarithm of their place, the newest first.
 
     Such talk goes on with what was begun, and how likely a thing is needed again falls as a power of what came since
     (Anderson and Schooler, 1991). Their average is 0, so that beside other sessions they neither gain nor lose.
     """
     size = int(group_of.max(initial=-1)) + 1
     newest = np.full(size, np.iinfo(np.int64).min)
-    np.maximum.at(newest, group_of[fits], said_at[fits])
-    assisted = np.flatnonzero(
-        (np.bincount(group_of[by_assistant], minlength=size) > 0) & (newest > np.iinfo(np.int64).min)
-    )
+    np.maximum.at(newest, group_of[assisted], said_at[assisted])
+    there = np.flatnonzero(newest > np.iinfo(np.int64).min)
     late = np.zeros(size, dtype=np.float32)
-    if len(assisted):
-        places = np.empty(len(assisted))
-        places[np.argsort(-newest[assisted], kind="stable")] = np.log(np.arange(1, len(assisted) + 1))
-        late[assisted] = places.mean() - places
+    if len(there):
+        places = np.empty(len(there))
+        places[np.argsort(-newest[there], kind="stable")] = np.log(np.arange(1, len(there) + 1))
+        late[there] = places.mean() - places
     return late[group_of]
 
 
