@@ -20,8 +20,8 @@ from langmem_plugin.agent.models import chat_model
 
 log = logging.getLogger(__name__)
 
-NOT_OPENED = "(a message that cannot be opened here)"
-"""What the history holds of a voice message and the like."""
+NOT_OPENED = "(a message without text)"
+"""What the history holds of a voice message and the like: words that point at nothing that was shown."""
 CANNOT_OPEN = "I cannot open that kind of message. Please write to me what it says."
 
 _REFUSED = (400, 403, 404)  # not allowed, blocked by the person, no such chat: the same tomorrow

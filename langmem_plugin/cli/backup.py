@@ -1,5 +1,6 @@
 """`langmem backup`: the database and its pictures, copied while services go on."""
 
+import shutil
 from pathlib import Path
 from typing import Annotated
 
@@ -31,9 +32,13 @@ def backup(
     settings = chosen(config)
     refuse_missing(settings, database)
     with open_database(settings, database) as opened:
-        with opened.write() as connection:
-            record(connection, "data.exported", subject="backup")
         made = copied(opened, folder, Media.by_setting(media_of(settings), opened).folder)
+        try:
+            with opened.write() as connection:
+                record(connection, "data.exported", subject="backup")
+        except BaseException:  # nothing goes out unnoted
+            shutil.rmtree(made.folder)
+            raise
     if as_json:
         print_json(
             {

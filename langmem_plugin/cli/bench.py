@@ -1,5 +1,6 @@
 """`langmem bench`: how fast the installed package recalls and answers on this machine."""
 
+import math
 import statistics
 import tempfile
 import time
@@ -10,9 +11,10 @@ from typing import Annotated, Any
 
 import typer
 from langchain_core.messages import AIMessage
-from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.graph import START, StateGraph
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
+from langmem_plugin.agent.memory_state import MemoryState
 from langmem_plugin.cli.opening import quiet
 from langmem_plugin.cli.printing import Json, print_json, print_table
 from langmem_plugin.cli.progress import progress
@@ -46,12 +48,13 @@ def bench(
                 bar.advance(task)
                 return took * 1000, result
 
-            def answer(state: MessagesState) -> dict[str, Any]:
+            def answer(state: MemoryState) -> dict[str, Any]:
                 memory.prompt(state, "You help.")
                 return {"messages": [AIMessage("All right.")]}
 
-            graph = StateGraph(MessagesState).add_node("answer", answer).add_edge(START, "answer")
-            agent = graph.compile(checkpointer=memory.saver)
+            graph = StateGraph(MemoryState).add_node("recall", memory.recall_node()).add_node("answer", answer)
+            graph.add_node("write", memory.write_node()).add_edge(START, "recall").add_edge("recall", "answer")
+            agent = graph.add_edge("answer", "write").compile(checkpointer=memory.saver)
             remember, recall = memory.service.remember, memory.service.recall
             stored = [timed(partial(remember, _PHONE, f"{who} likes {what}")) for who, what in facts]
             asked = [facts[number * 7 % len(facts)] for number in range(turns)]
@@ -80,7 +83,7 @@ def bench(
 
 def _figures(timed: list[tuple[float, Any]]) -> dict[str, float]:
     taken = sorted(took for took, _ in timed)
-    return {"times": len(taken), "median": statistics.median(taken), "p95": taken[int(0.95 * (len(taken) - 1))]}
+    return {"times": len(taken), "median": statistics.median(taken), "p95": taken[math.ceil(0.95 * len(taken)) - 1]}
 
 
 def _percent(part: float | None) -> str:

@@ -50,4 +50,4 @@ def worker(
     if as_json:
         print_json({"jobs": dict(jobs)})
         return
-    typer.echo(", ".join(f"{many} {state}" for state, many in sorted(jobs.items())) or "nobody has said anything yet")
+    typer.echo(", ".join(f"{many} {state}" for state, many in sorted(jobs.items())) or "nothing waits to be taken in")

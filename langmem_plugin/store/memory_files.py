@@ -254,7 +254,8 @@ class MemoryFiles(BackendProtocol):
         files = files_of(*lines)
         file = facts_file(path, lines[0]) if path in FACTS else files.get(path)
         if file is None:
-            raise InvalidInput(f"{file_path} cannot be written: only {', '.join([*files, *FACTS])} can")
+            known = ", ".join({**files, **dict.fromkeys(FACTS)})
+            raise InvalidInput(f"{file_path} cannot be written: of the files of the memory only {known} can")
         changes = _changes(file, content, lines)
         if changes.removed:
             missing = ", ".join(repr(line.text) for line in changes.removed[:_SHOWN])

@@ -109,10 +109,10 @@ class Commands:
         self._consents = consents
         self._confirmations = confirmations
         self._asks_consent = asks_consent
-        self._forgetting = Forgetting(service, questions)
         self._confirming = Confirming(confirmations, questions, service)
         self._privacy = Privacy(consents, erasure, questions, person_settings, extracts=extracts)
         memories = MemoryList(service, person_settings, role_of)
+        self._forgetting = Forgetting(service, questions, memories.numbered)
         self._explaining = Explaining(service, provenance, memories, person_settings)
         instructions = InstructionList(service, person_settings, choice)
         self._answers: Mapping[CommandName, _Answer] = {

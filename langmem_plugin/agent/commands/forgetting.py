@@ -1,7 +1,7 @@
 """/forget and /undo: what is meant is found surely and shown before it is forgotten, and can be taken back."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -34,19 +34,26 @@ _Same = Sequence[Memory]
 
 
 class Forgetting:
-    def __init__(self, service: MemoryService, questions: OpenQuestions) -> None:
+    def __init__(
+        self,
+        service: MemoryService,
+        questions: OpenQuestions,
+        numbered: Callable[[str, int], Memory | None],
+    ) -> None:
+        """`numbered` gives what stands under a number of the list that the person sees."""
         self._service = service
         self._questions = questions
+        self._listed = numbered
 
     def forget(self, owner: str, wanted: str, replies: Replies) -> str:
-        """Forgets what an id or the whole text names; of what was found otherwise, asks first."""
+        """Forgets what an id or the whole text names; of what a number of the list or words find, asks first."""
         if not wanted:
             return replies.forget_what
         surely = self._named(owner, wanted)
         if len(surely) == 1:
             self._forget(owner, [(each.id, each.revision) for each in surely[0]])
             return replies.forgotten.format(fact=surely[0][0].text)
-        found = surely or self._found(owner, wanted)
+        found = surely or self._numbered(owner, wanted) or self._found(owner, wanted)
         if not found:
             return replies.forget_unknown.format(words=one_line(wanted))
         return self._ask(owner, found, replies)
@@ -104,6 +111,11 @@ class Forgetting:
             exactly = service.repository.same(connection, owner, wanted, now=service.now())
         exactly += [each for each in self._by_words(owner, wanted) if bare(each.text) == bare(wanted)]
         return self._with_copies(owner, exactly)
+
+    def _numbered(self, owner: str, wanted: str) -> list[_Same]:
+        number = _PLAIN_NUMBER.fullmatch(wanted)
+        listed = self._listed(owner, int(number[1])) if number else None
+        return [] if listed is None else self._with_copies(owner, [listed])
 
     def _found(self, owner: str, wanted: str) -> list[_Same]:
         """By whole words, all of which occur, else by meaning."""

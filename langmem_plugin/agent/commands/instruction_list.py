@@ -22,6 +22,12 @@ _CHANGE = re.compile(
     r"(?P<rank>priority|עדיפות|prioridad))(?:\s+#?(?P<number>\d{1,4}|last))?(?:\s+(?P<priority>\d{1,4}))?",
     re.IGNORECASE,
 )
+_UNFINISHED = re.compile(
+    r"(?:off|on|remove|delete|forget|priority|כבה|כבי|הפעל|הפעילי|מחק|מחקי|הסר|הסירי|עדיפות|apagar|desactivar|activar|"
+    r"quitar|eliminar|borrar|prioridad)(?:\s+\S+)?|[^\W\d]+\s+#?\d{1,4}",
+    re.IGNORECASE,
+)
+"""What no instruction is: a change of a number that is missing, or is misspelt."""
 _ADD = re.compile(r"(?:add|new|הוסף|הוסיפי|añadir|agregar)\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 
 
@@ -37,8 +43,15 @@ class InstructionList:
             return self._listed(owner, page, replies)
         change = _CHANGE.fullmatch(rest)
         if change is None or (change["priority"] and not change["rank"]):
+            if _UNFINISHED.fullmatch(rest):
+                return self._which(owner, replies)
             added = _ADD.fullmatch(rest)
             return self._added(owner, added["text"].strip() if added else rest, replies)
+        return self._changed(owner, change, replies)
+
+    def _changed(self, owner: str, change: re.Match[str], replies: Replies) -> str:
+        if change["number"] is None:
+            return self._which(owner, replies)
         if change["rank"]:
             return self._ranked(owner, change["number"], change["priority"], replies)
         if change["remove"]:
@@ -91,10 +104,10 @@ class InstructionList:
         reply = replies.instruction_switched_off if taken.outcome == "withdrawn" else replies.instruction_added
         return reply.format(text=self._told(owner, taken.instruction, replies))
 
-    def _ranked(self, owner: str, number: str | None, priority: str | None, replies: Replies) -> str:
+    def _ranked(self, owner: str, number: str, priority: str | None, replies: Replies) -> str:
         one = self._numbered(owner, number)
         if one is None:
-            return replies.instruction_unknown.format(number=number or 0)
+            return replies.instruction_unknown.format(number=number)
         if priority is None or not 1 <= int(priority) <= 10:  # noqa: PLR2004 - as an Instruction has it
             return replies.instruction_priority_wrong
         try:
@@ -104,23 +117,22 @@ class InstructionList:
         text = self._told(owner, changed.model_copy(update={"priority": 1}), replies)
         return replies.instruction_priority_set.format(text=text, priority=changed.priority)
 
-    def _removed(self, owner: str, number: str | None, replies: Replies) -> str:
+    def _removed(self, owner: str, number: str, replies: Replies) -> str:
         one = self._numbered(owner, number)
         if one is None and number == NEWEST:
-            listed = self._listed(owner, 1, replies)
-            return listed if listed == replies.no_instructions else f"{listed}\n{replies.instruction_which}"
+            return self._which(owner, replies)
         if one is None:
-            return replies.instruction_unknown.format(number=number or 0)
+            return replies.instruction_unknown.format(number=number)
         try:
             self._instructions.remove(owner, one.id)
         except InstructionNotFound:  # by another process, meanwhile
             return replies.instruction_unknown.format(number=number)
         return replies.forgotten.format(fact=self._told(owner, one, replies))
 
-    def _switched(self, owner: str, number: str | None, replies: Replies, *, on: bool) -> str:
+    def _switched(self, owner: str, number: str, replies: Replies, *, on: bool) -> str:
         one = self._numbered(owner, number)
         if one is None:
-            return replies.instruction_unknown.format(number=number or 0)
+            return replies.instruction_unknown.format(number=number)
         try:
             changed = self._instructions.update(owner, one.id, active=on)
         except InstructionNotFound:  # removed by another process, meanwhile
@@ -128,13 +140,17 @@ class InstructionList:
         told = replies.instruction_switched_on if on else replies.instruction_switched_off
         return told.format(text=self._told(owner, changed, replies))
 
-    def _numbered(self, owner: str, number: str | None) -> Instruction | None:
+    def _which(self, owner: str, replies: Replies) -> str:
+        listed = self._listed(owner, 1, replies)
+        return listed if listed == replies.no_instructions else f"{listed}\n{replies.instruction_which}"
+
+    def _numbered(self, owner: str, number: str) -> Instruction | None:
         found = self._all(owner)
         if number == NEWEST:
             lately = [each for each in found if self._now() - each.created_at < _LATELY]
             sure = found if len(found) == 1 else lately if len(lately) == 1 else []
             return sure[0] if sure else None
-        place = int(number or 0)
+        place = int(number)
         return found[place - 1] if 1 <= place <= len(found) else None
 
     def _told(self, owner: str, instruction: Instruction, replies: Replies) -> str:
