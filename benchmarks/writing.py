@@ -191,7 +191,7 @@ def is_right(statement: Statement, fact: dict) -> bool:
     )
     return (
         _same_subject(statement, fact)
-        and (_same_class(ours[0], theirs[0]) or (theirs[0] == "name" and ours[0] == plain(fact["who"])))
+        and (_same_class(ours[0], theirs[0]) or ours[0] == plain(fact["who"]))
         and (_same_value(statement.value, fact["value"]) or _same_time(statement, fact["value"]))
         and (fact["negated"] ^ theirs[1]) in negated
     )
@@ -211,7 +211,7 @@ def _same_subject(statement: Statement, fact: dict) -> bool:
     ours, theirs = _role_and_name(who), _role_and_name(wanted)
     if ours & theirs:
         return True
-    if who == "self" and statement.slot.attribute in (_roles(wanted) | theirs):
+    if who == "self" and statement.slot.attribute in (_roles(wanted) | theirs | {wanted}):
         return True  # "my husband's name is Tomas": self/husband, or husband/name
     if wanted == "self" and (set(who.split()) <= set(fact["attribute"].split()) or _is_own_thing(who, statement)):
         return True  # "bank card/pin", or self/"bank card pin"; "bar/password" of our bar

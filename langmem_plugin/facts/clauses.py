@@ -10,6 +10,7 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
 _QUOTES: Final = frozenset('"“”„«»')
+_SINGLE: Final = frozenset("'‘’")
 _OPENS: Final = words(
     "that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
 )
@@ -66,8 +67,8 @@ def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:
     inside = False
     for sentence in found:
         kept: list[Token] = []
-        for token in sentence.tokens:
-            if token.written in _QUOTES:
+        for at, token in enumerate(sentence.tokens):
+            if token.written in _QUOTES or (token.written in _SINGLE and _is_quote(sentence.tokens, at, inside)):
                 inside = not inside
             elif not inside:
                 kept.append(token)
@@ -75,6 +76,15 @@ def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:
             yield Sentence(tuple(kept), sentence.asked)
         if not sentence.asked and len(sentence.tokens) > 1:
             inside = inside and sentence.tokens[-1].written not in _QUOTES
+
+
+def _is_quote(tokens: Sequence[Token], at: int, inside: bool) -> bool:
+    """Whether a single mark opens or ends a quotation, and is no apostrophe: "goes 'I live in …'", not "the kids' room"."""
+    alone = [at == 0 or tokens[at - 1].end < token.start for at, token in enumerate(tokens)]
+    if inside:
+        return not alone[at]
+    closes = any(token.written in _SINGLE and not alone[place] for place, token in enumerate(tokens) if place > at + 1)
+    return alone[at] and closes
 
 
 def is_joke(tokens: Sequence[Token], language: Language) -> bool:

@@ -7,6 +7,7 @@ from typing import Final
 from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import Match, bare, begins, best_match
+from langmem_plugin.facts.present_tense import present
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import habit, routine
 from langmem_plugin.facts.subject import Subject
@@ -73,7 +74,7 @@ _CALL_ME: Final = words("call|llamame|dime|diganme|llamenme")
 def predicate(reading: Reading, subject: Subject, *, unsaid: bool = False) -> Finding | None:
     match = best_match(reading.tokens, subject.end, reading.language, third=subject.third and not unsaid, unsaid=unsaid)
     said = None if match is None else _matched(reading, subject, match)
-    return said or routine(reading, subject) or habit(reading, subject)
+    return said or routine(reading, subject) or habit(reading, subject) or present(reading, subject)
 
 
 def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None:

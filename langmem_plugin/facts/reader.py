@@ -31,6 +31,7 @@ from langmem_plugin.facts.wording import Wording
 from langmem_plugin.facts.words.language_table import words
 
 _TELLS: Final = words("do|does|did|have|has|only|been")
+_STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
 
 def read(reading: Reading, sentence: Sentence) -> None:
@@ -92,10 +93,20 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
             return said
     known = reading.known or (_spoken_of(reading, at) if reading.language.drops_subject and not first else None)
     if known is not None and known.who != SELF and not first:
-        said = predicate(reading, replace(known, first=at, end=at, noun=None))
+        said = predicate(reading, replace(known, first=at, end=at, noun=None)) or (
+            _goes_on(reading, replace(known, first=at, end=at, noun=None)) if not reading.spoke else None
+        )
         if said is not None:
             return said
     return _implied(reading, at, first=first)
+
+
+def _goes_on(reading: Reading, subject: Subject) -> Finding | None:
+    """What else somebody is, after "and": "I'm 34 and single", "es mi marido y es camionero"."""
+    said = profession(reading, subject) if reading.language.drops_subject else None
+    if said is None and reading.tokens[subject.end - 1].plain in reading.language.joins:
+        said = predicate(reading, subject, unsaid=True)
+    return said if said is not None and said.attribute in _STATES else None
 
 
 def _said_of(reading: Reading, subject: Subject) -> Finding | None:
@@ -119,7 +130,7 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
         at += 1
     word = reading.tokens[at].plain
     if not first and reading.spoke:
-        said = predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
+        said = predicate(reading, speaker) or _goes_on(reading, speaker)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
         return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)

@@ -11,7 +11,7 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 from langmem_plugin.facts.words.one_meaning import MAKERS
 
-_OLDEST: Final = 120
+_OLDEST: Final = 105
 _MOST_NAME_WORDS: Final = 3
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear", "diet", "pet"})
 _OF_PLANS: Final = frozenset({"goal", "strategy", "plan", "decision", "preference", "instruction"})

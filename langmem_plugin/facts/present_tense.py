@@ -1,0 +1,95 @@
+"""What somebody does in the simple present, by which English, Spanish and Hebrew tell what is lasting.
+
+"My brother runs the dairy side" holds for long, "my brother is running late" does not: no list of subjects or of
+objects tells that, but the form of the verb. Left out are the verbs of wishing, saying, seeming and of what happens
+once, which stand in the same form.
+"""
+
+from typing import Final
+
+from langmem_plugin.facts.checking import LAUGHS, checked
+from langmem_plugin.facts.finding import Finding
+from langmem_plugin.facts.grammar import begins
+from langmem_plugin.facts.reading import Reading
+from langmem_plugin.facts.subject import SELF, Subject
+from langmem_plugin.facts.tokens import Token
+from langmem_plugin.facts.value_span import value_end
+from langmem_plugin.facts.words.language_table import words
+
+_DO: Final = words("do|does")
+_TO_BE: Final = words("is|was|has|does|this|its|us|as|plus|yes|always|sometimes|perhaps|besides|vs|pls|thanks|towards")
+# Of somebody else in the present, and yet of the moment.
+_OF_THE_MOMENT: Final = words(
+    "want|need|think|know|say|tell|ask|feel|look|seem|sound|appear|mean|hope|wish|wonder|guess|suppose|believe|forget|remember|notice|agree|disagree|promise|deserve|arrive|leave|come|land|get|go|start|begin|finish|end|turn|become|return|happen|wait|sit|stand|stay|visit|call|text|message|email|write|reply|answer|send|give|bring|take|make|let|keep|put|find|lose|win|break|fall|hurt|ache|die|cry|laugh|smile|snore|smell|matter|help|thank|miss|rock|suck|cost|expire|open|close|hit|beat|act|pretend|claim|insist|complain|swear|joke|reckon|ping|try|understand|see|hear|watch|react|love|like|hate|enjoy|prefer|adore|decide|plan|approve|recommend|suggest|point|show|figure|freak|drive me"
+)
+# Of oneself in the present: what is done again and again, or for years.
+_LASTING: Final = words(
+    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|lead|fish|swim|cycle|row|babysit|mind|deliver|repair|make|take|do|play|cook|bake|dance|follow|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|look|suffer|inject"
+)
+_SPANISH: Final = words(
+    "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica"
+)
+_HEBREW: Final = words(
+    "משרת|משרתת|מלמד|מלמדת|מנהל|מנהלת|מגדל|מגדלת|מגדלים|מתנדב|מתנדבת|מוכר|מוכרת|מוכרים|משכיר|משכירה|משכירים|מנגן|מנגנת|מתאמן|מתאמנת|מאמן|מאמנת|רוכב|רוכבת|שר|שרה|רוקד|רוקדת|רץ|רצה|שוחה|צובע|תופר|תופרת|מצייר|מציירת|מטפל|מטפלת|משתמש|משתמשת|מרכיב|מרכיבה|מבשל|מבשלת|אופה|סוגר|סוגרים|פותח|פותחים|שוכר|שוכרת|שוכרים|מפעיל|מפעילה|מפעילים|חולק|חולקת|לומד|לומדת|גובה|גובים|לוקח|לוקחת"
+)
+_NO_OBJECTS: Final = words(
+    "it|that|this|these|those|you|your|u|him|them|me|us|if|when|what|why|how|whether|sure|sense|care|want|to|note|look|like|well|so|too|than|much|not|out|up|off|better|here|there|a break|advantage|one|something|anything|nothing|everything|my best"
+    "|lo|la|le|te|me|eso|esto|que|si|cuando|como|caso|falta|tiempo|ganas|gracias|aqui|alli|algo|nada|frio|calor|prisa|bien|mal|"
+    "|את זה|זה|אותו|אותה|אותך|לך|לו|ש|עכשיו|הביתה|לישון|לשם|משם|לאיבוד|רגע|דקה"
+)
+_DEICTIC: Final = words("you|your|u|ur|yourself|it|that|this|tu|te|tus|eso|esto|אותך|לך|שלך|זה")
+
+
+def present(reading: Reading, subject: Subject) -> Finding | None:
+    """As in "my brother runs the dairy side", "I do the school run", "toco el bajo", "הבת שלי משרתת בחיל הים"."""
+    language = reading.language
+    if subject.loose or subject.noun is not None or (subject.end == subject.first and not language.drops_subject):
+        return None
+    at, negated, base = subject.end, False, not subject.third
+    while at < len(reading.tokens):
+        word = reading.tokens[at].plain
+        if word in language.negations:
+            negated = not negated
+        elif word in _DO:
+            base = True
+        elif word not in language.fillers or word in ("have", "has", "been", "did"):
+            break
+        at += 1
+    if at + 1 >= len(reading.tokens) or not _is_lasting(reading.tokens[at], subject, language.name, base=base):
+        return None
+    last = value_end(reading, at)
+    value = reading.tokens[at:last]
+    if not _tells(value) or any(token.plain in LAUGHS for token in reading.tokens):
+        return None
+    if begins(reading.tokens, last, language.conditional) or not all(t.written for t in value[:1]):
+        return None
+    return checked(reading, Finding(subject, "routine", value, subject.first, last, negated=negated))
+
+
+def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> bool:
+    if language == "es":
+        return verb.plain in _SPANISH and verb.plain.endswith(("o", "mos")) == (subject.who == SELF)
+    if language == "he":
+        return verb.plain in _HEBREW
+    if subject.who == SELF:
+        return verb.plain in _LASTING
+    if not verb.plain.isalpha() or verb.capital or verb.plain in _TO_BE:
+        return False
+    if base:
+        return verb.plain in _LASTING
+    stem = verb.plain.removesuffix("s")
+    return (
+        stem != verb.plain
+        and not stem.endswith("s")
+        and not {stem, stem.removesuffix("e"), stem.removesuffix("ie") + "y"} & _OF_THE_MOMENT
+    )
+
+
+def _tells(value: tuple[Token, ...]) -> bool:
+    said = [token.plain for token in value]
+    return (
+        len(value) > 1
+        and said[1] not in _NO_OBJECTS
+        and " ".join(said[1:3]) not in _NO_OBJECTS
+        and _DEICTIC.isdisjoint(said)
+    )
