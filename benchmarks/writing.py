@@ -33,6 +33,7 @@ _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
 _CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
 _STORE = "store_or_not_dev.jsonl"
 _POSSESSIVES = frozenset(word for language in LANGUAGES for word in language.possessives)
+_OF_WORK = frozenset("company business shop office empresa negocio tienda oficina חברה עסק חנות משרד".split())
 _TOGETHER = frozenset(("family", "household", "farm", "team", "band", "company", "business", "shop"))
 _ROLES = {" ".join(phrase): role for language in LANGUAGES for phrase, role in language.people.items()}
 
@@ -221,7 +222,7 @@ def _same_subject(statement: Statement, fact: dict) -> bool:
 
 def _is_own_thing(who: str, statement: Statement) -> bool:
     said = set(plain(statement.quote).split())
-    return not _roles(who) and not _POSSESSIVES.isdisjoint(said)
+    return not _roles(who) and (who in _OF_WORK or not _POSSESSIVES.isdisjoint(said))
 
 
 def _roles(who: str) -> set[str]:

@@ -9,7 +9,7 @@ from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.noun_phrases import attribute_at
-from langmem_plugin.facts.person_nouns import is_profession, serves
+from langmem_plugin.facts.person_nouns import ends_as_one, is_profession, serves
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
@@ -30,6 +30,7 @@ _WHERE: Final = (
 
 _PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
 _HERE: Final = words("here|aqui|פה|כאן")
+_AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
 _BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
 
@@ -106,6 +107,10 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
     last = value_end(reading, at) if at < len(reading.tokens) else at
     value = reading.tokens[at:last]
     named = [place for place, token in enumerate(value[:5]) if is_profession(token.plain, reading.language)]
+    if not named and not subject.loose and value and (reading.language.drops_subject or value[0].plain in ("a", "an")):
+        ends = next((at for at, token in enumerate(value) if token.plain in _AT_WORK), len(value))
+        head = ends - 1 if reading.language.name == "en" else 0
+        named = [head] if 0 <= head < 4 and ends_as_one(value[head].plain, reading.language) else []
     if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
         return None
     if reading.language.name == "en":

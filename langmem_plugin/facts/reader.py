@@ -49,6 +49,7 @@ def read(reading: Reading, sentence: Sentence) -> None:
             continue
         said = _clause(reading, place, first=at == begin)
         if said is None:
+            _speaks_of(reading, place)
             continue
         done = said.last
         there = employed_there(reading, said) if said.subject.noun is None else None
@@ -99,6 +100,15 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
         if said is not None:
             return said
     return _implied(reading, at, first=first)
+
+
+def _speaks_of(reading: Reading, at: int) -> None:
+    """Who is spoken of goes on, although nothing was said of them that is kept: "my gran can't come, she's diabetic"."""
+    subject = subject_at(reading.tokens, at, reading.language, known=reading.known)
+    if subject is not None and subject.role is not None and subject.noun is None:
+        reading.known, reading.spoke = subject, False
+    elif subject is not None and subject.who == SELF and subject.noun is None and subject.end > subject.first:
+        reading.spoke = True
 
 
 def _goes_on(reading: Reading, subject: Subject) -> Finding | None:

@@ -267,7 +267,7 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
     start = at + skip
     for end in range(min(start + 4, len(tokens)), start, -1):
         part = tokens[start:end]
-        if language.name == "he" and any(token.plain.endswith(("תי", "נו")) for token in part):
+        if language.name == "he" and (len(part) > 2 or any(token.plain.endswith(("תי", "נו")) for token in part)):
             continue  # somebody did something
         if not all(
             nameable(token, language) or token.plain in _NAMED_WITH or (i and token.written == "&")
