@@ -49,6 +49,13 @@ _COMMANDED = re.compile(
     r"|(?:התעלם|התעלמי|תתעלם|תתעלמי|תשכח|תשכחי) (?:מכל )?מ?(?:ה?הוראות|ה?הנחיות)"
 )  # words made to be obeyed, not told of oneself
 _FORWARDED: Final = ("fwd:", "fw:", "forwarded", "reenviado", "rv:", ">", "הועבר", "from:", "subject:", "-----")
+# Who is quoted when one of these stands before a colon, unless it is one's own.
+_TEXTS: Final = words(
+    "ad|advert|song|chorus|lyrics|poem|post|article|email|letter|text|script|book|review|quote|tweet|caption|profile|chat|screenshot"
+    "|anuncio|cancion|letra|poema|articulo|correo|carta|guion|libro|resena|cita|perfil|chat|captura"
+    "|המודעה|מהמודעה|מודעה|השיר|מהשיר|שיר|הפוסט|מהפוסט|המכתב|הספר|מהספר|הכתבה|מהכתבה|המייל|מהמייל|הציטוט"
+)
+_OWN: Final = words("my|our|mi|mis|nuestro|nuestra")
 _TO_US: Final = words("me|us|you|me|nos|te|לי|לנו|לך|לכם")
 _SARCASM: Final = frozenset("🙄🙃")
 
@@ -105,6 +112,8 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
         ):
             end = at
             break
+    if not noted:
+        end = min(end, next((at for at in range(1, end) if tokens[at].plain == ":" and _is_source(tokens[:at])), end))
     at = after_leads(tokens, 0, language)
     if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
         return len(tokens), len(tokens)
@@ -130,6 +139,12 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             or (before.plain in ("that", "que", "ש") and at - first <= 4)
         ):
             yield at
+
+
+def _is_source(before: Sequence[Token]) -> bool:
+    """As in "pasted from the ad: I am …", "the song goes: …", "copio del anuncio: soy …"."""
+    said = [token.plain for token in before]
+    return any(word in _TEXTS and said[at - 1] not in _OWN for at, word in enumerate(said) if at)
 
 
 def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:

@@ -38,6 +38,11 @@ _EXPECTED: Final = words(
     "|רכב|אוטו|מכונית|רישיון|ילדים|חיות|דרכון|תנור|מדיח|גינה|מרפסת|טלוויזיה|מעלית|ביטוח|אחים"
 )
 _FOR_NOW: Final = words("to|for|left|para|que|coming|waiting|ready|open|due|de|ל|לפני")
+_ILL: Final = {
+    "en": ("itis", "osis", "emia", "aemia", "algia", "lexia", "plegia", "praxia", "pathy", "lepsy", "iasis", "phobia"),
+    "es": ("itis", "osis", "emia", "algia", "lexia", "plejia", "praxia", "patia", "lepsia", "iasis", "fobia", "pasos"),
+    "he": ("לקציה", "פסיה", "אנמיה", "דלקת", "תריס", "פתיה", "וזה", "מיאלגיה", "לקסיה"),
+}
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
 _AFTER_COUNTED: Final = words(
     "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
@@ -98,6 +103,8 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         if not match.value:
             return None
         rest, last = (), match.end
+    if attribute == "possession" and rest and not match.pattern.mark and (ill := _illness(rest, reading.language.name)):
+        attribute, rest, last = "health", rest[:ill], match.end + ill
     if attribute in _CUT_AT:
         last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
         rest = rest[: last - match.end]
@@ -224,6 +231,8 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         return (free or begins(reading.tokens, last, language.leads) > 0) and not said & {"we", "are"}
     if not rest:
         return True
+    if attribute == "relationship" and not _is_with_somebody(reading, rest):
+        return False  # "married to my job"
     if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
         return False  # something just shown: "I like the story"
     named = rest[0].capital or language.name == "he"
@@ -255,6 +264,24 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
             or language.name == "he"
         )
     return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
+
+
+def _is_with_somebody(reading: Reading, rest: Sequence[Token]) -> bool:
+    language = reading.language
+    attached = language.name == "he" and rest[0].plain[:1] == "ל"
+    if not attached and rest[0].plain not in ("to", "with", "con", "a", "עם"):
+        return True
+    if attached:
+        who = [rest[0].plain[1:], *(token.plain for token in rest[1:])]
+        return (who[0],) in language.people or language.possessives.isdisjoint(who)
+    own = any(token.plain in language.possessives | {"the", "el", "la"} for token in rest[:2])
+    return not own or any(token.capital or (token.plain,) in language.people for token in rest[1:])
+
+
+def _illness(said: Sequence[Token], language: str) -> int:
+    """How many words name something one has for years, which medicine calls alike everywhere: "dyslexia", "artrosis"."""
+    endings = _ILL[language]
+    return next((at + 1 for at, token in enumerate(said[:3]) if len(token.plain) > 5 and token.plain.endswith(endings)), 0)
 
 
 def _decided(reading: Reading, subject: Subject, value: tuple[Token, ...]) -> tuple[Subject, tuple[Token, ...]]:
