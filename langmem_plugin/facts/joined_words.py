@@ -5,6 +5,7 @@ from functools import cache
 from typing import Final
 
 from langmem_plugin.facts.grammar import patterns
+from langmem_plugin.facts.present_tense import LASTING
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import LANGUAGES, Language
 from langmem_plugin.facts.words.language_table import words
@@ -18,6 +19,8 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
     if language is _ENGLISH and [token.plain for token in tokens[:3]] == ["were", "no", "longer"]:
         we, are = replace(tokens[0], plain="we"), replace(tokens[0], plain="are", start=tokens[0].end, written="")
         return (we, are, *tokens[1:])
+    if language is _ENGLISH:
+        return _in_the_present(tokens)
     if language is not _HEBREW:
         return tokens
     found: list[Token] = []
@@ -28,6 +31,22 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
             found.append(Token(token.plain[1:], token.start + 1, token.end, token.written[1:]))
         else:
             found.append(token)
+    return tuple(found)
+
+
+def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """"I've been teaching chemistry for years" says "I teach chemistry": what has gone on for long goes on."""
+    found = list(tokens)
+    for at in range(1, len(tokens)):
+        word = tokens[at].plain
+        if tokens[at - 1].plain != "been" or not word.endswith("ing") or len(word) < 6:
+            continue
+        stem = word[:-3]
+        forms = (stem, stem + "e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem)
+        base = next((form for form in forms if form in patterns(_ENGLISH) or form in LASTING), None)
+        if base is not None:
+            third = any(token.plain == "has" for token in tokens[max(at - 3, 0) : at])
+            found[at] = replace(tokens[at], plain=base + ("s" if third else ""))
     return tuple(found)
 
 

@@ -138,6 +138,9 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     matched = reading.tokens[subject.end : match.end]
     if not _fits(reading, match, matched, rest, max(last, match.end)):
         return None
+    shortened = matched and matched[0].plain == "'s" and last <= match.end and last < len(reading.tokens)
+    if shortened and reading.tokens[last].word and not _ends_there(reading, reading.tokens[last]):
+        return None  # "my sister's vegan lasagne"
     said = Finding(
         subject,
         attribute,
@@ -150,6 +153,11 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         ahead="+" in match.pattern.mark,
     )
     return checked(reading, said)
+
+
+def _ends_there(reading: Reading, token: Token) -> bool:
+    language = reading.language
+    return token.plain in language.cuts | language.joins | language.articles | language.fillers | language.selves
 
 
 def _is_lasting(value: Sequence[Token]) -> bool:

@@ -23,8 +23,12 @@ _OF_THE_MOMENT: Final = words(
     "want|need|think|know|say|tell|ask|feel|look|seem|sound|appear|mean|hope|wish|wonder|guess|suppose|believe|forget|remember|notice|agree|disagree|promise|deserve|arrive|leave|come|land|get|go|start|begin|finish|end|turn|become|return|happen|wait|sit|stand|stay|visit|call|text|message|email|write|reply|answer|send|give|bring|take|make|let|keep|put|find|lose|win|break|fall|hurt|ache|die|cry|laugh|smile|snore|smell|matter|help|thank|miss|rock|suck|cost|expire|open|close|hit|beat|act|pretend|claim|insist|complain|swear|joke|reckon|ping|try|understand|see|hear|watch|react|love|like|hate|enjoy|prefer|adore|decide|plan|approve|recommend|suggest|point|show|figure|freak|drive me"
 )
 # Of oneself in the present: what is done again and again, or for years.
-_LASTING: Final = words(
+LASTING: Final = words(
     "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|lead|fish|swim|cycle|row|babysit|mind|deliver|repair|make|take|do|play|cook|bake|dance|follow|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|look|suffer|inject"
+)
+# What one does or does not do for life: "Grandpa doesn't drive any more".
+_HABITS: Final = words(
+    "drive|swim|drink|smoke|cook|cycle|dance|ski|knit|read|work|conduce|nada|bebe|fuma|cocina|trabaja|conduzco|nado|bebo|fumo|cocino|נוהג|נוהגת|שותה|מעשן|מעשנת|מבשל|מבשלת"
 )
 _SPANISH: Final = words(
     "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica"
@@ -55,11 +59,11 @@ def present(reading: Reading, subject: Subject) -> Finding | None:
         elif word not in language.fillers or word in ("have", "has", "been", "did"):
             break
         at += 1
-    if at + 1 >= len(reading.tokens) or not _is_lasting(reading.tokens[at], subject, language.name, base=base):
+    if at >= len(reading.tokens) or not _is_lasting(reading.tokens[at], subject, language.name, base=base):
         return None
     last = value_end(reading, at)
     value = reading.tokens[at:last]
-    if not _tells(value) or any(token.plain in LAUGHS for token in reading.tokens):
+    if not _tells(value, negated=negated) or any(token.plain in LAUGHS for token in reading.tokens):
         return None
     if begins(reading.tokens, last, language.conditional) or not all(t.written for t in value[:1]):
         return None
@@ -72,11 +76,11 @@ def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> 
     if language == "he":
         return verb.plain in _HEBREW
     if subject.who == SELF:
-        return verb.plain in _LASTING
+        return verb.plain in LASTING
     if not verb.plain.isalpha() or verb.capital or verb.plain in _TO_BE:
         return False
     if base:
-        return verb.plain in _LASTING
+        return verb.plain in LASTING | _HABITS
     stem = verb.plain.removesuffix("s")
     return (
         stem != verb.plain
@@ -85,8 +89,10 @@ def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> 
     )
 
 
-def _tells(value: tuple[Token, ...]) -> bool:
+def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
     said = [token.plain for token in value]
+    if negated and len(value) == 1:
+        return said[0].removesuffix("s") in _HABITS
     return (
         len(value) > 1
         and said[1] not in _NO_OBJECTS

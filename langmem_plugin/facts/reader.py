@@ -31,6 +31,8 @@ from langmem_plugin.facts.wording import Wording
 from langmem_plugin.facts.words.language_table import words
 
 _TELLS: Final = words("do|does|did|have|has|only|been")
+# Verbs that nobody is told to do, so that it is the speaker who does: "hate coriander, leave it out".
+_WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|owe|allergic")
 _STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
 
@@ -142,6 +144,9 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
     if not first and reading.spoke:
         said = predicate(reading, speaker) or _goes_on(reading, speaker)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
+    following = reading.tokens[at + 1].plain if at + 1 < len(reading.tokens) else ""
+    if word in _WITHOUT_SUBJECT or (word == "can" and following == "not"):
+        return predicate(reading, replace(speaker, first=at, end=at))
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
         return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
     return None

@@ -133,6 +133,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
     if person and used >= length:
         end = at + used
         name = name_at(tokens, end, language)
+        between = tokens[end : end + 3]
+        if not name and [t.plain for t in between[::2]] == [",", ","] and between[1].capital:
+            name = (between[1],)  # "my ex, Dominic, …"
+            return Subject(who_is(person, name), first, end + 3, role=person, name=name, shown=(*tokens[at:end], *name))
         shown = (*tokens[at:end], *name)
         who = who_is(person, name)
         end += len(name)
