@@ -177,6 +177,8 @@ def _asks(tokens: Sequence[Token], at: int, language: Language) -> bool:
     word = tokens[at]
     if word.plain not in language.questions:
         return False
+    if word.plain in ("do", "can") and [token.plain for token in tokens[at + 1 : at + 2]] == ["not"]:
+        return tokens[at + 2 : at + 3] == () or tokens[at + 2].plain in ("you", "we", "they")
     if word.plain == "יש":
         return tokens[at + 1 : at + 2] != () and tokens[at + 1].plain not in ("לי", "לנו")
     if word.plain in ("como", "que", "es", "cuando", "quien", "donde") and word.written == word.plain:

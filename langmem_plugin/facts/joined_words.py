@@ -36,7 +36,6 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
 
 def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """"I've been teaching chemistry for years" says "I teach chemistry": what has gone on for long goes on."""
-    found = list(tokens)
     for at in range(1, len(tokens)):
         word = tokens[at].plain
         if tokens[at - 1].plain != "been" or not word.endswith("ing") or len(word) < 6:
@@ -46,8 +45,9 @@ def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         base = next((form for form in forms if form in patterns(_ENGLISH) or form in LASTING), None)
         if base is not None:
             third = any(token.plain == "has" for token in tokens[max(at - 3, 0) : at])
-            found[at] = replace(tokens[at], plain=base + ("s" if third else ""))
-    return tuple(found)
+            before = [token for token in tokens[:at] if token.plain not in ("been", "have", "has")]
+            return (*before, replace(tokens[at], plain=base + ("s" if third else "")), *tokens[at + 1 :])
+    return tokens
 
 
 def _is_joined(word: str, following: str) -> bool:

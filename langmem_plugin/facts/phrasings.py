@@ -30,6 +30,15 @@ _WHERE: Final = (
 
 _PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
 _HERE: Final = words("here|aqui|פה|כאן")
+# What an assistant is told to do or to leave, besides how it is to write.
+_TOLD: Final = words(
+    "schedule|book|add|put|order|suggest|recommend|remind|pick|choose|set|call|play|plan|buy|send|share|mention|assume|round|text|message|wake|include|trust|delete|cc|charge"
+    "|pongas|llames|mandes|uses|escribas|recomiendes|reserves|recuerdes|sugieras|tutea|tuteame|trateme|ponme|reserva|recomienda|sugiere"
+    "|תקבע|תקבעי|תזמין|תזמיני|תציע|תציעי|תמליץ|תמליצי|תשים|תשימי|תתקשר|תתקשרי|לקבוע|להזמין|להציע|לשלוח"
+)
+_NOT: Final = words("dont|no|אל|לא")
+_WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
+_WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
 _AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
 _BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
@@ -83,12 +92,30 @@ def asked_for(reading: Reading, at: int) -> Finding | None:
     if (
         not used
         or at + used >= len(reading.tokens)
-        or reading.tokens[at + used].plain not in reading.language.addressed
+        or reading.tokens[at + used].plain not in reading.language.addressed | _TOLD
     ):
-        return None
+        return _told_always(reading, at)
     last = value_end(reading, at + used)
     return checked(
         reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", reading.tokens[at:last], at, last)
+    )
+
+
+def _told_always(reading: Reading, at: int) -> Finding | None:
+    """As in "use metric with me always", "don't use exclamation marks when you write for me", "tutéame siempre"."""
+    tokens, language = reading.tokens, reading.language
+    verb = at + (2 if [t.plain for t in tokens[at : at + 2]] == ["do", "not"] else tokens[at].plain in _NOT)
+    if verb >= len(tokens) or tokens[verb].plain not in language.addressed | _TOLD:
+        return None
+    last = next((place for place in range(verb + 1, len(tokens)) if tokens[place].plain in (",", ";")), len(tokens))
+    rest = tokens[verb + 1 : last]
+    standing = any(token.plain in language.always for token in rest[-2:])
+    manner = any(token.plain in language.manners for token in rest)
+    for_good = any(begins(rest, place, _WHENEVER) for place in range(len(rest)))
+    if not (standing or (manner and any(t.plain in _WITH_ME for t in rest)) or for_good):
+        return None
+    return checked(
+        reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at)
     )
 
 

@@ -108,6 +108,10 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if attribute in _CUT_AT:
         last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
         rest = rest[: last - match.end]
+    if attribute == "employer":  # "at a bakery and we open on Saturdays", but "at Marks and Spencer"
+        joined = (at for at in range(match.end + 1, last) if reading.tokens[at].plain in reading.language.joins)
+        last = next((at for at in joined if at + 1 == last or not reading.tokens[at + 1].capital), last)
+        rest = rest[: last - match.end]
     while last > match.end and not reading.tokens[last - 1].word:
         last -= 1
     value = match.value if _is_whole(match) else (*match.value, *rest)
