@@ -10,7 +10,7 @@ A fact found is right where one of those written down is about the same subject 
 a thing whose words stand in the quote, a thing of their own, or those they say "we" with), of the same class of
 attributes (the same name, a common word, or the same category in langmem_plugin/facts/attributes.py), of the same value
 (its words, numbers and all, contain the other's in some form or share half of them; or the value is when it began or
-ended) and agrees on whether it is so ("former employer" is an employer no more). Each fact written down is found at
+ended) and agrees on whether it is so ("former employer" is an employer no more; a standing order says it in its words). Each fact written down is found at
 most once; what is found twice is wrong. A name by which a fact is told counts as told ("my sister Amara lives in Lagos"
 tells what the sister is called). The rows with no fact count too: whatever is found in them is wrong.
 """
@@ -194,7 +194,7 @@ def is_right(statement: Statement, fact: dict) -> bool:
         _same_subject(statement, fact)
         and (_same_class(ours[0], theirs[0]) or ours[0] == plain(fact["who"]))
         and (_same_value(statement.value, fact["value"]) or _same_time(statement, fact["value"]))
-        and (fact["negated"] ^ theirs[1]) in negated
+        and (ours[0] == "instruction" or (fact["negated"] ^ theirs[1]) in negated)  # "never …" is part of an order
     )
 
 

@@ -33,6 +33,7 @@ from langmem_plugin.facts.words.language_table import words
 _TELLS: Final = words("do|does|did|have|has|only|been")
 # Verbs that nobody is told to do, so that it is the speaker who does: "hate coriander, leave it out".
 _WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|owe|allergic")
+_ON_DAYS: Final = words("on|every|each|los|cada|בימי|כל|ביום")
 _STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
 
@@ -45,6 +46,7 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if at < done:
             continue
         place = after_leads(reading.tokens, at, reading.language)
+        place = _past_days(reading, place)
         if place < done or place >= len(reading.tokens):
             continue
         if _named_now(reading, place):
@@ -72,6 +74,21 @@ def read(reading: Reading, sentence: Sentence) -> None:
         reading.spoke = said.subject.who == SELF and said.subject.noun is None
         _count_no_children_named(reading, said)
         reading.children = reading.children or said.attribute == "children"
+
+
+def _past_days(reading: Reading, at: int) -> int:
+    """Past the days on which something is so, where they stand first: "los viernes toco el bajo", "on Fridays we …"."""
+    language, tokens = reading.language, reading.tokens
+    at_first = at
+    if at < len(tokens) and tokens[at].plain in _ON_DAYS:
+        at += 1
+        while at < len(tokens) and (
+            tokens[at].plain in language.weekdays or tokens[at].plain in language.joins | _ON_DAYS | language.periods
+        ):
+            at += 1
+        if at > at_first + 1 and at < len(tokens):
+            return at + (tokens[at].plain == ",")
+    return at_first
 
 
 def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:

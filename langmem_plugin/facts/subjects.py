@@ -20,6 +20,7 @@ from langmem_plugin.facts.noun_phrases import (
     person_at,
     who_is,
 )
+from langmem_plugin.facts.person_nouns import serves
 from langmem_plugin.facts.serving_subjects import compound, served_by
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
@@ -148,6 +149,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
             noun = f"{placed.who} {person}"  # "my manager at the hotel is …"
             return Subject(SELF, first, placed.end, noun=noun, shown=placed.shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
+    called = name_at(tokens, at + length, language) if noun and serves(tokens[at + length - 1].plain, language) else ()
+    if called and called[0].capital and _acts(tokens, at + length + len(called)):
+        end = at + length + len(called)  # "my cleaner Beata comes …"
+        return Subject(who_is(noun or "", called), first, end, role=noun, name=called, shown=tuple(tokens[at:end]))
     if noun:
         if (
             is_owning(tokens, at + length)
@@ -220,6 +225,14 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
 
 def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
     """As in "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
+    named = next((place for place in range(at, min(at + 4, len(tokens))) if tokens[place].capital), at)
+    kind, name = tokens[at:named], tokens[named : named + 1]
+    if kind and all(t.plain.isalpha() and t.plain not in language.common for t in kind) and nameable(name[0], language):
+        end = named + 2 if tokens[named + 1 : named + 2] and tokens[named + 1].capital else named + 1
+        role = " ".join(token.plain for token in kind)
+        if best_match(tokens, end, language, third=True) or begins(tokens, end, language.copulas) or _acts(tokens, end):
+            shown = tuple(tokens[at:end])
+            return Subject(who_is(role, tuple(tokens[named:end])), first, end, role=role, name=shown[-1:], shown=shown)
     for end in range(at + 1, min(at + 6, len(tokens))):
         if begins(tokens, end, language.copulas):
             words = [token.plain for token in tokens[at:end]]
@@ -239,6 +252,10 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
     return None
 
 
+def _acts(tokens: Sequence[Token], at: int) -> bool:
+    return at < len(tokens) and tokens[at].plain.endswith("s") and not tokens[at].capital
+
+
 def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
     """The attribute of "my wife's name", also where the apostrophe was left out ("my wifes name")."""
     marked = is_owning(tokens, at)
@@ -250,7 +267,8 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
         for end in range(start + 1, min(start + 4, len(tokens))):
             if begins(tokens, end, language.copulas):
                 return "favorite " + " ".join(token.plain for token in tokens[start + 1 : end]), end
-    return None
+    end = _end_of_theirs(tokens, at, language) if marked and language.name == "en" else 0
+    return (" ".join(token.plain for token in tokens[start:end]), end) if end else None
 
 
 def _end_of_theirs(tokens: Sequence[Token], at: int, language: Language) -> int:

@@ -212,7 +212,7 @@ ENGLISH = Language(
         "religion": "~am|are/is|are (an|a) (observant|practicing|orthodox|secular) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
     },
     copulas=phrases(
-        "is|are|'s|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
+        "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
         "ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
