@@ -33,7 +33,10 @@ _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
 _CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
 _STORE = "store_or_not_dev.jsonl"
 _POSSESSIVES = frozenset(word for language in LANGUAGES for word in language.possessives)
-_OF_WORK = frozenset("company business shop office empresa negocio tienda oficina חברה עסק חנות משרד".split())
+_OWN_PLACES = frozenset(
+    "company business shop office flat house apartment empresa negocio tienda oficina piso casa חברה עסק חנות משרד דירה".split()
+)
+_PETS = ("pet", "dog", "cat")
 _TOGETHER = frozenset(("family", "household", "farm", "team", "band", "company", "business", "shop"))
 _ROLES = {" ".join(phrase): role for language in LANGUAGES for phrase, role in language.people.items()}
 
@@ -161,8 +164,14 @@ def judged(found: list[Statement], facts: list[dict]) -> tuple[list[tuple[Statem
             missed.remove(right)
         known = right is None and any(_names(fact["who"], statement) for fact in facts)
         told.append((statement, "right" if right is not None else "known" if known else "wrong"))
-    heads = [plain(each.slot.who) for each, outcome in told if outcome == "right"]
-    return told, [fact for fact in missed if not any(_named_by(head, fact) for head in heads)]
+    kept = [statement for statement, outcome in told if outcome == "right"]
+    return told, [fact for fact in missed if not any(_tells_too(statement, fact) for statement in kept)]
+
+
+def _tells_too(statement: Statement, fact: dict) -> bool:
+    """Whether one statement tells this fact besides its own: "nights at Hotel Miramar", of the hours and the employer."""
+    whole = within(fact["value"], statement.value or "") and is_right(statement, fact)
+    return whole or _named_by(plain(statement.slot.who), fact)
 
 
 def _names(who: str, statement: Statement) -> bool:
@@ -179,13 +188,16 @@ def _names(who: str, statement: Statement) -> bool:
 def _named_by(head: str, fact: dict) -> bool:
     """Whether the fact is a name that `head` holds with its role: "husband avi" of the husband who is called Avi."""
     role, value = _ROLES.get(plain(fact["attribute"]), fact["attribute"]), plain(fact["value"])
-    return fact["who"] == "self" and not fact["negated"] and head in (f"{role} {value}", f"{role} {value.split()[0]}")
+    heads = {f"{each} {name}" for each in (_PETS if role in _PETS else (role,)) for name in (value, value.split()[0])}
+    return fact["who"] == "self" and not fact["negated"] and head in heads
 
 
 def is_right(statement: Statement, fact: dict) -> bool:
     """Whether a statement says what `fact` says, loosely: see above."""
     if statement.slot is None or statement.value is None:
         return False
+    if plain(statement.value) == plain(fact["who"]) and statement.slot.attribute == plain(fact["value"]):
+        return True  # "Anil is our CFO", of the CFO or of Anil
     ours, theirs = _positive(statement.slot.attribute), _positive(fact["attribute"])
     negated = (
         {statement.negated ^ ours[1], statement.over ^ ours[1]} if statement.over else {statement.negated ^ ours[1]}
@@ -222,7 +234,7 @@ def _same_subject(statement: Statement, fact: dict) -> bool:
 
 def _is_own_thing(who: str, statement: Statement) -> bool:
     said = set(plain(statement.quote).split())
-    return not _roles(who) and (who in _OF_WORK or not _POSSESSIVES.isdisjoint(said))
+    return not _roles(who) and (who in _OWN_PLACES or not _POSSESSIVES.isdisjoint(said))
 
 
 def _roles(who: str) -> set[str]:

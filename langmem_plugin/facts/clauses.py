@@ -56,6 +56,9 @@ _TEXTS: Final = words(
     "|המודעה|מהמודעה|מודעה|השיר|מהשיר|שיר|הפוסט|מהפוסט|המכתב|הספר|מהספר|הכתבה|מהכתבה|המייל|מהמייל|הציטוט"
 )
 _OWN: Final = words("my|our|mi|mis|nuestro|nuestra")
+_AS_ANOTHER: Final = words(
+    "translate|say|proofread|pretend|act|roleplay|paraphrase|summarize|traduce|traduceme|resume|תרגם|תרגמי|תתרגם|תתרגמי"
+)
 _TO_US: Final = words("me|us|you|me|nos|te|לי|לנו|לך|לכם")
 _SARCASM: Final = frozenset("🙄🙃")
 
@@ -115,8 +118,12 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
     if not noted:
         end = min(end, next((at for at in range(1, end) if tokens[at].plain == ":" and _is_source(tokens[:at])), end))
     at = after_leads(tokens, 0, language)
-    if at < len(tokens) and (tokens[at].plain in language.composing or _quoted_after(tokens, end, language)):
+    if at < len(tokens) and _quoted_after(tokens, end, language):
         return len(tokens), len(tokens)
+    if at < len(tokens) and tokens[at].plain in language.composing:
+        start = next((place + 1 for place in range(at, end) if tokens[place].plain in (",", ":")), len(tokens))
+        if tokens[at].plain in _AS_ANOTHER or start >= end:
+            return len(tokens), len(tokens)
     if at < len(tokens) and not noted and _asks(tokens, at, language):
         start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
     if sentence.asked:

@@ -55,7 +55,15 @@ def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator
             reading.found = _once(reading.found)
             if len(reading.found) >= _MOST:
                 break
-    yield from reading.found if noted else _once(reading.found)[:_MOST]
+    yield from reading.found if noted else _once([*reading.found, *_only_mentioned(reading)])[:_MOST]
+
+
+def _only_mentioned(reading: Reading) -> Iterator[Statement]:
+    """Who was named with a role and of whom nothing else is kept, by which the name is known anyhow."""
+    told = " ".join(f"{each.slot.who} {plain(each.value or '')}" for each in reading.found if each.slot)
+    for each in reading.mentioned:
+        if plain(each.value or "") not in told:
+            yield each
 
 
 def _once(found: list[Statement]) -> list[Statement]:

@@ -7,6 +7,7 @@ from typing import Final
 from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import Match, bare, begins, best_match
+from langmem_plugin.facts.noun_phrases import KIN
 from langmem_plugin.facts.present_tense import present
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import habit, routine
@@ -43,6 +44,7 @@ _ILL: Final = {
     "es": ("itis", "osis", "emia", "algia", "lexia", "plejia", "praxia", "patia", "lepsia", "iasis", "fobia", "pasos"),
     "he": ("לקציה", "פסיה", "אנמיה", "דלקת", "תריס", "פתיה", "וזה", "מיאלגיה", "לקסיה"),
 }
+_VEHICLES_OF_WORK: Final = words("bus|truck|lorry|taxi|cab|tram|train|ambulance|forklift|tractor|autobus|camion|tren|ambulancia")
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
 _AFTER_COUNTED: Final = words(
     "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
@@ -135,6 +137,10 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         return None  # "I left Acme's gym"
     if attribute == "counted":
         return _counted(reading, subject, match, last)
+    if attribute == "car" and not _VEHICLES_OF_WORK.isdisjoint(token.plain for token in value):
+        attribute = "job"
+    if attribute == "home" and _is_dwelling(reading, rest):
+        attribute = "dwelling"
     if attribute == "wake-up time":
         attribute += _day_kind(reading)
     if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:
@@ -194,7 +200,7 @@ def _counted(reading: Reading, subject: Subject, match: Match, last: int) -> Fin
         not plural
         or known & {head, singular}
         or not (_NOT_KEPT | EVENTS).isdisjoint(told)
-        or (singular,) in language.people
+        or ((singular,) in language.people and language.people[singular,] not in KIN)
     ):
         return None
     if language.name != "he" and not reading.noted and any(token.capital for token in noun):
@@ -243,6 +249,10 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         return (free or begins(reading.tokens, last, language.leads) > 0) and not said & {"we", "are"}
     if not rest:
         return True
+    if attribute == "origin" and any(token.plain == "mas" for token in matched):
+        return False  # "soy más de siesta que de deporte"
+    if attribute == "preference" and "rather" in said and any(token.plain == "than" for token in rest):
+        return False  # "I'd rather eat my shoe than go"
     if attribute == "relationship" and not _is_with_somebody(reading, rest):
         return False  # "married to my job"
     if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
@@ -267,7 +277,7 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         and attribute != "home"
     ):
         return False
-    if attribute == "home" and rest[0].plain in language.articles | {"next"}:
+    if attribute == "home" and rest[0].plain in language.articles | {"next"} and not _is_dwelling(reading, rest):
         return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
     if attribute == "school":
         return (
@@ -276,6 +286,15 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
             or language.name == "he"
         )
     return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
+
+
+def _is_dwelling(reading: Reading, rest: Sequence[Token]) -> bool:
+    """As in "I live in a third-floor flat", "vivo en un cuarto sin ascensor": in what, not where."""
+    return (
+        len(rest) > 1
+        and rest[0].plain in ("a", "an", "un", "una")
+        and not any(token.capital or token.plain in _PLACES for token in rest)
+    )
 
 
 def _is_with_somebody(reading: Reading, rest: Sequence[Token]) -> bool:

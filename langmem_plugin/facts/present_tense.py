@@ -17,7 +17,7 @@ from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words.language_table import words
 
 _DO: Final = words("do|does")
-_TO_BE: Final = words("is|was|has|does|this|its|us|as|plus|yes|always|sometimes|perhaps|besides|vs|pls|thanks|towards")
+_TO_BE: Final = words("is|was|has|this|its|us|as|plus|yes|always|sometimes|perhaps|besides|vs|pls|thanks|towards")
 # Of somebody else in the present, and yet of the moment.
 _OF_THE_MOMENT: Final = words(
     "want|need|think|know|say|tell|ask|feel|look|seem|sound|appear|mean|hope|wish|wonder|guess|suppose|believe|forget|remember|notice|agree|disagree|promise|deserve|arrive|leave|come|land|get|go|start|begin|finish|end|turn|become|return|happen|wait|sit|stand|stay|visit|call|text|message|email|write|reply|answer|send|give|bring|take|make|let|keep|put|find|lose|win|break|fall|hurt|ache|die|cry|laugh|smile|snore|smell|matter|help|thank|miss|rock|suck|cost|expire|open|close|hit|beat|act|pretend|claim|insist|complain|swear|joke|reckon|ping|try|understand|see|hear|watch|react|love|like|hate|enjoy|prefer|adore|decide|plan|approve|recommend|suggest|point|show|figure|freak|drive me"
@@ -54,7 +54,7 @@ def present(reading: Reading, subject: Subject) -> Finding | None:
         word = reading.tokens[at].plain
         if word in language.negations:
             negated = not negated
-        elif word in _DO:
+        elif word in _DO and any(t.plain in language.negations for t in reading.tokens[at + 1 : at + 2]):
             base = True
         elif word not in language.fillers or word in ("have", "has", "been", "did"):
             break

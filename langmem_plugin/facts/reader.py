@@ -8,6 +8,7 @@ from langmem_plugin.facts.clauses import after_leads, starts, stated_until
 from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import begins
+from langmem_plugin.facts.noun_phrases import nameable, person_at
 from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied, switched_maker
 from langmem_plugin.facts.phrasings import (
     asked_for,
@@ -33,6 +34,8 @@ from langmem_plugin.facts.words.language_table import words
 _TELLS: Final = words("do|does|did|have|has|only|been")
 # Verbs that nobody is told to do, so that it is the speaker who does: "hate coriander, leave it out".
 _WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|owe|allergic")
+_MOST_NAMES: Final = 3
+_GOES_ON: Final = frozenset(("'s", "'", "&", "and", "y"))  # "my sister Amara's birthday", of which more is said
 _ON_DAYS: Final = words("on|every|each|los|cada|בימי|כל|ביום")
 _STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
@@ -41,6 +44,7 @@ def read(reading: Reading, sentence: Sentence) -> None:
     begin, end = stated_until(sentence, reading.language, noted=reading.noted)
     _avoid(reading, sentence.tokens)
     reading.tokens = sentence.tokens[:end]
+    _mention(reading, begin)
     done, reading.spoke = begin, False
     for at in starts(reading.tokens, begin, reading.language):
         if at < done:
@@ -74,6 +78,24 @@ def read(reading: Reading, sentence: Sentence) -> None:
         reading.spoke = said.subject.who == SELF and said.subject.noun is None
         _count_no_children_named(reading, said)
         reading.children = reading.children or said.attribute == "children"
+
+
+def _mention(reading: Reading, begin: int) -> None:
+    """Keeps who somebody of the speaker's is, by role and name, wherever that stands: "marrying my fiancée Steph"."""
+    tokens, language = reading.tokens, reading.language
+    if reading.noted or language.possessive_after:
+        return
+    for at in range(begin, len(tokens)):
+        if tokens[at].plain not in language.possessives:
+            continue
+        role, used = person_at(tokens, at + 1, language)
+        end = at + 1 + used
+        while end < len(tokens) and tokens[end].capital and nameable(tokens[end], language):
+            end += 1
+        name = tokens[at + 1 + used : end]
+        if role is not None and 0 < len(name) < _MOST_NAMES and not (end < len(tokens) and tokens[end].plain in _GOES_ON):
+            subject = replace(SPEAKER, first=at, end=at, third=True, role=role)
+            reading.mentioned.append(_worded(reading, Finding(subject, role, name, at, end)))
 
 
 def _past_days(reading: Reading, at: int) -> int:
