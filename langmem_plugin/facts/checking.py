@@ -17,7 +17,8 @@ from langmem_plugin.facts.words.language_table import words
 _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"
 ) | {"monthly payment", "work schedule", "field of study"}
-LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח")
+_CHANGES: Final = (("went", "up"), ("went", "down"), ("changed", "to"), ("subio", "a"), ("goes", "up"), ("is", "now"))
+LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח|😂|🤣")
 _PER_HOUR: Final = words("an|a|per|the|each|hour|h|/|la|por|hora|cada|לשעה|שעה")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
@@ -28,6 +29,7 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     told = any(token.plain in reading.language.events for token in tokens)
     around = reading.tokens[said.first : boundary(reading, said.last)]
     brief = any(begins(around, place, reading.language.momentary) for place in range(len(around)))
+    told = told or any(begins(tokens, place, _CHANGES) for place in range(len(tokens)))
     if brief and not told and not reading.noted:
         return None
     named_only = said.subject.loose and said.subject.noun is None

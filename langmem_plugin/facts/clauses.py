@@ -48,6 +48,10 @@ _COMMANDED = re.compile(
     r"|\b(?:ignora|olvida|descarta) (?:(?:todas|las|tus|todo) ){0,3}(?:instrucciones|reglas|ordenes)"
     r"|(?:התעלם|התעלמי|תתעלם|תתעלמי|תשכח|תשכחי) (?:מכל )?מ?(?:ה?הוראות|ה?הנחיות)"
 )  # words made to be obeyed, not told of oneself
+_INVENTED = re.compile(
+    r"\b(?:my|our|the|his|her|main|mi|el|la) (?:novel|story|character|protagonist|screenplay|campaign|novela|cuento|personaje|protagonista)\b"
+    r"|(?:ה|ב|ל)(?:דמות|רומן|סיפור|גיבור(?:ה)?+)(?!\w)"
+)
 _FORWARDED: Final = ("fwd:", "fw:", "forwarded", "reenviado", "rv:", ">", "הועבר", "from:", "subject:", "-----")
 # Who is quoted when one of these stands before a colon, unless it is one's own.
 _TEXTS: Final = words(
@@ -70,6 +74,11 @@ def is_automated(said: str) -> bool:
         or any(sign in said for sign in _AUTOMATED)
         or bool(_COMMANDED.search(said))
     )
+
+
+def is_invented(said: str) -> bool:
+    """Whether a text is about people who are made up: "my character is …", "too silly for my story?"."""
+    return _INVENTED.search(said) is not None
 
 
 def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:

@@ -10,7 +10,7 @@ HONORIFICS: Final = words(
     'dr|mr|mrs|ms|prof|professor|profesor|profesora|professora|sr|sra|dra|doctor|doctora|senor|senora|don|dona|rabbi|father|sister|coach|miss|ד"ר|דר|פרופ|מר|גברת'
 )
 _SERVING: Final = words(
-    "guy|lady|man|woman|person|contact|tenant|agent|broker|rep|handyman|tutor|instructor|coach|trainer|bookkeeper|supplier|vendor|contractor|manager|supervisor|babysitter|sitter|minder|helper|teacher|dealer|keeper|inspector|advisor|adviser|counselor|planner|lodger|subtenant|apprentice|employee|intern|goalkeeper"
+    "guy|carer|lady|man|woman|person|contact|tenant|agent|broker|rep|handyman|tutor|instructor|coach|trainer|bookkeeper|supplier|vendor|contractor|manager|supervisor|babysitter|sitter|minder|helper|teacher|dealer|keeper|inspector|advisor|adviser|counselor|planner|lodger|subtenant|apprentice|employee|intern|goalkeeper"
     "|inquilino|inquilina|proveedor|proveedora|profesor|profesora|entrenador|entrenadora|monitor|monitora|cuidadora|cuidador|canguro|asesor|asesora|gestor|gestora|empleado|empleada|aprendiz"
     "|ספק|דייר|דיירת|שוכר|שוכרת|מורה|מאמן|מאמנת|מדריך|מדריכה|יועץ|יועצת|סוכן|סוכנת|מטפל|מטפלת|גנן|מוסך|מכונאי|עובד|עובדת|מנהל|מנהלת|אורתופד|עוזר|עוזרת"
 )

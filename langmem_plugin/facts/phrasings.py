@@ -39,6 +39,7 @@ _TOLD: Final = words(
 _NOT: Final = words("dont|no|אל|לא")
 _WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
 _WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
+_ME_SAID: Final = words("i|my|me|mi|mis|yo|soy")
 _AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
 _BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
@@ -117,6 +118,29 @@ def _told_always(reading: Reading, at: int) -> Finding | None:
     return checked(
         reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at)
     )
+
+
+_CALLING: Final = (("call", "me"), ("calls", "me"), ("me", "llaman"), ("me", "llama"), ("me", "dicen"), ("me", "dice"))
+_LONGEST_CALLER: Final = 4
+_PRONOUNS: Final = words("they/them|she/her|he/him|she/they|he/they|elle|ella/elle")
+
+
+def called(reading: Reading, at: int) -> Finding | None:
+    """By whatever name others know the speaker: "the kids call me Baba", "todos me dicen Chayo", "I'm they/them"."""
+    tokens, language = reading.tokens, reading.language
+    speaker = replace(SPEAKER, first=at, end=at)
+    for place in range(at, min(at + _LONGEST_CALLER, len(tokens))):
+        used = begins(tokens, place, _CALLING)
+        if used and place > at and place + used < len(tokens) and tokens[place + used].capital:
+            last = value_end(reading, place + used, named=True)
+            return checked(reading, Finding(speaker, "nickname", tokens[place + used : last], at, last))
+        if not tokens[place].word or tokens[place].plain in language.negations | {"nobody", "nadie"}:
+            break
+    for place in range(at, len(tokens) - 2):
+        said = "".join(token.plain for token in tokens[place : place + 3])
+        if said in _PRONOUNS and not _ME_SAID.isdisjoint(t.plain for t in tokens[at:place]):
+            return checked(reading, Finding(speaker, "pronouns", tokens[place : place + 3], at, place + 3))
+    return None
 
 
 def profession(reading: Reading, subject: Subject) -> Finding | None:

@@ -30,6 +30,7 @@ LASTING: Final = words(
 _HABITS: Final = words(
     "drive|swim|drink|smoke|cook|cycle|dance|ski|knit|read|work|conduce|nada|bebe|fuma|cocina|trabaja|conduzco|nado|bebo|fumo|cocino|נוהג|נוהגת|שותה|מעשן|מעשנת|מבשל|מבשלת"
 )
+_NOT_FOR_LONG: Final = words("eaten|drunk|smoked|driven|touched|worked|played|worn|used|lived|flown")
 _SPANISH: Final = words(
     "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica"
 )
@@ -56,9 +57,13 @@ def present(reading: Reading, subject: Subject) -> Finding | None:
             negated = not negated
         elif word in _DO and any(t.plain in language.negations for t in reading.tokens[at + 1 : at + 2]):
             base = True
-        elif word not in language.fillers or word in ("have", "has", "been", "did"):
+        elif word not in language.fillers or word in ("been", "did", "do", "does"):
             break
         at += 1
+    since = negated and any(token.plain in ("since", "for", "in") for token in reading.tokens[at:])
+    if since and at < len(reading.tokens) and reading.tokens[at].plain in _NOT_FOR_LONG:
+        last = value_end(reading, at)
+        return checked(reading, Finding(subject, "routine", reading.tokens[at:last], subject.first, last, negated=True))
     if at >= len(reading.tokens) or not _is_lasting(reading.tokens[at], subject, language.name, base=base):
         return None
     last = value_end(reading, at)
@@ -96,6 +101,7 @@ def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
     return (
         len(value) > 1
         and said[1] not in _NO_OBJECTS
+        and not (said[0] == "do" and said[1] not in ("the", "a", "an", "my", "our"))
         and not (said[0] == "keep" and (said[1].endswith("ing") or said[1] in ("in", "my", "an", "the", "a")))
         and " ".join(said[1:3]) not in _NO_OBJECTS
         and _DEICTIC.isdisjoint(said)

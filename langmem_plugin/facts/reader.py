@@ -12,6 +12,7 @@ from langmem_plugin.facts.noun_phrases import nameable, person_at
 from langmem_plugin.facts.other_wordings import mistaken, set_anew, supplied, switched_maker
 from langmem_plugin.facts.phrasings import (
     asked_for,
+    called,
     changed,
     corrected,
     employed_there,
@@ -22,7 +23,7 @@ from langmem_plugin.facts.phrasings import (
 )
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.routines import routine
+from langmem_plugin.facts.routines import routine, scheduled
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
 from langmem_plugin.facts.subjects import subject_at
@@ -75,6 +76,9 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if said.subject.role is not None and said.subject.role == said.attribute:
             who = " ".join([said.attribute, *(token.plain for token in said.value)])
             reading.known = replace(said.subject, who=who, noun=None, name=said.value, shown=said.value)
+        elif said.subject.noun is not None and said.value and said.value[0].capital and not reading.language.drops_subject:
+            who = f"{said.attribute} {' '.join(token.plain for token in said.value)}"
+            reading.known = replace(said.subject, who=who, noun=None, role=said.attribute, name=said.value, shown=said.value)
         reading.spoke = said.subject.who == SELF and said.subject.noun is None
         _count_no_children_named(reading, said)
         reading.children = reading.children or said.attribute == "children"
@@ -140,7 +144,7 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
         )
         if said is not None:
             return said
-    return _implied(reading, at, first=first)
+    return _implied(reading, at, first=first) or (None if reading.noted else scheduled(reading, at) or called(reading, at))
 
 
 def _speaks_of(reading: Reading, at: int) -> None:

@@ -40,6 +40,48 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
     return checked(reading, Finding(subject, "routine", value, subject.first, last))
 
 
+_HAPPENS: Final = words(
+    "is|are|'s|meets|meet|starts|runs|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
+)
+_LONGEST_THING: Final = 4
+_SOONEST: Final = 4  # words after the verb until it is said how often
+
+
+def scheduled(reading: Reading, at: int) -> Finding | None:
+    """When something is again and again: "the shop's shut Mondays", "la reunión es siempre el último lunes del mes"."""
+    tokens, language = reading.tokens, reading.language
+    first = at
+    while first < len(tokens) and tokens[first].plain in language.articles | language.possessives:
+        first += 1
+    verb = next((at for at in range(first, len(tokens)) if tokens[at].plain in _HAPPENS), 0)
+    said = tokens[first:verb]
+    if not 0 < len(said) <= _LONGEST_THING or not all(t.plain.isalpha() for t in said):
+        return None
+    idle = language.common | language.selves | language.others | language.questions
+    if said[0].plain in idle or said[-1].plain in language.negations or verb + 1 >= len(tokens):
+        return None
+    last = value_end(reading, verb + 1)
+    value = tokens[verb + (tokens[verb].plain in _BEING) : last]
+    if not any(_often(reading, value, place) or _of_each(reading, value, place) for place in range(min(_SOONEST, len(value)))):
+        return None
+    who = " ".join(token.plain for token in said if token.plain not in language.possessives)
+    subject = Subject(who, at, verb, loose=False, shown=tuple(tokens[at:verb]))
+    return checked(reading, Finding(subject, "schedule", value, at, last))
+
+
+_BEING: Final = words("is|are|'s|es|son|esta|estan|הוא|היא")
+_EACH: Final = words("month|week|year|mes|semana|ano")
+
+
+def _of_each(reading: Reading, value: Sequence[Token], at: int) -> bool:
+    """As in "first Sunday of the month", "los martes", "el último lunes del mes"."""
+    word, following = value[at].plain, value[at + 1].plain if at + 1 < len(value) else ""
+    if word == "los" and following in reading.language.weekdays:
+        return True
+    ends = [token.plain for token in value[at + 1 : at + 4]]
+    return word in reading.language.weekdays and following in ("of", "del", "de") and not _EACH.isdisjoint(ends)
+
+
 def habit(reading: Reading, subject: Subject) -> Finding | None:
     """As in "I always take the train", "nunca ceno tarde", "we only buy fair trade": in the present, of the speaker."""
     at = subject.end
@@ -78,11 +120,11 @@ def _is_present(verb: str, language: str) -> bool:
 def _often(reading: Reading, value: Sequence[Token], at: int) -> bool:
     language = reading.language
     following = value[at + 1].plain if at + 1 < len(value) else ""
-    if _per_week(reading, value, at):
+    if _per_week(reading, value, at) or _of_each(reading, value, at):
         return True
     if value[at].plain not in language.frequencies:
         return False
-    if value[at].plain not in ("every", "cada", "todos", "todas", "כל"):
+    if value[at].plain not in ("every", "each", "cada", "todos", "todas", "כל"):
         return True
     return (
         following in language.periods

@@ -144,6 +144,8 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         theirs = _theirs(tokens, end, language, used_s=shown[-1].plain)
         if theirs is not None:
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
+        if is_owning(tokens, end) and end + 2 < len(tokens) and serves(tokens[end + 1].plain, language):
+            return Subject(who, first, end + 1, role=person, name=name, shown=shown)  # "Nan's carer comes at 8"
         placed = None if name else _with_place(tokens, Subject(SELF, first, end, noun=person, shown=shown), language)
         if placed is not None and placed.end > end and placed.who != SELF and placed.role is None:
             noun = f"{placed.who} {person}"  # "my manager at the hotel is …"

@@ -27,7 +27,7 @@ def value_end(reading: Reading, at: int, *, named: bool = False) -> int:
             continue  # "un bulldog que se llama Tapón"
         if token.plain in language.cuts or (named and token.plain in language.negations):
             return place
-        if token.plain == "i":
+        if token.plain == "i" or (token.plain == "we" and tokens[place - 1].plain not in language.joins):
             return place
         if (
             begins(tokens, place, language.ended_after)

@@ -22,7 +22,7 @@ ENGLISH = Language(
             "parents": "parents|folks",
             "brother": "brother|brothers|bro",
             "sister": "sister|sisters|sis",
-            "grandmother": "gran|grandmother|grandma|nana|granny",
+            "grandmother": "gran|nan|grandmother|grandma|nana|granny",
             "grandfather": "grandfather|grandpa|grandad|granddad",
             "uncle": "uncle",
             "aunt": "aunt|auntie|aunty",
@@ -50,7 +50,7 @@ ENGLISH = Language(
         }
     ),
     bare_people=words(
-        "gran|hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
+        "gran|nan|hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
     ),
     attributes=named(
         {
@@ -271,7 +271,7 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("do not ever|from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
+        "every|each|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
     names_it=phrases(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
