@@ -8,6 +8,7 @@ from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.reading import Reading
+from langmem_plugin.facts.serving_subjects import NATIONS
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.value_span import value_end
@@ -77,6 +78,8 @@ def _is_name(value: Sequence[Token], copula: Sequence[str], language: Language) 
         return False
     if any(word in ("called", "named", "llama", "llaman", "נקרא", "נקראת", "קוראים") for word in copula):
         return True
+    if value[0].plain in NATIONS:
+        return False
     return (
         (value[0].capital or language.name == "he")
         and value[0].plain not in language.common | language.moods

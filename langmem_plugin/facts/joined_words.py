@@ -36,10 +36,15 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
 
 def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """"I've been teaching chemistry for years" says "I teach chemistry": what has gone on for long goes on."""
-    for at in range(1, len(tokens)):
+    for at in range(2, len(tokens)):
         word = tokens[at].plain
-        if tokens[at - 1].plain != "been" or not word.endswith("ing") or len(word) < 6:
+        if tokens[at - 1].plain != "been":
             continue
+        if not word.endswith("ing") or len(word) < 6:
+            if tokens[at - 2].plain not in ("have", "has") or (at > 2 and tokens[at - 3].plain not in _ENGLISH.selves):
+                continue
+            being = {"i": "am", "we": "are"}.get(tokens[at - 3].plain, "is") if at > 2 else "am"
+            return (*tokens[: at - 2], replace(tokens[at - 2], plain=being), *tokens[at:])
         stem = word[:-3]
         forms = (stem, stem + "e", stem[:-1] if stem[-1:] == stem[-2:-1] else stem)
         base = next((form for form in forms if form in patterns(_ENGLISH) or form in LASTING), None)

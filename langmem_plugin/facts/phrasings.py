@@ -38,6 +38,7 @@ _TOLD: Final = words(
 )
 _NOT: Final = words("dont|no|אל|לא")
 _WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
+_YOUR_WORDS: Final = words("answers|replies|messages|texts|respuestas|mensajes|תשובות|הודעות")
 _WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
 _ME_SAID: Final = words("i|my|me|mi|mis|yo|soy")
 _AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
@@ -113,7 +114,7 @@ def _told_always(reading: Reading, at: int) -> Finding | None:
     standing = any(token.plain in language.always for token in rest[-2:])
     manner = any(token.plain in language.manners for token in rest)
     for_good = any(begins(rest, place, _WHENEVER) for place in range(len(rest)))
-    if not (standing or (manner and any(t.plain in _WITH_ME for t in rest)) or for_good):
+    if not (standing or (manner and any(t.plain in _WITH_ME | _YOUR_WORDS for t in rest)) or for_good):
         return None
     return checked(
         reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at)

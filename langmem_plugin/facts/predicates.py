@@ -107,6 +107,8 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         rest, last = (), match.end
     if attribute == "possession" and rest and not match.pattern.mark and (ill := _illness(rest, reading.language.name)):
         attribute, rest, last = "health", rest[:ill], match.end + ill
+    if last + 1 == len(reading.tokens) and reading.tokens[last].plain == "'s" and rest:
+        last, rest = last + 1, (*rest, reading.tokens[last])  # "Parkinson's", "St Luke's"
     if attribute in _CUT_AT:
         last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
         rest = rest[: last - match.end]
@@ -280,8 +282,9 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
     if attribute == "home" and rest[0].plain in language.articles | {"next"} and not _is_dwelling(reading, rest):
         return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
     if attribute == "school":
+        often = not reading.language.frequencies.isdisjoint(t.plain for t in reading.tokens[match.end : last + 2])
         return (
-            any(token.capital for token in rest)
+            (any(token.capital for token in rest) and not often)
             or bool({t.plain for t in (*rest, *held)} & _SCHOOLS)
             or language.name == "he"
         )

@@ -41,7 +41,7 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
 
 
 _HAPPENS: Final = words(
-    "is|are|'s|meets|meet|starts|runs|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
+    "is|are|'s|meets|meet|starts|runs|go|goes|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
 )
 _LONGEST_THING: Final = 4
 _SOONEST: Final = 4  # words after the verb until it is said how often
@@ -124,7 +124,7 @@ def _often(reading: Reading, value: Sequence[Token], at: int) -> bool:
         return True
     if value[at].plain not in language.frequencies:
         return False
-    if value[at].plain not in ("every", "each", "cada", "todos", "todas", "כל"):
+    if value[at].plain not in ("every", "each", "most", "cada", "todos", "todas", "כל"):
         return True
     return (
         following in language.periods

@@ -31,6 +31,7 @@ _PETS: Final = frozenset({"dog", "cat", "pet"})
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")
 _USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
+_ONE_OF_THEIRS: Final = words("eldest|oldest|youngest|mayor|menor|pequeno|pequena")
 _MYSELF: Final = words("me|i|yo|אני")
 _OTHERS_OWN: Final = words("his|her|their|your|su|sus|tu|tus")
 
@@ -155,6 +156,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
     if called and called[0].capital and _acts(tokens, at + length + len(called)):
         end = at + length + len(called)  # "my cleaner Beata comes …"
         return Subject(who_is(noun or "", called), first, end, role=noun, name=called, shown=tuple(tokens[at:end]))
+    if noun and length == 1 and not (at + length < len(tokens) and _belongs(tokens, at + length, language)):
+        other = _other_thing(tokens, first, at, language)  # "my car reg is …"
+        if other is not None and other.end > at + length:
+            return other
     if noun:
         if (
             is_owning(tokens, at + length)
@@ -172,6 +177,8 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
+    if tokens[at - 1].plain in _ONE_OF_THEIRS and (begins(tokens, at, language.copulas) or best_match(tokens, at, language, third=True)):
+        return Subject("child", first, at, role="child", shown=tuple(tokens[at - 1 : at]))  # "my youngest is 6"
     name = name_at(tokens, at, language) if tokens[at - 1].plain in GROWTH else ()
     if name and name[0].capital:  # "my eldest Declan"
         return Subject(who_is("child", name), first, at + len(name), role="child", name=name, shown=name)
@@ -252,6 +259,16 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
         if not tokens[end].word or tokens[end].plain in language.joins:
             return None
     return None
+
+
+def _belongs(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    word = tokens[at]
+    return (
+        not word.word
+        or bool(begins(tokens, at, language.copulas))
+        or word.plain in language.cuts | language.articles | language.fillers | _USUAL
+        or word.plain in ("this", "next", "of", "for", "at", "on", "in", "de", "del", "to")
+    )
 
 
 def _acts(tokens: Sequence[Token], at: int) -> bool:

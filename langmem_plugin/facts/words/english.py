@@ -106,7 +106,7 @@ ENGLISH = Language(
             "timezone": "timezone|time zone",
             "language": "native language|mother tongue|first language",
             "car": "car",
-            "password": "wifi|wi-fi|password|wifi password|wi-fi password|passcode|passphrase",
+            "password": "wifi code|wifi pw|wifi pass|wi-fi code|wifi|wi-fi|password|wifi password|wi-fi password|passcode|passphrase",
             "pin": "pin|pin code",
             "username": "username|user name",
             "code": "code|key code|safe code",
@@ -148,7 +148,7 @@ ENGLISH = Language(
         "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
         "household": "~live|living/lives|live with V; ~am|are a =family of V",
-        "health": "got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "health": "had (a|an|my|his|her|their) V replaced|removed|amputated; ~have|got/has|have (got) (a) bad|dodgy|weak =back|knee|knees|hip|shoulder|heart|chest|ankle|neck|wrist; got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were|got diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
@@ -162,7 +162,7 @@ ENGLISH = Language(
         "smoking": "=smoke/smokes|smoke (V)",
         "smoking-": "quit|stopped|gave =smoking|vaping|cigarettes; gave up =smoking|vaping|cigarettes",
         "name": "~am called V; go/goes by V; call me V; everyone|everybody|people|friends call|calls me V",
-        "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
+        "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; ~am|are/is|are turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
         "birthday": "was|were born on V; turn/turns X on V",
         "due date": "~am|are/is|are expecting in|on V",
         "wedding date": "~am|are (getting) married|marrying (X) on V; get married on V",
@@ -180,7 +180,7 @@ ENGLISH = Language(
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
         "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
-        "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
+        "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are (a) (big|huge|massive|lifelong|die-hard) V fan|supporter; ~am|are/is|are obsessed with V",
         "dislike": "stopped liking|loving|enjoying V; do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
         "preference": "prefer/prefers|prefer (to|having) V; would rather V; would prefer V",
         "hobby": "=play/plays|play (the) V; =do/does|do =yoga|pilates|karate|ballet|crossfit|judo|boxing|ceramics|pottery (V); =paint|knit|sing|bake|garden|hike|climb|surf/paints|knits|sings|bakes|gardens|hikes|climbs|surfs (V); collect/collects V",
@@ -203,6 +203,9 @@ ENGLISH = Language(
         "monthly payment": "pays|pay (me|us) N (V)",
         "rent": "pay|pays/pays N V rent; pay/pays N (V) rent",
         "medication": "take|takes/takes|take =insulin|metformin|warfarin|statins|antidepressants|ritalin|thyroxine|aspirin|adderall|ventolin|levothyroxine|eliquis|prozac|zoloft|lithium|iron (V); ~am|are/is|are on (the) =pill|insulin|metformin|warfarin|statins|antidepressants|ritalin|lithium|thyroxine|adderall (V)",
+        "bedtime": "go/goes to bed at|around V",
+        "role": "~am|are/is|are the V of|at|for our|my|the V",
+        "lack": "~have|got/has|have (got) no V",
         "wake-up time": "wake|get/wakes|gets up at|around V",
         "shoe size": "wear|take/wears|takes (a) (size) N (in) =shoes|shoe; wear|take/wears|takes size N =shoes|shoe; wear|take/wears|takes (a) (size) N in =shoes",
         "size": "wear/wears (a) size V; ~am|are/is|are (a) size V",
@@ -212,7 +215,7 @@ ENGLISH = Language(
         "decision": "decided|agreed (to|on|that) V; are going ahead with V; made up my|our mind to V",
         "use": "use|using/uses|use V",
         "observance": "=keep|observe/keeps|observes =shabbat|sabbath|ramadan|lent|shabbos (V); fast/fasts on|during V",
-        "religion": "~am|are/is|are (an|a) (observant|practicing|orthodox|secular) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
+        "religion": "~am|are/is|are (an|a) (observant|practicing|orthodox|secular|greek|russian|roman|lapsed) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
     },
     copulas=phrases(
         "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
@@ -271,7 +274,7 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("do not ever|from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|each|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
+        "every|each|most|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
     names_it=phrases(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
