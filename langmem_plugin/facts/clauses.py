@@ -10,6 +10,7 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
 _QUOTES: Final = frozenset('"“”„«»')
+_LONGEST_QUOTED: Final = 60
 _SINGLE: Final = frozenset("'‘’")
 _OPENS: Final = words(
     "that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
@@ -99,11 +100,11 @@ def unquoted(found: Sequence[Sentence]) -> Iterator[Sentence]:
 
 def _is_quote(tokens: Sequence[Token], at: int, inside: bool) -> bool:
     """Whether a single mark opens or ends a quotation, and is no apostrophe: "goes 'I live in …'", not "the kids' room"."""
-    alone = [at == 0 or tokens[at - 1].end < token.start for at, token in enumerate(tokens)]
+    alone = at == 0 or tokens[at - 1].end < tokens[at].start
     if inside:
-        return not alone[at]
-    closes = any(token.written in _SINGLE and not alone[place] for place, token in enumerate(tokens) if place > at + 1)
-    return alone[at] and closes
+        return not alone
+    quoted = range(at + 2, min(at + _LONGEST_QUOTED, len(tokens)))
+    return alone and any(tokens[to].written in _SINGLE and tokens[to - 1].end == tokens[to].start for to in quoted)
 
 
 def is_joke(tokens: Sequence[Token], language: Language) -> bool:

@@ -11,6 +11,7 @@ from langmem_plugin.facts.words import LANGUAGES, Language
 from langmem_plugin.facts.words.language_table import words
 
 _ENGLISH, _HEBREW, _SPANISH = LANGUAGES
+_PASTS: Final = {"he": ("e", "i"), "hemos": ("amos", "imos"), "ha": ("o", "io"), "han": ("aron", "ieron")}
 _AGED: Final = words("בן|בת|בני|בנות")
 
 
@@ -21,8 +22,8 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
         return (we, are, *tokens[1:])
     if language is _ENGLISH:
         return _in_the_present(tokens)
-    if language is not _HEBREW:
-        return tokens
+    if language is _SPANISH:
+        return _in_the_past(tokens)
     found: list[Token] = []
     for place, token in enumerate(tokens):
         following = tokens[place + 1].plain if place + 1 < len(tokens) else ""
@@ -53,6 +54,21 @@ def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
             before = [token for token in tokens[:at] if token.plain not in ("been", "have", "has")]
             return (*before, replace(tokens[at], plain=base + ("s" if third else "")), *tokens[at + 1 :])
     return tokens
+
+
+def _in_the_past(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """"He dejado de fumar" says "dejé de fumar": one past for the other."""
+    found: list[Token] = []
+    for token in tokens:
+        endings = _PASTS.get(found[-1].plain) if found else None
+        kind = next((at for at, end in enumerate(("ado", "ido")) if token.plain.endswith(end)), None)
+        if endings is not None and kind is not None:
+            simple = token.plain.removesuffix(("ado", "ido")[kind]) + endings[kind]
+            if simple in patterns(_SPANISH):
+                found[-1] = replace(found[-1], plain=simple, end=token.end, written=f"{found[-1].written} {token.written}")
+                continue
+        found.append(token)
+    return tuple(found)
 
 
 def _is_joined(word: str, following: str) -> bool:

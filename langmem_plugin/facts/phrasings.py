@@ -91,6 +91,8 @@ def corrected(reading: Reading, at: int) -> Finding | None:
 def asked_for(reading: Reading, at: int) -> Finding | None:
     """A standing wish: "always answer me in short messages"."""
     used = begins(reading.tokens, at, reading.language.instructed)
+    if used and at + used < len(reading.tokens):
+        used += reading.tokens[at + used].plain in ("me", "nos")  # "nunca me llames por la mañana"
     if (
         not used
         or at + used >= len(reading.tokens)

@@ -32,7 +32,7 @@ _HABITS: Final = words(
 )
 _NOT_FOR_LONG: Final = words("eaten|drunk|smoked|driven|touched|worked|played|worn|used|lived|flown")
 _SPANISH: Final = words(
-    "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica"
+    "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica|trabajo|trabaja|trabajamos|ceno|cenamos|duermo|duerme|tomo|toma|tomamos|llevamos"
 )
 _HEBREW: Final = words(
     "משרת|משרתת|מלמד|מלמדת|מנהל|מנהלת|מגדל|מגדלת|מגדלים|מתנדב|מתנדבת|מוכר|מוכרת|מוכרים|משכיר|משכירה|משכירים|מנגן|מנגנת|מתאמן|מתאמנת|מאמן|מאמנת|רוכב|רוכבת|שר|שרה|רוקד|רוקדת|רץ|רצה|שוחה|צובע|תופר|תופרת|מצייר|מציירת|מטפל|מטפלת|משתמש|משתמשת|מרכיב|מרכיבה|מבשל|מבשלת|אופה|סוגר|סוגרים|פותח|פותחים|שוכר|שוכרת|שוכרים|מפעיל|מפעילה|מפעילים|חולק|חולקת|לומד|לומדת|גובה|גובים|לוקח|לוקחת"
@@ -101,6 +101,7 @@ def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
     return (
         len(value) > 1
         and said[1] not in _NO_OBJECTS
+        and not (said[0].startswith("work") and said[1:3] not in (["in", "a"], ["in", "an"], ["at", "a"], ["at", "an"], ["with", said[-1]]))
         and not (said[0] == "do" and said[1] not in ("the", "a", "an", "my", "our"))
         and not (said[0] == "keep" and (said[1].endswith("ing") or said[1] in ("in", "my", "an", "the", "a")))
         and " ".join(said[1:3]) not in _NO_OBJECTS

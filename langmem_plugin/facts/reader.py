@@ -23,7 +23,7 @@ from langmem_plugin.facts.phrasings import (
 )
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
-from langmem_plugin.facts.routines import routine, scheduled
+from langmem_plugin.facts.routines import led_by_days, routine, scheduled
 from langmem_plugin.facts.statement import Statement
 from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
 from langmem_plugin.facts.subjects import subject_at
@@ -51,12 +51,15 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if at < done:
             continue
         place = after_leads(reading.tokens, at, reading.language)
+        led = place
         place = _past_days(reading, place)
         if place < done or place >= len(reading.tokens):
             continue
         if _named_now(reading, place):
             continue
         said = _clause(reading, place, first=at == begin)
+        if said is None and led < place and place < len(reading.tokens):
+            said = led_by_days(reading, led, place)
         if said is None:
             _speaks_of(reading, place)
             continue

@@ -32,12 +32,21 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
         return None
     if subject.end == subject.first and not (reading.language.drops_subject or implied):
         return None
+    if subject.end == subject.first and reading.language.name == "es" and not _in_first_person(reading, subject.end):
+        return None
     last = value_end(reading, subject.end)
     value = reading.tokens[subject.end : last]
     often = [place for place in range(len(value)) if _often(reading, value, place)]
     if not often or len(value) < 2 or value[0].plain in reading.language.moods:
         return None
     return checked(reading, Finding(subject, "routine", value, subject.first, last))
+
+
+def _in_first_person(reading: Reading, at: int) -> bool:
+    """Whether a Spanish clause without its subject is the speaker's: "ceno tarde", "nos levantamos a las 6"."""
+    idle = reading.language.fillers | reading.language.negations | reading.language.always | {"me", "nos", "lo", "la"}
+    verb = next((token.plain for token in reading.tokens[at:] if token.plain not in idle), "")
+    return verb.endswith(("o", "mos", "oy")) and verb not in ("soy", "estoy", "somos", "estamos", "como", "cuando")
 
 
 _HAPPENS: Final = words(
@@ -67,6 +76,18 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
     who = " ".join(token.plain for token in said if token.plain not in language.possessives)
     subject = Subject(who, at, verb, loose=False, shown=tuple(tokens[at:verb]))
     return checked(reading, Finding(subject, "schedule", value, at, last))
+
+
+def led_by_days(reading: Reading, first: int, at: int) -> Finding | None:
+    """What the speaker has or does on the days that stand ahead of it: "כל יום שלישי יש לי חוג", "every Friday we have pizza"."""
+    language, tokens = reading.language, reading.tokens
+    own = tokens[at].plain in language.selves or [t.plain for t in tokens[at : at + 2]] in (["יש", "לי"], ["יש", "לנו"])
+    if not own and not (language.name == "es" and (_in_first_person(reading, at))):
+        return None
+    last = value_end(reading, at + 1) if at + 2 < len(tokens) else at
+    if last < at + 3 or any(token.plain in LAUGHS for token in tokens):
+        return None
+    return checked(reading, Finding(Subject(SELF, first, first, third=False), "routine", tokens[first:last], first, last))
 
 
 _BEING: Final = words("is|are|'s|es|son|esta|estan|הוא|היא")

@@ -199,6 +199,10 @@ def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> 
 def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> Subject:
     """Whose or where the thing is, if that is said: "… of my mother", "… for the house"."""
     at = found.end
+    if found.noun == "phone" and found.first < at and [t.plain for t in tokens[at : at + 1]] == ["de"]:
+        other = _other_thing(tokens, found.first, at - 1, language)  # "mi número de socio"
+        if other is not None:
+            return other
     if at < len(tokens) and tokens[at].plain in _USUAL:
         found, at = replace(found, end=at + 1), at + 1
     if at + 1 >= len(tokens) or tokens[at].plain not in ("of", "for", "at", "on", "in", "de", "del", "to"):
@@ -272,7 +276,8 @@ def _belongs(tokens: Sequence[Token], at: int, language: Language) -> bool:
 
 
 def _acts(tokens: Sequence[Token], at: int) -> bool:
-    return at < len(tokens) and tokens[at].plain.endswith("s") and not tokens[at].capital
+    """Whether what may be a verb of somebody else stands there: "comes", "cierra"."""
+    return at < len(tokens) and tokens[at].plain.endswith(("s", "a", "e")) and not tokens[at].capital
 
 
 def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
@@ -287,6 +292,8 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
             if begins(tokens, end, language.copulas):
                 return "favorite " + " ".join(token.plain for token in tokens[start + 1 : end]), end
     end = _end_of_theirs(tokens, at, language) if marked and language.name == "en" else 0
+    if end and person_at(tokens, start, language)[0]:
+        return None  # "my boss's wife is Ana" tells of nobody of the speaker's
     return (" ".join(token.plain for token in tokens[start:end]), end) if end else None
 
 

@@ -112,7 +112,7 @@ def is_value(
         idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
         return len(value) <= _MOST_NAME_WORDS and first not in idle and not first.startswith("כש") and not negated
     if (
-        attribute in ("home", "employer", "allergy", "intolerance")
+        attribute in ("home", "dwelling", "employer", "allergy", "intolerance")
         and not noted
         and _is_figurative(value, attribute, language)
     ):
@@ -179,7 +179,7 @@ def _is_figurative(value: Sequence[Token], attribute: str, language: Language) -
         )
     if value[0].capital:
         return False
-    return bool(forms[0] & (_NO_HOMES if attribute == "home" else _NO_EMPLOYERS)) or _is_gerund(value[0])
+    return bool(forms[0] & (_NO_EMPLOYERS if attribute == "employer" else _NO_HOMES)) or _is_gerund(value[0])
 
 
 def _is_gerund(token: Token) -> bool:

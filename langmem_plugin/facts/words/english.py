@@ -221,7 +221,7 @@ ENGLISH = Language(
         "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
-        "ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
+        "alone|ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
     ),
     leads=phrases(
         "btw|by the way|fyi|hey|hi|hello|ok|okay|well|so|and|but|because|bc|cause|cuz|since|as|oh|just so you know|for the record|for your information|also|actually|no|yes|yeah|yep|please|pls|listen|look|look|big news|good news|news|plus|anyway|remember|that|sorry|correction|thanks|thank you|just so u know|update|note|note to self|or|guess what|when it comes to food|in general|in fact|to be clear|ps|though|cos|then|w|with|i got it wrong|from now on|on weekdays|on weekends|after all|this year|now|unfortunately|sadly|finally|-|,|:"

@@ -84,7 +84,8 @@ SPANISH = Language(
             "gym": "gimnasio",
             "bank": "banco",
             "team": "equipo",
-            "shoe size": "talla de zapatos|talla de zapato|numero de zapato|numero de pie|talla de calzado",
+            "height": "mido/mide V",
+        "shoe size": "talla de zapatos|talla de zapato|numero de zapato|numero de pie|talla de calzado",
             "shirt size": "talla de camisa|talla de camiseta",
             "size": "talla",
             "height": "altura|estatura",
@@ -92,7 +93,7 @@ SPANISH = Language(
             "blood type": "grupo sanguineo|tipo de sangre",
             "language": "lengua materna|idioma materno",
             "car": "coche|carro|auto",
-            "password": "contrasena|clave|clave del wifi|contrasena del wifi|clave wifi",
+            "password": "wifi|contrasena|clave|clave del wifi|contrasena del wifi|clave wifi",
             "pin": "pin",
             "door code": "codigo de la puerta|codigo del portal|codigo de entrada",
             "alarm code": "codigo de la alarma|clave de la alarma",
@@ -121,7 +122,7 @@ SPANISH = Language(
     predicates={
         "allergy": "~soy|somos/es|son (todos) alergico|alergica|alergicos|alergicas a|al V; ~tengo|tenemos/tiene|tienen alergia a|al V; ~soy|somos/es|son =alergico|alergica|alergicos|alergicas",
         "intolerance": "~soy|somos/es|son intolerante|intolerantes a|al V; ~tengo|tenemos/tiene intolerancia a|al V",
-        "health": "~soy|somos/es|son =celiaco|celiaca|celiacos|diabetico|diabetica|asmatico|asmatica|epileptico|epileptica|hipertenso|hipertensa|autista|dislexico|dislexica (V); ~tengo|tenemos/tiene|tienen =diabetes|asma|migranas|celiaquia|epilepsia|hipertension|ansiedad|depresion|artritis|cancer|colesterol|anemia|migrana|hipotiroidismo (V); ~estoy/esta =embarazada (V); padezco|sufro/padece|sufre de V; me operaron de V",
+        "health": "~soy|somos/es|son =celiaco|celiaca|celiacos|diabetico|diabetica|asmatico|asmatica|epileptico|epileptica|hipertenso|hipertensa|autista|dislexico|dislexica (V); ~tengo|tenemos/tiene|tienen =diabetes|asma|migranas|celiaquia|epilepsia|hipertension|ansiedad|depresion|artritis|cancer|colesterol|anemia|migrana|hipotiroidismo|alzheimer|parkinson|tdah|tea|epoc|lupus|fibromialgia|marcapasos (V); ~estoy/esta =embarazada (V); estamos|estoy esperando (un|una|nuestro|nuestra|mi) (primer|segundo) =bebe|hijo|hija; padezco|sufro/padece|sufre de V; me operaron de V",
         "accessibility": "~soy|somos/es|son =ciego|ciega|sordo|sorda|daltonico|daltonica|zurdo|zurda; uso|voy/usa|va (en) =silla =de =ruedas; ~estoy/esta en =silla (de) (ruedas)",
         "fear": "tengo|tenemos/tiene|tienen miedo|panico a|al|de V; me dan|da|les|le (dan|da) miedo V; les|le dan|da miedo V",
         "diet": "~soy|somos/es|son =vegano|vegana|veganos|vegetariano|vegetariana|vegetarianos|vegetarianas|veganas|pescetariano; como|comemos/come|comen V; (me) hice|volvi =vegano|vegana|vegetariano|vegetariana; vuelvo a comer V; ~sigo/sigue una dieta V",
@@ -138,7 +139,7 @@ SPANISH = Language(
         "home": "~vivo|vivimos|vivia/vive|viven|vivia en V; me|nos|se mude|mudamos|mudo|mudaron (de|desde) a V; me|nos|se mude|mudamos|mudo de|desde X a V; nos|me fuimos|fui|vinimos|vine (a) (vivir) a V; resido/reside en V",
         "home+": "me|nos mudo|mudamos|mudare a V",
         "origin": "~soy|somos/es|son de V",
-        "household": "~vivo|vivimos/vive|viven con V",
+        "household": "somos N en =casa; ~vivo|vivimos/vive|viven con V",
         "employer": "empece|comence|empezo (un) (nuevo) trabajo en V; ~trabajo|trabajamos|trabajaba/trabaja|trabajan en|para V; empece|comence|empezo a trabajar en|para V; soy/es empleado|empleada de V; entre a trabajar en V",
         "employer-": "deje|renuncie (mi|el|a) (trabajo) en V; me despidieron de V; deje de trabajar en V; me fui de V",
         "job-": "deje|perdi mi|el =trabajo|empleo; me =despidieron; ~estoy/esta en =paro; ~estoy/esta =desempleado|desempleada",
@@ -166,6 +167,7 @@ SPANISH = Language(
         "rent": "pago V de alquiler",
         "fee": "",
         "medication": "tomo/toma =insulina|metformina|warfarina|antidepresivos|ibuprofeno|ritalin|levotiroxina|sintrom (V)",
+        "bedtime": "me|nos acuesto|acostamos a la|las V; se acuesta a la|las V",
         "wake-up time": "me|se levanto|despierto|levanta a las|la V",
         "routine": "voy a =nadar|correr|yoga|pilates|entrenar V; voy al =gimnasio V",
         "shoe size": "uso|calzo/usa|calza (talla|un|el) N (de) (zapatos|zapato); calzo/calza (un|el) N",
@@ -180,7 +182,7 @@ SPANISH = Language(
     },
     copulas=phrases("es|son|se llama|se llaman|esta|estan|es el|es la|caduca|vence|subio a|ahora es|era"),
     fillers=words(
-        "tambien|ahora|muy|realmente|siempre|solo|todavia|actualmente|ya|ultimamente|mucho|super|totalmente|aun|normalmente|bastante|por|fin|antes|personalmente|mas|recien"
+        "sola|tambien|ahora|muy|realmente|siempre|solo|todavia|actualmente|ya|ultimamente|mucho|super|totalmente|aun|normalmente|bastante|por|fin|antes|personalmente|mas|recien"
     ),
     leads=phrases(
         "hola|oye|ok|bueno|pues|y|pero|porque|q|que|por cierto|para que sepas|tambien|no|si|ah|es que|ya que|como|por favor|porfa|mira|nota|actualizacion|correccion|perdon|gracias|al final|asi que|ahora|me equivoque|,|:|-|a partir de ahora|noticias|para que lo sepas"
