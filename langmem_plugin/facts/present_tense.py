@@ -77,7 +77,7 @@ def present(reading: Reading, subject: Subject) -> Finding | None:
 
 def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> bool:
     if language == "es":
-        return verb.plain in _SPANISH and verb.plain.endswith(("o", "mos")) == (subject.who == SELF)
+        return verb.plain in _SPANISH and verb.plain.endswith(("o", "oy", "mos")) == (subject.who == SELF)
     if language == "he":
         return verb.plain in _HEBREW
     if subject.who == SELF:
