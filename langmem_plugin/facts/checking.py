@@ -49,6 +49,8 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     if said.over and not said.negated and _gone(reading, said):
         said = replace(said, negated=True)
     value = _trimmed(reading, said)
+    if value and value[0].plain in reading.language.joins:
+        return None  # what was quoted is left out
     if said.subject.noun is not None and _in_jest(reading, value):
         return None
     if not is_value(value, said.attribute, said.subject, reading.language, negated=said.negated, noted=reading.noted):

@@ -16,6 +16,7 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
 _PETS: Final = frozenset({"dog", "cat", "pet"})
+_OF_ONE_ALONE: Final = words("name|surname|age|day|birthday|email|address")
 _EXPIRES: Final = (["expires"], ["caduca"], ["vence"])
 _PLACED: Final = words(
     "home|address|work address|gym|school|employer|bank|birthday|anniversary|wedding date|deadline|due date|launch date|university|office|day"
@@ -35,6 +36,8 @@ def copula(reading: Reading, subject: Subject, noun: str) -> Finding | None:
     if not used and (reading.language.name != "he" or subject.role == noun):
         return None
     said_by = [token.plain for token in reading.tokens[at : at + used]]
+    if subject.loose and (said_by == ["'s"] or (noun in _OF_ONE_ALONE and subject.who == SELF)) and not reading.noted:
+        return None  # "the address for King's College", "the name is so intriguing"
     at += used
     while at < len(reading.tokens) and (
         reading.tokens[at].plain in reading.language.fillers or reading.tokens[at].plain in reading.language.negations

@@ -41,6 +41,7 @@ _WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
 _YOUR_WORDS: Final = words("answers|replies|messages|texts|respuestas|mensajes|תשובות|הודעות")
 _WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
 _ME_SAID: Final = words("i|my|me|mi|mis|yo|soy")
+_HOW_WELL: Final = words("good|decent|great|average|bad|terrible|better|best|awful|lousy|mediocre|poor|keen|fast|slow")
 _AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
 _BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
@@ -160,6 +161,8 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
         at += 1
     last = value_end(reading, at) if at < len(reading.tokens) else at
     value = reading.tokens[at:last]
+    if reading.language.name == "en":
+        value = value[: next((place for place, token in enumerate(value) if token.plain in _AT_WORK), len(value))]
     named = [place for place, token in enumerate(value[:5]) if is_profession(token.plain, reading.language)]
     if not named and not subject.loose and value and (reading.language.drops_subject or value[0].plain in ("a", "an")):
         ends = next((at for at, token in enumerate(value) if token.plain in _AT_WORK), len(value))
@@ -167,6 +170,8 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
         named = [head] if 0 <= head < 4 and ends_as_one(value[head].plain, reading.language) else []
     if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
         return None
+    if not _HOW_WELL.isdisjoint(token.plain for token in value[: named[-1]]):
+        return None  # "a decent cook"
     if reading.language.name == "en":
         value = value[: named[-1] + 1]
     elif named[0] > 0 and value[0].plain not in reading.language.articles:

@@ -135,6 +135,9 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
             subject, value = _decided(reading, subject, value)
             if subject is plan and not using:
                 return None
+    alone = subject.first == subject.end and reading.language.name == "en" and match.pattern.attribute == "possession"
+    if alone and match.pattern.mark and {t.plain for t in reading.tokens[subject.end : match.end]} <= {"sold"}:
+        return None  # "sold at football grounds"
     if match.pattern.mark == "-" and any(t.plain == "'s" for t in (*rest, *reading.tokens[last : last + 1])):
         return None  # "I left Acme's gym"
     if attribute == "counted":
@@ -151,6 +154,8 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if not _fits(reading, match, matched, rest, max(last, match.end)):
         return None
     shortened = matched and matched[0].plain == "'s" and last <= match.end and last < len(reading.tokens)
+    if matched and matched[0].plain == "'s" and attribute == "job" and not {"a", "an", "the"} & {t.plain for t in matched}:
+        return None  # "Abby's manager"
     if shortened and reading.tokens[last].word and not _ends_there(reading, reading.tokens[last]):
         return None  # "my sister's vegan lasagne"
     said = Finding(
@@ -251,6 +256,10 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         return (free or begins(reading.tokens, last, language.leads) > 0) and not said & {"we", "are"}
     if not rest:
         return True
+    if attribute == "like" and "to" in said and rest[0].plain in language.asks:
+        return False  # "I like to add half an hour"
+    if attribute == "diet" and not EVENTS.isdisjoint(token.plain for token in rest):
+        return False  # "I can't have a meeting at midnight"
     if attribute == "origin" and any(token.plain == "mas" for token in matched):
         return False  # "soy más de siesta que de deporte"
     if attribute == "preference" and "rather" in said and any(token.plain == "than" for token in rest):

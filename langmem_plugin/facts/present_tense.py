@@ -24,7 +24,7 @@ _OF_THE_MOMENT: Final = words(
 )
 # Of oneself in the present: what is done again and again, or for years.
 LASTING: Final = words(
-    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|lead|fish|swim|cycle|row|babysit|mind|deliver|repair|make|take|do|play|cook|bake|dance|follow|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|look|suffer|inject|keep|carry|own"
+    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|lead|fish|swim|cycle|row|babysit|deliver|repair|make|take|do|play|cook|bake|dance|follow|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|look|suffer|inject|keep|carry|own"
 )
 # What one does or does not do for life: "Grandpa doesn't drive any more".
 _HABITS: Final = words(
@@ -32,7 +32,7 @@ _HABITS: Final = words(
 )
 _NOT_FOR_LONG: Final = words("eaten|drunk|smoked|driven|touched|worked|played|worn|used|lived|flown")
 _SPANISH: Final = words(
-    "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica|trabajo|trabaja|trabajamos|ceno|cenamos|duermo|duerme|tomo|toma|tomamos|llevamos"
+    "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica|ceno|cenamos|duermo|duerme|tomo|toma|tomamos|llevamos"
 )
 _HEBREW: Final = words(
     "משרת|משרתת|מלמד|מלמדת|מנהל|מנהלת|מגדל|מגדלת|מגדלים|מתנדב|מתנדבת|מוכר|מוכרת|מוכרים|משכיר|משכירה|משכירים|מנגן|מנגנת|מתאמן|מתאמנת|מאמן|מאמנת|רוכב|רוכבת|שר|שרה|רוקד|רוקדת|רץ|רצה|שוחה|צובע|תופר|תופרת|מצייר|מציירת|מטפל|מטפלת|משתמש|משתמשת|מרכיב|מרכיבה|מבשל|מבשלת|אופה|סוגר|סוגרים|פותח|פותחים|שוכר|שוכרת|שוכרים|מפעיל|מפעילה|מפעילים|חולק|חולקת|לומד|לומדת|גובה|גובים|לוקח|לוקחת"

@@ -38,6 +38,7 @@ _WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|ow
 _MOST_NAMES: Final = 3
 _GOES_ON: Final = frozenset(("'s", "'", "&", "and", "y"))  # "my sister Amara's birthday", of which more is said
 _ON_DAYS: Final = words("on|every|each|los|cada|בימי|כל|ביום")
+_OR: Final = frozenset(("or", "o", "או"))  # after "not" it is as little so
 _STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
 
@@ -162,7 +163,7 @@ def _speaks_of(reading: Reading, at: int) -> None:
 def _goes_on(reading: Reading, subject: Subject) -> Finding | None:
     """What else somebody is, after "and": "I'm 34 and single", "es mi marido y es camionero"."""
     said = profession(reading, subject) if reading.language.drops_subject else None
-    if said is None and reading.tokens[subject.end - 1].plain in reading.language.joins:
+    if said is None and reading.tokens[subject.end - 1].plain in reading.language.joins - _OR:
         said = predicate(reading, subject, unsaid=True)
     return said if said is not None and said.attribute in _STATES else None
 
@@ -191,7 +192,7 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
         said = predicate(reading, speaker) or _goes_on(reading, speaker)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
     following = reading.tokens[at + 1].plain if at + 1 < len(reading.tokens) else ""
-    if word in _WITHOUT_SUBJECT or (word == "can" and following == "not"):
+    if (word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (word == "can" and following == "not"):
         return predicate(reading, replace(speaker, first=at, end=at))
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
         return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)

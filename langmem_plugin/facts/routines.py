@@ -37,8 +37,10 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
     last = value_end(reading, subject.end)
     value = reading.tokens[subject.end : last]
     often = [place for place in range(len(value)) if _often(reading, value, place)]
-    if not often or len(value) < 2 or value[0].plain in reading.language.moods:
+    if not often or len(value) < 2 or value[0].plain in reading.language.moods | _ONCE:
         return None
+    if reading.language.name == "en" and value[0].plain.endswith("ed"):
+        return None  # "I noticed that they usually …"
     return checked(reading, Finding(subject, "routine", value, subject.first, last))
 
 
@@ -49,9 +51,11 @@ def _in_first_person(reading: Reading, at: int) -> bool:
     return verb.endswith(("o", "mos", "oy")) and verb not in ("soy", "estoy", "somos", "estamos", "como", "cuando")
 
 
+_ONCE: Final = words("need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo")
 _HAPPENS: Final = words(
     "is|are|'s|meets|meet|starts|runs|go|goes|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
 )
+_USUALLY: Final = words("usually|normally|normalmente|suelo")
 _LONGEST_THING: Final = 4
 _SOONEST: Final = 4  # words after the verb until it is said how often
 
@@ -67,10 +71,12 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
     if not 0 < len(said) <= _LONGEST_THING or not all(t.plain.isalpha() for t in said):
         return None
     idle = language.common | language.selves | language.others | language.questions
-    if said[0].plain in idle or said[-1].plain in language.negations or verb + 1 >= len(tokens):
+    if any(token.plain in language.joins for token in said) or said[0].plain in idle or said[-1].plain in language.negations or verb + 1 >= len(tokens):
         return None
     last = value_end(reading, verb + 1)
     value = tokens[verb + (tokens[verb].plain in _BEING) : last]
+    if not _USUALLY.isdisjoint(token.plain for token in value[:_SOONEST]):
+        return None
     if not any(_often(reading, value, place) or _of_each(reading, value, place) for place in range(min(_SOONEST, len(value)))):
         return None
     who = " ".join(token.plain for token in said if token.plain not in language.possessives)
@@ -81,6 +87,9 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
 def led_by_days(reading: Reading, first: int, at: int) -> Finding | None:
     """What the speaker has or does on the days that stand ahead of it: "כל יום שלישי יש לי חוג", "every Friday we have pizza"."""
     language, tokens = reading.language, reading.tokens
+    once = not any(_often(reading, tokens[first:at], place) for place in range(at - first))
+    if once:
+        return None  # "on Saturday I have a car service"
     own = tokens[at].plain in language.selves or [t.plain for t in tokens[at : at + 2]] in (["יש", "לי"], ["יש", "לנו"])
     if not own and not (language.name == "es" and (_in_first_person(reading, at))):
         return None

@@ -317,6 +317,8 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
         part = tokens[start:end]
         if language.name == "he" and (len(part) > 2 or any(token.plain.endswith(("תי", "נו")) for token in part)):
             continue  # somebody did something
+        if len(part) > 1 and part[0].plain in language.asks:
+            continue  # "Add David's manager"
         if not all(
             nameable(token, language) or token.plain in _NAMED_WITH or (i and token.written == "&")
             for i, token in enumerate(part)

@@ -63,6 +63,7 @@ _NO_ALLERGENS: Final = words(
 )
 _NO_GERUND_MEANT: Final = _OF_PLANS | {"hobby", "job", "routine", "fear", "diet", "day", "like", "dislike", "name"}
 _NO_GERUNDS: Final = words("beijing|reading|fernando|orlando|inverness|nanjing|chongqing|boeing")
+_NAMED_BY: Final = 2  # words in which what one has is named: "a Sky subscription", not "a hike with Jeff"
 _DIALLED: Final = 5  # digits of the shortest number that somebody is called by
 _WEEKLY: Final = words("day|night|practice|class|lesson|training|rehearsal|off|shift|group|club|choir|therapy")
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
@@ -131,8 +132,16 @@ def is_value(
             or first in language.frequencies
         ):
             return False
-        return any(token.capital or _is_year(token.plain) for token in value) and EVENTS.isdisjoint(
-            token.plain for token in value
+        known = language.weekdays.keys() | language.months.keys()
+        named = any(token.plain in ("called", "named", "llamado", "llamada", "llama") for token in value)
+        told = value if named else value[:_NAMED_BY]
+        return (
+            first != "to"
+            and (
+                any(token.capital and token.plain not in known for token in told)
+                or any(_is_year(token.plain) for token in value)
+            )
+            and EVENTS.isdisjoint(token.plain for token in value)
         )
     if attribute in ("health", "job") and EVENTS.intersection(token.plain for token in value):
         return False
