@@ -18,6 +18,7 @@ _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"
 ) | {"monthly payment", "work schedule", "field of study"}
 _CHANGES: Final = (("went", "up"), ("went", "down"), ("changed", "to"), ("subio", "a"), ("goes", "up"), ("is", "now"))
+_NOTHING: Final = words("a|an|the|to|of|un|una|el|la")
 LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח|😂|🤣")
 _PER_HOUR: Final = words("an|a|per|the|each|hour|h|/|la|por|hora|cada|לשעה|שעה")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
@@ -49,7 +50,7 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     if said.over and not said.negated and _gone(reading, said):
         said = replace(said, negated=True)
     value = _trimmed(reading, said)
-    if value and value[0].plain in reading.language.joins:
+    if value and (value[0].plain in reading.language.joins or [t.plain in _NOTHING for t in value] == [True]):
         return None  # what was quoted is left out
     if said.subject.noun is not None and _in_jest(reading, value):
         return None

@@ -78,6 +78,10 @@ def corrected(reading: Reading, at: int) -> Finding | None:
         or last - at - used > 4
     ):
         return None
+    value = reading.tokens[at + used : last]
+    exact = value[0].capital or any(c.isdigit() for c in value[0].plain) or reading.text.islower()
+    if reading.tokens[mark].plain == "never" or not (exact or reading.language.name == "he"):
+        return None
     end = value_end(reading, mark + 1, named=True)
     return Finding(
         replace(SPEAKER, first=at, end=at),
@@ -100,6 +104,8 @@ def asked_for(reading: Reading, at: int) -> Finding | None:
         or reading.tokens[at + used].plain not in reading.language.addressed | _TOLD
     ):
         return _told_always(reading, at)
+    if [token.plain for token in reading.tokens[at + used : at + used + 2]] == ["give", "up"]:
+        return None
     last = value_end(reading, at + used)
     return checked(
         reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", reading.tokens[at:last], at, last)

@@ -45,6 +45,8 @@ _ILL: Final = {
     "he": ("לקציה", "פסיה", "אנמיה", "דלקת", "תריס", "פתיה", "וזה", "מיאלגיה", "לקסיה"),
 }
 _VEHICLES_OF_WORK: Final = words("bus|truck|lorry|taxi|cab|tram|train|ambulance|forklift|tractor|autobus|camion|tren|ambulancia")
+_HOW_MUCH: Final = words("a|an|big|bigger|biggest|huge|massive|total|great|real|such|your|not|lifelong")
+_NO_SUBJECTS: Final = words("a|with|from|so|more|that|as|by|on|and|all|lots|new")
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
 _AFTER_COUNTED: Final = words(
     "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
@@ -254,8 +256,12 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
             or begins(reading.tokens, last, language.momentary)
         )
         return (free or begins(reading.tokens, last, language.leads) > 0) and not said & {"we", "are"}
+    if attribute == "like" and "fan" in said and all(token.plain in _HOW_MUCH for token in held):
+        return False  # "I'm a huge fan."
     if not rest:
         return True
+    if attribute == "goal" and "learning" in said | {token.plain for token in held} and rest[0].plain in _NO_SUBJECTS:
+        return False  # "I'm learning a lot", "learning from them"
     if attribute == "like" and "to" in said and rest[0].plain in language.asks:
         return False  # "I like to add half an hour"
     if attribute == "diet" and not EVENTS.isdisjoint(token.plain for token in rest):

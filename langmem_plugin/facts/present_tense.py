@@ -24,7 +24,7 @@ _OF_THE_MOMENT: Final = words(
 )
 # Of oneself in the present: what is done again and again, or for years.
 LASTING: Final = words(
-    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|lead|fish|swim|cycle|row|babysit|deliver|repair|make|take|do|play|cook|bake|dance|follow|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|look|suffer|inject|keep|carry|own"
+    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|fish|swim|cycle|row|babysit|deliver|repair|take|do|play|cook|bake|dance|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|suffer|inject|keep|carry|own"
 )
 # What one does or does not do for life: "Grandpa doesn't drive any more".
 _HABITS: Final = words(
@@ -42,6 +42,7 @@ _NO_OBJECTS: Final = words(
     "|lo|la|le|te|me|eso|esto|que|si|cuando|como|caso|falta|tiempo|ganas|gracias|aqui|alli|algo|nada|frio|calor|prisa|bien|mal|"
     "|את זה|זה|אותו|אותה|אותך|לך|לו|ש|עכשיו|הביתה|לישון|לשם|משם|לאיבוד|רגע|דקה"
 )
+_NOT_KEPT: Final = words("in|my|an|the|a|on|for|up|with|to|all")
 _DEICTIC: Final = words("you|your|u|ur|yourself|it|that|this|tu|te|tus|eso|esto|אותך|לך|שלך|זה")
 
 
@@ -103,7 +104,7 @@ def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
         and said[1] not in _NO_OBJECTS
         and not (said[0].startswith("work") and said[1:3] not in (["in", "a"], ["in", "an"], ["at", "a"], ["at", "an"], ["with", said[-1]]))
         and not (said[0] == "do" and said[1] not in ("the", "a", "an", "my", "our"))
-        and not (said[0] == "keep" and (said[1].endswith("ing") or said[1] in ("in", "my", "an", "the", "a")))
+        and not (said[0] == "keep" and (said[1].endswith("ing") or said[1] in _NOT_KEPT))
         and " ".join(said[1:3]) not in _NO_OBJECTS
         and _DEICTIC.isdisjoint(said)
     )

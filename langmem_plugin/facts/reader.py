@@ -38,6 +38,7 @@ _WITHOUT_SUBJECT: Final = words("hate|love|loathe|detest|prefer|live|am|hated|ow
 _MOST_NAMES: Final = 3
 _GOES_ON: Final = frozenset(("'s", "'", "&", "and", "y"))  # "my sister Amara's birthday", of which more is said
 _ON_DAYS: Final = words("on|every|each|los|cada|בימי|כל|ביום")
+_SUBJECTS: Final = words("i|we|you|u|he|she|they|it|who")
 _OR: Final = frozenset(("or", "o", "או"))  # after "not" it is as little so
 _STATES: Final = words("job|relationship|diet|health|accessibility|allergy|intolerance|religion|age")
 
@@ -188,15 +189,26 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
     while at + 1 < len(reading.tokens) and reading.tokens[at].plain in reading.language.fillers - _TELLS:
         at += 1
     word = reading.tokens[at].plain
+    if word == "like" and reading.tokens[at - 1].plain not in ("and", "but", "or"):
+        return None  # "books, like novels"
     if not first and reading.spoke:
         said = predicate(reading, speaker) or _goes_on(reading, speaker)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None
     following = reading.tokens[at + 1].plain if at + 1 < len(reading.tokens) else ""
-    if (word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (word == "can" and following == "not"):
+    if not first and not reading.language.drops_subject and _is_of_another(reading, at):
+        return None
+    alone = first or not reading.tokens[at - 1].word
+    if (alone and word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (word == "can" and following == "not"):
         return predicate(reading, replace(speaker, first=at, end=at))
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
         return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)
     return None
+
+
+def _is_of_another(reading: Reading, at: int) -> bool:
+    """Whether who was named last ahead of a clause without subject is not the speaker: "you left and became a nurse"."""
+    said = (token.plain for token in reversed(reading.tokens[:at]))
+    return next((word not in reading.language.selves for word in said if word in _SUBJECTS), False)
 
 
 def _avoid(reading: Reading, tokens: Sequence[Token]) -> None:

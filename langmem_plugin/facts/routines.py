@@ -39,6 +39,8 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
     often = [place for place in range(len(value)) if _often(reading, value, place)]
     if not often or len(value) < 2 or value[0].plain in reading.language.moods | _ONCE:
         return None
+    if value[0].plain in ("am", "are") and value[1].plain not in _STATES:
+        return None  # "I'm losing it every week"
     if reading.language.name == "en" and value[0].plain.endswith("ed"):
         return None  # "I noticed that they usually …"
     return checked(reading, Finding(subject, "routine", value, subject.first, last))
@@ -51,7 +53,8 @@ def _in_first_person(reading: Reading, at: int) -> bool:
     return verb.endswith(("o", "mos", "oy")) and verb not in ("soy", "estoy", "somos", "estamos", "como", "cuando")
 
 
-_ONCE: Final = words("need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo")
+_STATES: Final = words("open|closed|shut|off|free|busy|at|in|on|away|home|out")
+_ONCE: Final = words("'ve|can|may|might|must|shall|need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo")
 _HAPPENS: Final = words(
     "is|are|'s|meets|meet|starts|runs|go|goes|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
 )
@@ -150,6 +153,8 @@ def _is_present(verb: str, language: str) -> bool:
 def _often(reading: Reading, value: Sequence[Token], at: int) -> bool:
     language = reading.language
     following = value[at + 1].plain if at + 1 < len(value) else ""
+    if (value[at].plain, following) == ("each", "other"):
+        return False
     if _per_week(reading, value, at) or _of_each(reading, value, at):
         return True
     if value[at].plain not in language.frequencies:

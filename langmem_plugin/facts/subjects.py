@@ -54,7 +54,7 @@ def subject_at(
     if beside is not None:
         return beside
     if language.possessive_after:
-        return hebrew_subject(tokens, at, language, noted=noted) or _named(tokens, at, language)
+        return hebrew_subject(tokens, at, language, noted=noted) or _named(tokens, at, language, noted=noted)
     if word in language.possessives:
         return _possessed(tokens, at, at + 1, language)
     the = word in ("the", "el", "la", "los")
@@ -79,7 +79,7 @@ def subject_at(
             return whose
     return (
         served_by(tokens, at, start, language, theirs=the)
-        or _named(tokens, at, language)
+        or _named(tokens, at, language, noted=noted)
         or compound(tokens, at, start, language)
     )
 
@@ -309,7 +309,7 @@ def _end_of_theirs(tokens: Sequence[Token], at: int, language: Language) -> int:
     return 0
 
 
-def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+def _named(tokens: Sequence[Token], at: int, language: Language, *, noted: bool) -> Subject | None:
     """Somebody by name alone, where what follows is said of somebody: "Mia lives in …", "TestCorp owes me …"."""
     skip = int(tokens[at].plain in ("the", "חברת", "la", "el", "empresa"))
     start = at + skip
@@ -317,6 +317,8 @@ def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | No
         part = tokens[start:end]
         if language.name == "he" and (len(part) > 2 or any(token.plain.endswith(("תי", "נו")) for token in part)):
             continue  # somebody did something
+        if skip and not part[0].capital and language.name != "he" and not noted:
+            continue  # "the photo is from …"
         if len(part) > 1 and part[0].plain in language.asks:
             continue  # "Add David's manager"
         if not all(

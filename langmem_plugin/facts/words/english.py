@@ -198,7 +198,7 @@ ENGLISH = Language(
         "partner-": "broke up with V; separated from V",
         "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
-        "debt-": "=paid me|us (it) back; =paid (me|us) everything|off; =settled|cleared|paid (up) (off) (the|their|his|her|all|its) debt|debts|invoice|bill|account|balance",
+        "debt-": "=paid me|us (it) back; =paid (me|us) everything; =settled|cleared|paid (up) (off) (the|their|his|her|all|its) debt|debts|invoice|bill|account|balance",
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
         "rent": "pay|pays/pays N V rent; pay/pays N (V) rent",
