@@ -112,7 +112,7 @@ def _trimmed(reading: Reading, said: Finding) -> tuple[Token, ...]:
     while len(value) > 1 and said.attribute == "hourly rate" and value[-1].plain in _PER_HOUR:
         value.pop()
     while value and (
-        (not value[-1].word and value[-1].plain != "%")
+        (not value[-1].word and value[-1].plain not in ("%", "'s"))
         or value[-1].plain in reading.language.fillers | reading.language.joins | {"by", "for", "before"}
     ):
         value.pop()

@@ -204,6 +204,9 @@ def employed_there(reading: Reading, said: Finding) -> Finding | None:
     value = reading.tokens[first : value_end(reading, first)]
     if bare(word, 1).plain in _PARTS_OF_WORK:
         return None
+    after = first + len(value)
+    if [token.plain for token in reading.tokens[after:]] == ["'s"]:
+        value = reading.tokens[first:]  # "at St Luke's"
     if attached:
         value = (bare(word, 1), *value[1:])
     return checked(reading, Finding(replace(said.subject), "employer", value, said.first, first + len(value)))

@@ -91,13 +91,14 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if attribute == "lack" or (attribute == "possession" and match.negated and not match.pattern.mark):
         return _not_owned(reading, subject, match)
     rest: tuple[Token, ...] = ()
-    last = match.end
+    last, naming = match.end, False
     if match.open_end and match.rest is not None:
-        reading.naming = attribute in ("pet", "family")
+        naming = attribute in ("pet", "family") or (attribute == "children" and _are_names(reading, match.end))
+        reading.naming = naming
         last = value_end(reading, match.end)
         reading.naming = False
         rest = (match.rest, *reading.tokens[match.end + 1 : last]) if last > match.end else ()
-    if rest and attribute in ("pet", "family") and rest[0].plain == ",":
+    if rest and naming and rest[0].plain == ",":
         rest = rest[1:]
     if (
         rest
@@ -146,7 +147,7 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         return _counted(reading, subject, match, last)
     if attribute == "car" and not _VEHICLES_OF_WORK.isdisjoint(token.plain for token in value):
         attribute = "job"
-    if attribute == "home" and _is_dwelling(reading, rest):
+    if attribute == "home" and _is_dwelling(rest):
         attribute = "dwelling"
     if attribute == "wake-up time":
         attribute += _day_kind(reading)
@@ -294,7 +295,7 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         and attribute != "home"
     ):
         return False
-    if attribute == "home" and rest[0].plain in language.articles | {"next"} and not _is_dwelling(reading, rest):
+    if attribute == "home" and rest[0].plain in language.articles | {"next"} and not _is_dwelling(rest):
         return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
     if attribute == "school":
         often = not reading.language.frequencies.isdisjoint(t.plain for t in reading.tokens[match.end : last + 2])
@@ -306,7 +307,13 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
     return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
 
 
-def _is_dwelling(reading: Reading, rest: Sequence[Token]) -> bool:
+def _are_names(reading: Reading, at: int) -> bool:
+    """Whether nothing but names follows: ", Ines and Theo", not ", Mia is 6 and Leo is 3"."""
+    follows = [token for token in reading.tokens[at:] if token.word and token.plain not in reading.language.joins]
+    return all(token.capital for token in follows)
+
+
+def _is_dwelling(rest: Sequence[Token]) -> bool:
     """As in "I live in a third-floor flat", "vivo en un cuarto sin ascensor": in what, not where."""
     return (
         len(rest) > 1

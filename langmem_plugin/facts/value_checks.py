@@ -210,6 +210,8 @@ def _is_year(word: str) -> bool:
 
 def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list[tuple[Token, ...]]:
     """The parts of "peanuts, milk and eggs", where each is a fact of its own."""
+    if attribute in ("children", "pet") and (named := _by_name(value, language)):
+        return named
     if attribute not in _LISTED or (attribute == "diet" and len(value) == 1):
         return [value]
     parts: list[list[Token]] = [[]]
@@ -229,6 +231,15 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     if not found or any(len(part) > 4 for part in found):
         return [value]
     return found
+
+
+def _by_name(value: tuple[Token, ...], language: Language) -> list[tuple[Token, ...]]:
+    """Each of "two cats, Michi y Luna"; none where they are not named one by one."""
+    first = next((at for at, token in enumerate(value) if token.capital and at > 1), 0)
+    if not first or number([value[0].plain]) is None:
+        return []
+    names = [token for token in value[first:] if token.word and token.plain not in language.joins]
+    return [(name,) for name in names] if len(names) > 1 and all(name.capital for name in names) else []
 
 
 def _without_articles(part: list[Token], language: Language) -> list[Token]:
