@@ -13,6 +13,8 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
     """As in "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
     person, used = person_at(tokens, at, language)
     noun, length = noun_at(tokens, at, language)
+    while person and at + used + 1 < len(tokens) and tokens[at + used].plain in GROWTH:
+        used += 1  # "הבן הקטן שלי"
     following = tokens[at + used].plain if at + used < len(tokens) else ""
     if (
         person

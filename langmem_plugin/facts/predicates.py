@@ -280,7 +280,7 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         return False  # "call me when you finish"
     if rest[0].plain in _YOURS or (attribute == "language" and rest[0].plain in NEW_CLAUSE):
         return False
-    if attribute == "use" and not reading.noted:
+    if attribute == "use" and not reading.noted and not (match.pattern.mark and rest[0].capital):
         return False
     bare_rest = [token for token in rest if token.plain not in language.articles] or list(rest)
     if held and bare_rest[0].plain in language.pronouns and attribute not in ("relationship", "diet"):

@@ -31,11 +31,17 @@ _HABITS: Final = words(
     "drive|swim|drink|smoke|cook|cycle|dance|ski|knit|read|work|conduce|nada|bebe|fuma|cocina|trabaja|conduzco|nado|bebo|fumo|cocino|נוהג|נוהגת|שותה|מעשן|מעשנת|מבשל|מבשלת"
 )
 _NOT_FOR_LONG: Final = words("eaten|drunk|smoked|driven|touched|worked|played|worn|used|lived|flown")
+_ALONE: Final = words("homeschool|commute|freelance|volunteer|snores|ronca|stutters|stammers|tartamudea|נוחר|נוחרת")
 _SPANISH: Final = words(
     "toco|doy|llevo|uso|cuido|crio|cultivo|vendo|enseno|dirijo|alquilo|comparto|entreno|corro|monto|canto|bailo|pinto|coso|juego|cocino|reparto|conduzco|estudio|hago|dirige|toca|cuida|cria|cultiva|vende|ensena|alquila|comparte|entrena|corre|monta|canta|baila|pinta|cose|juega|cocina|reparte|conduce|estudia|hace|lleva|usa|damos|tocamos|usamos|criamos|cultivamos|vendemos|alquilamos|compartimos|entrenamos|cerramos|abrimos|cierro|abro|colabora|colaboro|asisto|asiste|pertenezco|pertenece|gestiono|gestiona|arreglo|arregla|fabrico|fabrica|ceno|cenamos|duermo|duerme|tomo|toma|tomamos|llevamos"
 )
 _HEBREW: Final = words(
     "משרת|משרתת|מלמד|מלמדת|מנהל|מנהלת|מגדל|מגדלת|מגדלים|מתנדב|מתנדבת|מוכר|מוכרת|מוכרים|משכיר|משכירה|משכירים|מנגן|מנגנת|מתאמן|מתאמנת|מאמן|מאמנת|רוכב|רוכבת|שר|שרה|רוקד|רוקדת|רץ|רצה|שוחה|צובע|תופר|תופרת|מצייר|מציירת|מטפל|מטפלת|משתמש|משתמשת|מרכיב|מרכיבה|מבשל|מבשלת|אופה|סוגר|סוגרים|פותח|פותחים|שוכר|שוכרת|שוכרים|מפעיל|מפעילה|מפעילים|חולק|חולקת|לומד|לומדת|גובה|גובים|לוקח|לוקחת"
+)
+_SHORTEST: Final = 3
+# The same of Spanish verbs, and the words that look like verbs there.
+_OF_NOW: Final = words(
+    "quiere|quieren|dice|dicen|necesita|necesitan|piensa|cree|llega|llegan|viene|vienen|puede|pueden|debe|deben|parece|pregunta|sale|salen|vuelve|vuelven|sabe|saben|siente|espera|esperan|busca|buscan|tiene|tienen|este|esta|estan|donde|cuando|entre|siempre|nunca|tarde|antes|grande|hasta|contra|sobre|para|gracias|manda|llama|llaman|pide|cuenta|conoce|recuerda|olvida|empieza|termina|pierde|gana|muere|cae|sigue|siguen|queda|quedan|pone|tarda|falta|gusta|encanta|duele|importa|odia|prefiere|ahora|nada|cada|hace|cumple|paga|suele|acaba|insiste|nombre|madre|padre|grave|enferma|cansada|enfadada|contenta|triste"
 )
 _NO_OBJECTS: Final = words(
     "it|that|this|these|those|you|your|u|him|them|me|us|if|when|what|why|how|whether|sure|sense|care|want|to|note|look|like|well|so|too|than|much|not|out|up|off|better|here|there|a break|advantage|one|something|anything|nothing|everything|my best"
@@ -77,8 +83,10 @@ def present(reading: Reading, subject: Subject) -> Finding | None:
 
 
 def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> bool:
+    theirs = subject.who != SELF and not verb.capital and len(verb.plain) > _SHORTEST
     if language == "es":
-        return verb.plain in _SPANISH and verb.plain.endswith(("o", "oy", "mos")) == (subject.who == SELF)
+        known = verb.plain in _SPANISH and verb.plain.endswith(("o", "oy", "mos")) == (subject.who == SELF)
+        return known or (theirs and verb.plain.endswith(("a", "e", "an", "en")) and verb.plain not in _OF_NOW)
     if language == "he":
         return verb.plain in _HEBREW
     if subject.who == SELF:
@@ -97,8 +105,8 @@ def _is_lasting(verb: Token, subject: Subject, language: str, *, base: bool) -> 
 
 def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
     said = [token.plain for token in value]
-    if negated and len(value) == 1:
-        return said[0].removesuffix("s") in _HABITS
+    if len(value) == 1:
+        return said[0] in _ALONE or (negated and said[0].removesuffix("s") in _HABITS)
     return (
         len(value) > 1
         and said[1] not in _NO_OBJECTS

@@ -213,6 +213,7 @@ ENGLISH = Language(
         "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are|been =learning|writing V",
         "goal-": "gave up on V",
         "decision": "decided|agreed (to|on|that) V; are going ahead with V; made up my|our mind to V",
+        "use-": "stopped|quit using V; ~am|are not using V",
         "use": "use|using/uses|use V",
         "observance": "=keep|observe/keeps|observes =shabbat|sabbath|ramadan|lent|shabbos (V); fast/fasts on|during V",
         "religion": "~am|are/is|are =religious|observant; ~am|are/is|are (an|a) (observant|practicing|orthodox|secular|greek|russian|roman|lapsed) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
