@@ -13,7 +13,7 @@ _QUOTES: Final = frozenset('"“”„«»')
 _LONGEST_QUOTED: Final = 60
 _SINGLE: Final = frozenset("'‘’")
 _OPENS: Final = words(
-    "that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
+    "can|could|should|do|did|would|will|may|shall|must|that|which|who|what|how|where|when|if|than|as|whose|whom|before|once|why|cuando|que|quien|donde|como|si"
 )
 _AUTOMATED: Final = (
     "unsubscribe",
@@ -60,6 +60,7 @@ _TEXTS: Final = words(
     "|anuncio|cancion|letra|poema|articulo|correo|carta|guion|libro|resena|cita|perfil|chat|captura"
     "|המודעה|מהמודעה|מודעה|השיר|מהשיר|שיר|הפוסט|מהפוסט|המכתב|הספר|מהספר|הכתבה|מהכתבה|המייל|מהמייל|הציטוט"
 )
+_DETERMINERS: Final = words("the|this|that|these|those|every|any")
 _OWN: Final = words("my|our|mi|mis|nuestro|nuestra")
 _AS_ANOTHER: Final = words(
     "translate|say|proofread|pretend|act|roleplay|paraphrase|summarize|traduce|traduceme|resume|תרגם|תרגמי|תתרגם|תתרגמי"
@@ -151,7 +152,10 @@ def starts(tokens: Sequence[Token], first: int, language: Language) -> Iterator[
             or not before.word
             or before.plain in language.joins
             or (
-                tokens[at].plain in ("i", "we") and before.plain not in _OPENS and before.plain not in language.articles
+                tokens[at].plain in ("i", "we")
+                and before.plain not in _OPENS
+                and before.plain not in language.articles
+                and not _is_relative(tokens, at, language)
             )
             or (before.plain in ("that", "que", "ש") and at - first <= 4)
         ):
@@ -162,6 +166,12 @@ def _is_source(before: Sequence[Token]) -> bool:
     """As in "pasted from the ad: I am …", "the song goes: …", "copio del anuncio: soy …"."""
     said = [token.plain for token in before]
     return any(word in _TEXTS and said[at - 1] not in _OWN for at, word in enumerate(said) if at)
+
+
+def _is_relative(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    """As in "the things I always push aside"."""
+    named = at > 1 and tokens[at - 2].plain in _DETERMINERS
+    return named and tokens[at - 1].plain not in language.periods | language.weekdays.keys()
 
 
 def _quoted_after(tokens: Sequence[Token], at: int, language: Language) -> bool:

@@ -38,6 +38,7 @@ _TOLD: Final = words(
 )
 _NOT: Final = words("dont|no|אל|לא")
 _WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
+_OF_SPEECH: Final = words("write|keep|use|be|talk|speak|escribe|תכתוב|תכתבי|תדבר|תדברי")
 _YOUR_WORDS: Final = words("answers|replies|messages|texts|respuestas|mensajes|תשובות|הודעות")
 _WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
 _ME_SAID: Final = words("i|my|me|mi|mis|yo|soy")
@@ -123,6 +124,7 @@ def _told_always(reading: Reading, at: int) -> Finding | None:
     standing = any(token.plain in language.always for token in rest[-2:])
     manner = any(token.plain in language.manners for token in rest)
     for_good = any(begins(rest, place, _WHENEVER) for place in range(len(rest)))
+    manner = manner and tokens[verb].plain not in language.asks - _OF_SPEECH
     if not (standing or (manner and any(t.plain in _WITH_ME | _YOUR_WORDS for t in rest)) or for_good):
         return None
     return checked(
@@ -175,6 +177,8 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
         head = ends - 1 if reading.language.name == "en" else 0
         named = [head] if 0 <= head < 4 and ends_as_one(value[head].plain, reading.language) else []
     if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
+        return None
+    if value and value[0].plain.endswith("ing"):
         return None
     if not _HOW_WELL.isdisjoint(token.plain for token in value[: named[-1]]):
         return None  # "a decent cook"

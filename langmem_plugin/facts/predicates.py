@@ -45,6 +45,7 @@ _ILL: Final = {
     "he": ("לקציה", "פסיה", "אנמיה", "דלקת", "תריס", "פתיה", "וזה", "מיאלגיה", "לקסיה"),
 }
 _VEHICLES_OF_WORK: Final = words("bus|truck|lorry|taxi|cab|tram|train|ambulance|forklift|tractor|autobus|camion|tren|ambulancia")
+_LINKS: Final = words("and|but|or")
 _HOW_MUCH: Final = words("a|an|big|bigger|biggest|huge|massive|total|great|real|such|your|not|lifelong")
 _NO_SUBJECTS: Final = words("a|with|from|so|more|that|as|by|on|and|all|lots|new")
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
@@ -154,7 +155,7 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:
         return _allergic(reading, subject, match)
     matched = reading.tokens[subject.end : match.end]
-    if not _fits(reading, match, matched, rest, max(last, match.end)):
+    if not _fits(reading, subject, match, matched, rest, max(last, match.end)):
         return None
     shortened = matched and matched[0].plain == "'s" and last <= match.end and last < len(reading.tokens)
     if matched and matched[0].plain == "'s" and attribute == "job" and not {"a", "an", "the"} & {t.plain for t in matched}:
@@ -235,7 +236,9 @@ def _not_owned(reading: Reading, subject: Subject, match: Match) -> Finding | No
     return checked(reading, Finding(subject, "possession", value, subject.first, last, negated=True))
 
 
-def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequence[Token], last: int) -> bool:
+def _fits(
+    reading: Reading, subject: Subject, match: Match, matched: Sequence[Token], rest: Sequence[Token], last: int
+) -> bool:
     """Whether what follows the pattern leaves it its meaning: not "fired up", "5 minutes", "left the keys"."""
     language, attribute, held = reading.language, match.pattern.attribute, match.value
     following = reading.tokens[last] if last < len(reading.tokens) else None
@@ -263,6 +266,11 @@ def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequen
         return True
     if attribute == "goal" and "learning" in said | {token.plain for token in held} and rest[0].plain in _NO_SUBJECTS:
         return False  # "I'm learning a lot", "learning from them"
+    if attribute == "possession" and not match.pattern.mark and rest[0].plain in ("the", "this", "that") and not reading.noted:
+        return False  # "we've got the plan locked down"
+    unsaid = subject.first == subject.end and not reading.noted
+    if unsaid and "like" in said and (not subject.first or reading.tokens[subject.first - 1].plain not in _LINKS):
+        return False  # "books, like novels", "just like we agreed"
     if attribute == "like" and "to" in said and rest[0].plain in language.asks:
         return False  # "I like to add half an hour"
     if attribute == "diet" and not EVENTS.isdisjoint(token.plain for token in rest):

@@ -166,7 +166,9 @@ def _goes_on(reading: Reading, subject: Subject) -> Finding | None:
     said = profession(reading, subject) if reading.language.drops_subject else None
     if said is None and reading.tokens[subject.end - 1].plain in reading.language.joins - _OR:
         said = predicate(reading, subject, unsaid=True)
-    return said if said is not None and said.attribute in _STATES else None
+    if said is None or said.attribute not in _STATES or said.value[-1].plain == "veggies":
+        return None
+    return said
 
 
 def _said_of(reading: Reading, subject: Subject) -> Finding | None:
@@ -189,8 +191,6 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
     while at + 1 < len(reading.tokens) and reading.tokens[at].plain in reading.language.fillers - _TELLS:
         at += 1
     word = reading.tokens[at].plain
-    if word == "like" and reading.tokens[at - 1].plain not in ("and", "but", "or"):
-        return None  # "books, like novels"
     if not first and reading.spoke:
         said = predicate(reading, speaker) or _goes_on(reading, speaker)
         return said if said is not None and said.attribute not in ("hobby", "smoking", "use") else None

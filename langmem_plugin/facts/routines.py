@@ -39,6 +39,8 @@ def routine(reading: Reading, subject: Subject, *, implied: bool = False) -> Fin
     often = [place for place in range(len(value)) if _often(reading, value, place)]
     if not often or len(value) < 2 or value[0].plain in reading.language.moods | _ONCE:
         return None
+    if value[0].plain in ("have", "has") and (value[0].written[:1] == "'" or value[1].plain.endswith("ed")):
+        return None
     if value[0].plain in ("am", "are") and value[1].plain not in _STATES:
         return None  # "I'm losing it every week"
     if reading.language.name == "en" and value[0].plain.endswith("ed"):
@@ -78,6 +80,8 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
         return None
     last = value_end(reading, verb + 1)
     value = tokens[verb + (tokens[verb].plain in _BEING) : last]
+    if not language.negations.isdisjoint(token.plain for token in value[:2]):
+        return None
     if not _USUALLY.isdisjoint(token.plain for token in value[:_SOONEST]):
         return None
     if not any(_often(reading, value, place) or _of_each(reading, value, place) for place in range(min(_SOONEST, len(value)))):
@@ -97,7 +101,7 @@ def led_by_days(reading: Reading, first: int, at: int) -> Finding | None:
     if not own and not (language.name == "es" and (_in_first_person(reading, at))):
         return None
     last = value_end(reading, at + 1) if at + 2 < len(tokens) else at
-    if last < at + 3 or any(token.plain in LAUGHS for token in tokens):
+    if last < at + 3 or tokens[at + 1].plain in _ONCE | {"will", "am", "are"} or any(token.plain in LAUGHS for token in tokens):
         return None
     return checked(reading, Finding(Subject(SELF, first, first, third=False), "routine", tokens[first:last], first, last))
 

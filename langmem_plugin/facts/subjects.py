@@ -64,7 +64,8 @@ def subject_at(
     if the or begins(tokens, start, nouns(language)):
         thing = _thing(tokens, at, start, language)
         if thing is not None:
-            return thing
+            said = begins(tokens, thing.end, language.copulas) or not the
+            return thing if said else served_by(tokens, at, start, language, theirs=True) or thing
     if at and (tokens[at - 1].plain in OWNING or tokens[at - 1].plain in _OTHERS_OWN):
         return None  # "Dana's wife is Ruth" tells of nobody of the speaker's
     if (
