@@ -60,6 +60,7 @@ _TEXTS: Final = words(
     "|anuncio|cancion|letra|poema|articulo|correo|carta|guion|libro|resena|cita|perfil|chat|captura"
     "|המודעה|מהמודעה|מודעה|השיר|מהשיר|שיר|הפוסט|מהפוסט|המכתב|הספר|מהספר|הכתבה|מהכתבה|המייל|מהמייל|הציטוט"
 )
+_TAG: Final = 3  # words at most of "…, right?": what stands ahead of more is told, not asked
 _DETERMINERS: Final = words("the|this|that|these|those|every|any")
 _OWN: Final = words("my|our|mi|mis|nuestro|nuestra")
 _AS_ANOTHER: Final = words(
@@ -139,7 +140,10 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
         start = next((place + 1 for place in range(at, len(tokens)) if tokens[place].plain in (",", ":")), len(tokens))
     if sentence.asked:
         asked = [at for at in starts(tokens, start, language) if at < len(tokens) and _asks(tokens, at, language)]
-        end = min(end, asked[-1]) if asked and asked[-1] > start else start
+        if not asked:
+            end = min(end, max((at for at in range(start, len(tokens) - _TAG) if tokens[at].plain == ","), default=start))
+        else:
+            end = min(end, asked[-1]) if asked[-1] > start else start
     return start, end
 
 

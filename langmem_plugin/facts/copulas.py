@@ -22,7 +22,7 @@ _NAMED_BY: Final = 3  # words, articles too, in which a firm or a team is named
 _OF_ONE_ALONE: Final = words("name|surname|age|day|birthday|email|address")
 _OF_ANYTHING: Final = words("goal|plan|strategy|status|team|role|bank|school|gym|company")
 _BY_NAME: Final = words("team|bank|gym|university|employer|school")
-_EXPIRES: Final = (["expires"], ["caduca"], ["vence"])
+_EXPIRES: Final = (["expires"], ["runs", "out"], ["caduca"], ["vence"])
 _PLACED: Final = words(
     "home|address|work address|gym|school|employer|bank|birthday|anniversary|wedding date|deadline|due date|launch date|university|office|day"
 )

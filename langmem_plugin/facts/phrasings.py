@@ -32,7 +32,7 @@ _PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
 _HERE: Final = words("here|aqui|פה|כאן")
 # What an assistant is told to do or to leave, besides how it is to write.
 _TOLD: Final = words(
-    "schedule|book|add|put|order|suggest|recommend|remind|pick|choose|set|call|play|plan|buy|send|share|mention|assume|round|text|message|wake|include|trust|delete|cc|charge"
+    "get|schedule|book|add|put|order|suggest|recommend|remind|pick|choose|set|call|play|plan|buy|send|share|mention|assume|round|text|message|wake|include|trust|delete|cc|charge"
     "|pongas|llames|mandes|uses|escribas|recomiendes|reserves|recuerdes|sugieras|tutea|tuteame|trateme|ponme|reserva|recomienda|sugiere"
     "|תקבע|תקבעי|תזמין|תזמיני|תציע|תציעי|תמליץ|תמליצי|תשים|תשימי|תתקשר|תתקשרי|לקבוע|להזמין|להציע|לשלוח"
 )
@@ -121,7 +121,7 @@ def _told_always(reading: Reading, at: int) -> Finding | None:
         return None
     last = next((place for place in range(verb + 1, len(tokens)) if tokens[place].plain in (",", ";")), len(tokens))
     rest = tokens[verb + 1 : last]
-    standing = any(token.plain in language.always for token in rest[-2:])
+    standing = any(token.plain in language.always for token in (*rest[:2], *rest[-2:]))
     manner = any(token.plain in language.manners for token in rest)
     for_good = any(begins(rest, place, _WHENEVER) for place in range(len(rest)))
     manner = manner and tokens[verb].plain not in language.asks - _OF_SPEECH

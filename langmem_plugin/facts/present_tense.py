@@ -24,7 +24,7 @@ _OF_THE_MOMENT: Final = words(
 )
 # Of oneself in the present: what is done again and again, or for years.
 LASTING: Final = words(
-    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|fish|swim|cycle|row|babysit|deliver|repair|take|do|play|cook|bake|dance|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|suffer|inject|keep|carry|own"
+    "run|own|manage|teach|coach|train|drive|ride|grow|raise|breed|rent|share|commute|volunteer|study|paint|sing|sew|sell|use|wear|support|attend|belong|serve|work|sleep|foster|host|fish|swim|cycle|row|babysit|deliver|repair|take|do|play|cook|bake|dance|wake|practise|practice|row|pray|brew|umpire|referee|chair|edit|design|freelance|supply|lease|homeschool|suffer|inject|keep|carry|charge|own"
 )
 # What one does or does not do for life: "Grandpa doesn't drive any more".
 _HABITS: Final = words(

@@ -248,15 +248,16 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
             shown = tuple(tokens[at:end])
             return Subject(who_is(role, tuple(tokens[named:end])), first, end, role=role, name=shown[-1:], shown=shown)
     for end in range(at + 1, min(at + 6, len(tokens))):
-        if begins(tokens, end, language.copulas):
-            words = [token.plain for token in tokens[at:end]]
+        owning = is_owning(tokens, end) and any(begins(tokens, to, language.copulas) for to in (end + 2, end + 3))
+        if begins(tokens, end, language.copulas) and not owning:
+            words = [token.plain for token in tokens[at:end] if token.plain != "'s"]
             if words in (["fav"], ["favourite"], ["favorite"]):
                 return None
             if words[0] in ("fav", "favourite", "favorite"):
                 words[0] = "favorite"
             if words[-1] in ("favorito", "favorita", "favoritos", "favoritas"):
                 words = ["favorite", *words[:-1]]
-            if all(token.word for token in tokens[at:end]) and "'s" not in words:
+            if all(token.word or token.plain == "'s" for token in tokens[at:end]):
                 return Subject(
                     SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"
                 )

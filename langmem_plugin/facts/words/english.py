@@ -176,6 +176,7 @@ ENGLISH = Language(
         "job": "~work|moonlight|freelance|train|retrain|volunteer/works|moonlights|freelances|trains|volunteers as (a|an|the) V; retrained as (a|an) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; ~am|are/is|are (now) =retired; =retired; =teach/teaches V; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
         "work schedule": "~work/works (the) =nights|shifts|weekends|part-time|remotely|evenings|night (V); ~work/works from =home (V)",
         "salary": "earn|make/earns|makes N (V)",
+        "grade": "~am|are/is|are in =year|grade|class N",
         "university": "graduated from V",
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
         "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
@@ -219,7 +220,7 @@ ENGLISH = Language(
         "religion": "~am|are/is|are =religious|observant; ~am|are/is|are (an|a) (observant|practicing|orthodox|secular|greek|russian|roman|lapsed) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
     },
     copulas=phrases(
-        "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
+        "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|runs out|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
         "alone|ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
