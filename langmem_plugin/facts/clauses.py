@@ -121,7 +121,7 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
     start, end = 0, len(tokens)
     for at, token in enumerate(tokens):
         if (
-            token.plain in language.reported
+            (token.plain in language.reported and not (at and tokens[at - 1].plain == "me"))  # "todos me dicen Chayo"
             or _is_idea(tokens, at, language)
             or (not noted and _is_message(tokens, at, language))
         ):

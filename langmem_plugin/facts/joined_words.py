@@ -38,7 +38,7 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
 def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """"I've been teaching chemistry for years" says "I teach chemistry": what has gone on for long goes on."""
     if tokens and tokens[0].plain == "been" and not (len(tokens) > 1 and tokens[1].plain.endswith("ing")):
-        return (replace(tokens[0], plain="am"), *tokens[1:])
+        return (replace(tokens[0], plain="i", end=tokens[0].start, written=""), replace(tokens[0], plain="am"), *tokens[1:])
     for at in range(2, len(tokens)):
         word = tokens[at].plain
         if tokens[at - 1].plain != "been":

@@ -262,7 +262,7 @@ def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Languag
                     SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"
                 )
             return None
-        if not tokens[end].word or tokens[end].plain in language.joins:
+        if not (tokens[end].word or owning) or tokens[end].plain in language.joins:
             return None
     return None
 
