@@ -10,9 +10,10 @@ A fact found is right where one of those written down is about the same subject 
 a thing whose words stand in the quote, a thing of their own, or those they say "we" with), of the same class of
 attributes (the same name, a common word, or the same category in langmem_plugin/facts/attributes.py), of the same value
 (its words, numbers and all, contain the other's in some form or share half of them; or the value is when it began or
-ended) and agrees on whether it is so ("former employer" is an employer no more; a standing order says it in its words). Each fact written down is found at
-most once; what is found twice is wrong. A name by which a fact is told counts as told ("my sister Amara lives in Lagos"
-tells what the sister is called). The rows with no fact count too: whatever is found in them is wrong.
+ended) and agrees on whether it is so ("former employer" is an employer no more; a standing order says it in its words).
+Each fact written down is found at most once; what is found twice is wrong. What is told besides is not missed: the name
+by which a fact is told ("my sister Amara lives in Lagos"), a second fact that a right one says whole ("nights at Hotel
+Miramar"). The rows with no fact count too: whatever is found in them is wrong.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from langmem_plugin.facts.attributes import ATTRIBUTES, attribute_of
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical, within
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import words
 from langmem_plugin.memory import MemoryService
 
 _HERE = Path(__file__).parent
@@ -33,8 +35,8 @@ _FACTS = ("facts_tuning.jsonl", "facts_unseen.jsonl")
 _CHANGES = ("changes_tuning.jsonl", "changes_unseen.jsonl")
 _STORE = "store_or_not_dev.jsonl"
 _POSSESSIVES = frozenset(word for language in LANGUAGES for word in language.possessives)
-_OWN_PLACES = frozenset(
-    "company business shop office flat house apartment empresa negocio tienda oficina piso casa חברה עסק חנות משרד דירה".split()
+_OWN_PLACES = words(
+    "company|business|shop|office|flat|house|apartment|empresa|negocio|tienda|oficina|piso|casa|חברה|עסק|חנות|משרד|דירה"
 )
 _PETS = ("pet", "dog", "cat")
 _TOGETHER = frozenset(("family", "household", "farm", "team", "band", "company", "business", "shop"))
@@ -169,7 +171,7 @@ def judged(found: list[Statement], facts: list[dict]) -> tuple[list[tuple[Statem
 
 
 def _tells_too(statement: Statement, fact: dict) -> bool:
-    """Whether one statement tells this fact besides its own: "nights at Hotel Miramar", of the hours and the employer."""
+    """Whether one statement tells this fact besides its own: "nights at Hotel Miramar", the hours and the employer."""
     whole = within(fact["value"], statement.value or "") and is_right(statement, fact)
     return whole or _named_by(plain(statement.slot.who), fact)
 

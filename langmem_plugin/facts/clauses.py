@@ -141,7 +141,9 @@ def stated_until(sentence: Sentence, language: Language, *, noted: bool = False)
     if sentence.asked:
         asked = [at for at in starts(tokens, start, language) if at < len(tokens) and _asks(tokens, at, language)]
         if not asked:
-            end = min(end, max((at for at in range(start, len(tokens) - _TAG) if tokens[at].plain == ","), default=start))
+            end = min(
+                end, max((at for at in range(start, len(tokens) - _TAG) if tokens[at].plain == ","), default=start)
+            )
         else:
             end = min(end, asked[-1]) if asked[-1] > start else start
     return start, end

@@ -36,9 +36,13 @@ def taken_apart(tokens: tuple[Token, ...], language: Language) -> tuple[Token, .
 
 
 def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """"I've been teaching chemistry for years" says "I teach chemistry": what has gone on for long goes on."""
+    """What has gone on for long goes on: "I've been teaching chemistry for years" says "I teach chemistry"."""
     if tokens and tokens[0].plain == "been" and not (len(tokens) > 1 and tokens[1].plain.endswith("ing")):
-        return (replace(tokens[0], plain="i", end=tokens[0].start, written=""), replace(tokens[0], plain="am"), *tokens[1:])
+        return (
+            replace(tokens[0], plain="i", end=tokens[0].start, written=""),
+            replace(tokens[0], plain="am"),
+            *tokens[1:],
+        )
     for at in range(2, len(tokens)):
         word = tokens[at].plain
         if tokens[at - 1].plain != "been":
@@ -59,7 +63,7 @@ def _in_the_present(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 
 
 def _in_the_past(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """"He dejado de fumar" says "dejé de fumar": one past for the other."""
+    """One past for the other: "he dejado de fumar" says "dejé de fumar"."""
     found: list[Token] = []
     for token in tokens:
         endings = _PASTS.get(found[-1].plain) if found else None
@@ -67,7 +71,9 @@ def _in_the_past(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
         if endings is not None and kind is not None:
             simple = token.plain.removesuffix(("ado", "ido")[kind]) + endings[kind]
             if simple in patterns(_SPANISH):
-                found[-1] = replace(found[-1], plain=simple, end=token.end, written=f"{found[-1].written} {token.written}")
+                found[-1] = replace(
+                    found[-1], plain=simple, end=token.end, written=f"{found[-1].written} {token.written}"
+                )
                 continue
         found.append(token)
     return tuple(found)

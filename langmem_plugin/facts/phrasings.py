@@ -128,7 +128,8 @@ def _told_always(reading: Reading, at: int) -> Finding | None:
     if not (standing or (manner and any(t.plain in _WITH_ME | _YOUR_WORDS for t in rest)) or for_good):
         return None
     return checked(
-        reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at)
+        reading,
+        Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at),
     )
 
 

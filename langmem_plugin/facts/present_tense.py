@@ -110,7 +110,10 @@ def _tells(value: tuple[Token, ...], *, negated: bool) -> bool:
     return (
         len(value) > 1
         and said[1] not in _NO_OBJECTS
-        and not (said[0].startswith("work") and said[1:3] not in (["in", "a"], ["in", "an"], ["at", "a"], ["at", "an"], ["with", said[-1]]))
+        and not (
+            said[0].startswith("work")
+            and said[1:3] not in (["in", "a"], ["in", "an"], ["at", "a"], ["at", "an"], ["with", said[-1]])
+        )
         and not (said[0] == "do" and said[1] not in ("the", "a", "an", "my", "our"))
         and not (said[0] == "keep" and (said[1].endswith("ing") or said[1] in _NOT_KEPT))
         and " ".join(said[1:3]) not in _NO_OBJECTS

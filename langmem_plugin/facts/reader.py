@@ -60,7 +60,7 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if _named_now(reading, place):
             continue
         said = _clause(reading, place, first=at == begin)
-        if said is None and led < place and place < len(reading.tokens):
+        if said is None and led < place < len(reading.tokens):
             said = led_by_days(reading, led, place)
         if said is None:
             _speaks_of(reading, place)
@@ -81,9 +81,16 @@ def read(reading: Reading, sentence: Sentence) -> None:
         if said.subject.role is not None and said.subject.role == said.attribute:
             who = " ".join([said.attribute, *(token.plain for token in said.value)])
             reading.known = replace(said.subject, who=who, noun=None, name=said.value, shown=said.value)
-        elif said.subject.noun is not None and said.value and said.value[0].capital and not reading.language.drops_subject:
+        elif (
+            said.subject.noun is not None
+            and said.value
+            and said.value[0].capital
+            and not reading.language.drops_subject
+        ):
             who = f"{said.attribute} {' '.join(token.plain for token in said.value)}"
-            reading.known = replace(said.subject, who=who, noun=None, role=said.attribute, name=said.value, shown=said.value)
+            reading.known = replace(
+                said.subject, who=who, noun=None, role=said.attribute, name=said.value, shown=said.value
+            )
         reading.spoke = said.subject.who == SELF and said.subject.noun is None
         _count_no_children_named(reading, said)
         reading.children = reading.children or said.attribute == "children"
@@ -102,7 +109,11 @@ def _mention(reading: Reading, begin: int) -> None:
         while end < len(tokens) and tokens[end].capital and nameable(tokens[end], language):
             end += 1
         name = tokens[at + 1 + used : end]
-        if role is not None and 0 < len(name) < _MOST_NAMES and not (end < len(tokens) and tokens[end].plain in _GOES_ON):
+        if (
+            role is not None
+            and 0 < len(name) < _MOST_NAMES
+            and not (end < len(tokens) and tokens[end].plain in _GOES_ON)
+        ):
             subject = replace(SPEAKER, first=at, end=at, third=True, role=role)
             reading.mentioned.append(_worded(reading, Finding(subject, role, name, at, end)))
 
@@ -149,7 +160,9 @@ def _clause(reading: Reading, at: int, *, first: bool) -> Finding | None:
         )
         if said is not None:
             return said
-    return _implied(reading, at, first=first) or (None if reading.noted else scheduled(reading, at) or called(reading, at))
+    return _implied(reading, at, first=first) or (
+        None if reading.noted else scheduled(reading, at) or called(reading, at)
+    )
 
 
 def _speaks_of(reading: Reading, at: int) -> None:
@@ -198,7 +211,9 @@ def _implied(reading: Reading, at: int, *, first: bool) -> Finding | None:
     if not first and not reading.language.drops_subject and _is_of_another(reading, at):
         return None
     alone = first or not reading.tokens[at - 1].word
-    if (alone and word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (word == "can" and following == "not"):
+    if (alone and word in _WITHOUT_SUBJECT and not begins(reading.tokens, at + 1, reading.language.copulas)) or (
+        word == "can" and following == "not"
+    ):
         return predicate(reading, replace(speaker, first=at, end=at))
     if reading.language.drops_subject or word in reading.language.events or word in ("call", "no", "not"):
         return predicate(reading, speaker) or (profession(reading, speaker) if reading.language.drops_subject else None)

@@ -56,7 +56,9 @@ def _in_first_person(reading: Reading, at: int) -> bool:
 
 
 _STATES: Final = words("open|closed|shut|off|free|busy|at|in|on|away|home|out")
-_ONCE: Final = words("'ve|can|may|might|must|shall|need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo")
+_ONCE: Final = words(
+    "'ve|can|may|might|must|shall|need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo"
+)
 _HAPPENS: Final = words(
     "is|are|'s|meets|meet|starts|runs|go|goes|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
 )
@@ -76,7 +78,12 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
     if not 0 < len(said) <= _LONGEST_THING or not all(t.plain.isalpha() for t in said):
         return None
     idle = language.common | language.selves | language.others | language.questions
-    if any(token.plain in language.joins for token in said) or said[0].plain in idle or said[-1].plain in language.negations or verb + 1 >= len(tokens):
+    if (
+        any(token.plain in language.joins for token in said)
+        or said[0].plain in idle
+        or said[-1].plain in language.negations
+        or verb + 1 >= len(tokens)
+    ):
         return None
     last = value_end(reading, verb + 1)
     value = tokens[verb + (tokens[verb].plain in _BEING) : last]
@@ -84,7 +91,9 @@ def scheduled(reading: Reading, at: int) -> Finding | None:
         return None
     if not _USUALLY.isdisjoint(token.plain for token in value[:_SOONEST]):
         return None
-    if not any(_often(reading, value, place) or _of_each(reading, value, place) for place in range(min(_SOONEST, len(value)))):
+    if not any(
+        _often(reading, value, place) or _of_each(reading, value, place) for place in range(min(_SOONEST, len(value)))
+    ):
         return None
     who = " ".join(token.plain for token in said if token.plain not in language.possessives)
     subject = Subject(who, at, verb, loose=False, shown=tuple(tokens[at:verb]))
@@ -101,9 +110,15 @@ def led_by_days(reading: Reading, first: int, at: int) -> Finding | None:
     if not own and not (language.name == "es" and (_in_first_person(reading, at))):
         return None
     last = value_end(reading, at + 1) if at + 2 < len(tokens) else at
-    if last < at + 3 or tokens[at + 1].plain in _ONCE | {"will", "am", "are"} or any(token.plain in LAUGHS for token in tokens):
+    if (
+        last < at + 3
+        or tokens[at + 1].plain in _ONCE | {"will", "am", "are"}
+        or any(token.plain in LAUGHS for token in tokens)
+    ):
         return None
-    return checked(reading, Finding(Subject(SELF, first, first, third=False), "routine", tokens[first:last], first, last))
+    return checked(
+        reading, Finding(Subject(SELF, first, first, third=False), "routine", tokens[first:last], first, last)
+    )
 
 
 _BEING: Final = words("is|are|'s|es|son|esta|estan|הוא|היא")

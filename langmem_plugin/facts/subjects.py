@@ -178,7 +178,9 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
-    if tokens[at - 1].plain in _ONE_OF_THEIRS and (begins(tokens, at, language.copulas) or best_match(tokens, at, language, third=True)):
+    if tokens[at - 1].plain in _ONE_OF_THEIRS and (
+        begins(tokens, at, language.copulas) or best_match(tokens, at, language, third=True)
+    ):
         return Subject("child", first, at, role="child", shown=tuple(tokens[at - 1 : at]))  # "my youngest is 6"
     name = name_at(tokens, at, language) if tokens[at - 1].plain in GROWTH else ()
     if name and name[0].capital:  # "my eldest Declan"

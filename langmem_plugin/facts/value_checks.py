@@ -158,7 +158,10 @@ def is_value(
             return (
                 timed
                 or value[0].capital
-                or (value[-1].capital and any(token.plain in ("called", "named", "llamado", "llamada") for token in value))
+                or (
+                    value[-1].capital
+                    and any(token.plain in ("called", "named", "llamado", "llamada") for token in value)
+                )
                 or first in HONORIFICS
                 or any(token.plain[:1].isdigit() for token in value)
                 or _is_served(subject.noun, value, language)
