@@ -31,7 +31,7 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     around = reading.tokens[said.first : boundary(reading, said.last)]
     brief = any(begins(around, place, reading.language.momentary) for place in range(len(around)))
     told = told or any(begins(tokens, place, _CHANGES) for place in range(len(tokens)))
-    if brief and not told and not reading.noted:
+    if brief and not told and not reading.noted and said.attribute != "instruction":
         return None
     named_only = said.subject.loose and said.subject.noun is None
     if named_only and any(token.plain in _OF_MANY for token in tokens):

@@ -12,6 +12,7 @@ from langmem_plugin.facts.value_checks import EVENTS, NOT_EATEN, PARTICLES
 from langmem_plugin.facts.value_span import NEW_CLAUSE, moments_in
 from langmem_plugin.facts.words.language_table import words
 
+_UNTIL: Final = words("until|till|hasta|עד")
 _HOW_MUCH: Final = words("a|an|big|bigger|biggest|huge|massive|total|great|real|such|your|not|lifelong")
 _NO_SUBJECTS: Final = words("a|with|from|so|more|that|as|by|on|and|all|lots|new")
 _LINKS: Final = words("and|but|or")
@@ -109,6 +110,7 @@ def _misleads(reading: Reading, taken: Taken) -> bool:
         or (attribute == "relationship" and not _is_with_somebody(reading, rest))  # "married to my job"
         or (attribute in ("like", "dislike") and first in _SHOWN and not rest[min(1, len(rest) - 1)].capital)
         or first in _YOURS
+        or (attribute == "hobby" and first in _UNTIL)  # "he only plays until 7"
         or (attribute == "language" and first in NEW_CLAUSE)
         or (attribute == "use" and not (reading.noted or (taken.match.pattern.mark and rest[0].capital)))
         or (attribute in ("diet", "drinking") and first in NOT_EATEN)

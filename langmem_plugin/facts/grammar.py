@@ -259,4 +259,5 @@ def _marks(language: Language) -> frozenset[str]:
         | frozenset(word for phrase in phrases for word in phrase)
         | language.selves
         | language.possessives
+        | language.negations
     )

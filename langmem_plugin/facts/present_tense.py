@@ -44,7 +44,7 @@ _OF_NOW: Final = words(
     "quiere|quieren|dice|dicen|necesita|necesitan|piensa|cree|llega|llegan|viene|vienen|puede|pueden|debe|deben|parece|pregunta|sale|salen|vuelve|vuelven|sabe|saben|siente|espera|esperan|busca|buscan|tiene|tienen|este|esta|estan|donde|cuando|entre|siempre|nunca|tarde|antes|grande|hasta|contra|sobre|para|gracias|manda|llama|llaman|pide|cuenta|conoce|recuerda|olvida|empieza|termina|pierde|gana|muere|cae|sigue|siguen|queda|quedan|pone|tarda|falta|gusta|encanta|duele|importa|odia|prefiere|ahora|nada|cada|hace|cumple|paga|suele|acaba|insiste|nombre|madre|padre|grave|enferma|cansada|enfadada|contenta|triste"
 )
 _NO_OBJECTS: Final = words(
-    "it|that|this|these|those|you|your|u|him|them|me|us|if|when|what|why|how|whether|sure|sense|care|want|to|note|look|like|well|so|too|than|much|not|out|up|off|better|here|there|a break|advantage|one|something|anything|nothing|everything|my best"
+    "until|till|hasta|it|that|this|these|those|you|your|u|him|them|me|us|if|when|what|why|how|whether|sure|sense|care|want|to|note|look|like|well|so|too|than|much|not|out|up|off|better|here|there|a break|advantage|one|something|anything|nothing|everything|my best"
     "|lo|la|le|te|me|eso|esto|que|si|cuando|como|caso|falta|tiempo|ganas|gracias|aqui|alli|algo|nada|frio|calor|prisa|bien|mal|"
     "|את זה|זה|אותו|אותה|אותך|לך|לו|ש|עכשיו|הביתה|לישון|לשם|משם|לאיבוד|רגע|דקה"
 )

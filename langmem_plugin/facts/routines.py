@@ -60,7 +60,7 @@ _ONCE: Final = words(
     "'ve|can|may|might|must|shall|need|want|wanted|would|could|should|will|think|know|hope|wish|guess|saw|found|heard|was|had|quiero|necesito|creo"
 )
 _HAPPENS: Final = words(
-    "is|are|'s|meets|meet|starts|runs|go|goes|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
+    "is|are|'s|meets|meet|starts|runs|opens|closes|comes|come|happens|es|son|esta|estan|empieza|abre|cierra|toca|הוא|היא|סגור|סגורה|פתוח|פתוחה|מתקיים|מתקיימת|נפגש|נפגשת"
 )
 _USUALLY: Final = words("usually|normally|normalmente|suelo")
 _LONGEST_THING: Final = 4
