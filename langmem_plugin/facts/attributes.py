@@ -28,7 +28,7 @@ def _rows(
 
 
 ATTRIBUTES: Final = {
-    **_rows("personal", "place", "home|address|origin|birthplace|timezone|work address"),
+    **_rows("personal", "place", "home|dwelling|address|origin|birthplace|timezone|work address"),
     **_rows(
         "personal",
         "identity",

@@ -17,7 +17,9 @@ from langmem_plugin.facts.words.language_table import words
 _OF_PEOPLE: Final = words(
     "home|allergy|intolerance|employer|age|debt|health|school|birthday|status|job|diet|accessibility|medication|language|birthplace|like|dislike|hobby|relationship|work|routine|origin|fear"
 ) | {"monthly payment", "work schedule", "field of study"}
-LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח")
+_CHANGES: Final = (("went", "up"), ("went", "down"), ("changed", "to"), ("subio", "a"), ("goes", "up"), ("is", "now"))
+_NOTHING: Final = words("a|an|the|to|of|un|una|el|la")
+LAUGHS: Final = words("lol|lmao|haha|hahaha|jaja|jajaja|חחח|חחחח|😂|🤣")
 _PER_HOUR: Final = words("an|a|per|the|each|hour|h|/|la|por|hora|cada|לשעה|שעה")
 _NO_MORE: Final = words("longer|no|לא|not|anymore|עוד")
 _OF_MANY: Final = words("like|love|hate|enjoy|prefer")
@@ -28,7 +30,8 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     told = any(token.plain in reading.language.events for token in tokens)
     around = reading.tokens[said.first : boundary(reading, said.last)]
     brief = any(begins(around, place, reading.language.momentary) for place in range(len(around)))
-    if brief and not told and not reading.noted:
+    told = told or any(begins(tokens, place, _CHANGES) for place in range(len(tokens)))
+    if brief and not told and not reading.noted and said.attribute != "instruction":
         return None
     named_only = said.subject.loose and said.subject.noun is None
     if named_only and any(token.plain in _OF_MANY for token in tokens):
@@ -47,6 +50,8 @@ def checked(reading: Reading, said: Finding) -> Finding | None:
     if said.over and not said.negated and _gone(reading, said):
         said = replace(said, negated=True)
     value = _trimmed(reading, said)
+    if value and (value[0].plain in reading.language.joins or [t.plain in _NOTHING for t in value] == [True]):
+        return None  # what was quoted is left out
     if said.subject.noun is not None and _in_jest(reading, value):
         return None
     if not is_value(value, said.attribute, said.subject, reading.language, negated=said.negated, noted=reading.noted):
@@ -107,7 +112,7 @@ def _trimmed(reading: Reading, said: Finding) -> tuple[Token, ...]:
     while len(value) > 1 and said.attribute == "hourly rate" and value[-1].plain in _PER_HOUR:
         value.pop()
     while value and (
-        not value[-1].word
+        (not value[-1].word and value[-1].plain not in ("%", "'s"))
         or value[-1].plain in reading.language.fillers | reading.language.joins | {"by", "for", "before"}
     ):
         value.pop()

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from langmem_plugin.facts.clauses import is_automated, is_joke, unquoted
+from langmem_plugin.facts.clauses import is_automated, is_invented, is_joke, unquoted
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.joined_words import taken_apart
 from langmem_plugin.facts.others_words import own_words
@@ -42,7 +42,7 @@ def statement_of(text: str, said_at: datetime | None = None) -> Statement:
 
 def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator[Statement]:
     said = plain(text)
-    if is_automated(said):
+    if is_automated(said) or (not noted and is_invented(said)):
         return
     language = language_of(said, text)
     reading = Reading(text, language, said_at, noted)
@@ -55,7 +55,15 @@ def _statements(text: str, said_at: datetime | None, *, noted: bool) -> Iterator
             reading.found = _once(reading.found)
             if len(reading.found) >= _MOST:
                 break
-    yield from reading.found if noted else _once(reading.found)[:_MOST]
+    yield from reading.found if noted else _once([*reading.found, *_only_mentioned(reading)])[:_MOST]
+
+
+def _only_mentioned(reading: Reading) -> Iterator[Statement]:
+    """Who was named with a role and of whom nothing else is kept, by which the name is known anyhow."""
+    told = " ".join(f"{each.slot.who} {plain(each.value or '')}" for each in reading.found if each.slot)
+    for each in reading.mentioned:
+        if plain(each.value or "") not in told:
+            yield each
 
 
 def _once(found: list[Statement]) -> list[Statement]:

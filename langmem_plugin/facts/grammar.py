@@ -11,6 +11,7 @@ from langmem_plugin.facts.words import LANGUAGES, Language
 
 _MOST_SKIPPED: Final = 3
 _ACCENTED: Final = frozenset("áéíóúñ¿¡ÁÉÍÓÚÑ")
+_IS: Final = "is"  # also for the "'s" of "my sister's vegan"
 _DO: Final = frozenset(("do", "does", "did"))
 _BIRTHDAYS: Final = frozenset(("birthday", "bday"))
 _LONGEST_INNER: Final = 4  # words of a value that more of the pattern follows
@@ -88,7 +89,7 @@ def best_match(
     seen: set[int] = set()
     best: Match | None = None
     for token in tokens[at : at + _MOST_SKIPPED + 1]:
-        for pattern in table.get(token.plain, ()):
+        for pattern in table.get(_IS if token.plain == "'s" else token.plain, ()):
             if pattern.order not in seen:
                 seen.add(pattern.order)
                 for match in _Attempt(pattern, tokens, language, third, unsaid).matches(at, 0, _State()):
@@ -124,7 +125,7 @@ class _Attempt:
         elif token is not None and element.prefix:
             yield from self._prefixed(token, at, place, state)
             return
-        elif token is not None and token.plain in self._wanted(element, state):
+        elif token is not None and (_IS if token.plain == "'s" else token.plain) in self._wanted(element, state):
             value = (*state.value, token) if element.captured else state.value
             yield from self.matches(at + 1, place + 1, replace(state, value=value, said=state.said + 2))
         if missing:
@@ -258,4 +259,5 @@ def _marks(language: Language) -> frozenset[str]:
         | frozenset(word for phrase in phrases for word in phrase)
         | language.selves
         | language.possessives
+        | language.negations
     )

@@ -13,6 +13,8 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
     """As in "הבת שלי מיה", "אשתי", "רופא השיניים שלי", "יום ההולדת של אשתי"."""
     person, used = person_at(tokens, at, language)
     noun, length = noun_at(tokens, at, language)
+    while person and at + used + 1 < len(tokens) and tokens[at + used].plain in GROWTH:
+        used += 1  # "הבן הקטן שלי"
     following = tokens[at + used].plain if at + used < len(tokens) else ""
     if (
         person
@@ -34,6 +36,9 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
     ):
         whose = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
         return Subject(whose.plain, at, at + 1, name=(whose,), loose=True, shown=(whose,))  # "לנועה יש אלרגיה"
+    having = _having(tokens, at, language)
+    if having is not None:
+        return having
     called = _called_by(tokens, at, language)
     if called is not None:
         return called
@@ -89,6 +94,16 @@ def hebrew_subject(tokens: Sequence[Token], at: int, language: Language, *, note
                 return Subject(SELF, at, place + 1, noun=f"{who} {noun}", shown=tuple(tokens[at:place]))
             return Subject(who, at, place + 1, noun=noun, loose=True, shown=tuple(tokens[at:place]))
     return None
+
+
+def _having(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+    """As in "לאמא שלי יש סוכרת", "לבן שלי איתי יש אסתמה": ahead of "יש" stands who has it."""
+    end = next((place for place in range(at + 1, min(at + 5, len(tokens))) if tokens[place].plain == "יש"), 0)
+    if not end or tokens[at].plain[:1] != "ל" or len(tokens[at].plain) < 3:
+        return None
+    first = Token(tokens[at].plain[1:], tokens[at].start + 1, tokens[at].end, tokens[at].written[1:])
+    found = hebrew_subject((*tokens[:at], first, *tokens[at + 1 :]), at, language)
+    return found if found is not None and found.role and found.noun is None and found.end == end else None
 
 
 def _called_by(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:

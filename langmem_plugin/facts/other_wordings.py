@@ -23,7 +23,9 @@ _SWITCHED: Final = phrases(
 _BUYING: Final = words("buy|get|order|source|purchase|compramos|compro|pedimos|קונים|קונה|מזמינים|מזמין|מזמינה")
 _FROM: Final = words("from|a|de|en")
 _COMING: Final = (("comes", "from"), ("come", "from"), ("viene", "de"), ("is", "from"))
-_SUPPLYING: Final = words("supplies|supply|suministra|provee|מספק|מספקת")
+_SUPPLYING: Final = words(
+    "supplies|supply|does|handles|makes|fixes|cuts|cleans|walks|grooms|services|delivers|bakes|prints|teaches|minds|suministra|provee|מספק|מספקת"
+)
 _BRINGING: Final = (("nos", "lo", "trae"), ("nos", "la", "trae"), ("nos", "los", "trae"), ("nos", "las", "trae"))
 _ALL: Final = words("all|our|my|the|most|of|todo|toda|el|la|los|las|nuestro|nuestra|mi|את|כל|שלנו")
 _SETTING: Final = words(

@@ -62,15 +62,16 @@ def own_words(text: str) -> str:
     kept: list[str] = []
     fenced = theirs = False
     lines = text.split("\n")
-    chat = sum(_speaker(line) is True for line in lines) > 1
+    signed = sum(bool(line.strip()) for line in lines) > 1  # "never before 9:30" alone is nobody's signature
+    chat = sum(_speaker(line, signed=signed) is True for line in lines) > 1
     for line in lines:
         fence = line.lstrip().startswith(_FENCE)
         fenced ^= fence
         bare = line.strip()
-        speaker = _speaker(line)
+        speaker = _speaker(line, signed=signed)
         if not bare or speaker is False:
             theirs = False
-        alone = bare.rstrip("*_").endswith(":") or _SIGNED_ABOVE.fullmatch(bare) is not None
+        alone = bare.rstrip("*_").endswith(":") or (signed and _SIGNED_ABOVE.fullmatch(bare) is not None)
         if speaker is True and (chat or alone or _stamped(line)):
             theirs = True
         if fenced or fence or theirs or speaker is True or _is_code(bare):
@@ -84,12 +85,12 @@ def _stamped(line: str) -> bool:
     return _STAMP.match(line.lstrip(_MARKUP)) is not None
 
 
-def _speaker(line: str) -> bool | None:
+def _speaker(line: str, *, signed: bool) -> bool | None:
     """Whether a line begins with who says it: True another, False the writer, None no such label."""
     rest = line.strip().lstrip(_MARKUP)
     stamp = _STAMP.match(rest)
     rest = rest[stamp.end() :] if stamp else rest
-    if _NICK.match(rest) or _SIGNED_ABOVE.fullmatch(rest):
+    if _NICK.match(rest) or (signed and _SIGNED_ABOVE.fullmatch(rest)):
         return True
     while ":" in rest[:_LONGEST_LABEL]:
         label, _, said = rest.partition(":")

@@ -9,7 +9,7 @@ from langmem_plugin.facts.copulas import copula
 from langmem_plugin.facts.finding import Finding
 from langmem_plugin.facts.grammar import bare, begins
 from langmem_plugin.facts.noun_phrases import attribute_at
-from langmem_plugin.facts.person_nouns import is_profession, serves
+from langmem_plugin.facts.person_nouns import ends_as_one, is_profession, serves
 from langmem_plugin.facts.predicates import predicate
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.subject import SELF, SPEAKER, Subject
@@ -30,6 +30,20 @@ _WHERE: Final = (
 
 _PARTS_OF_WORK: Final = words("מחלקת|צוות|מחלקה|תחום|אגף")
 _HERE: Final = words("here|aqui|פה|כאן")
+# What an assistant is told to do or to leave, besides how it is to write.
+_TOLD: Final = words(
+    "get|schedule|book|add|put|order|suggest|recommend|remind|pick|choose|set|call|play|plan|buy|send|share|mention|assume|round|text|message|wake|include|trust|delete|cc|charge"
+    "|pongas|llames|mandes|uses|escribas|recomiendes|reserves|recuerdes|sugieras|tutea|tuteame|trateme|ponme|reserva|recomienda|sugiere"
+    "|תקבע|תקבעי|תזמין|תזמיני|תציע|תציעי|תמליץ|תמליצי|תשים|תשימי|תתקשר|תתקשרי|לקבוע|להזמין|להציע|לשלוח"
+)
+_NOT: Final = words("dont|no|אל|לא")
+_WITH_ME: Final = words("me|us|conmigo|me|לי|איתי|אליי|אלי")
+_OF_SPEECH: Final = words("write|keep|use|be|talk|speak|escribe|תכתוב|תכתבי|תדבר|תדברי")
+_YOUR_WORDS: Final = words("answers|replies|messages|texts|respuestas|mensajes|תשובות|הודעות")
+_WHENEVER: Final = (("when", "you"), ("whenever", "you"), ("with", "me"), ("cuando", "me"), ("כשאתה",), ("כשאת",))
+_ME_SAID: Final = words("i|my|me|mi|mis|yo|soy")
+_HOW_WELL: Final = words("good|decent|great|average|bad|terrible|better|best|awful|lousy|mediocre|poor|keen|fast|slow")
+_AT_WORK: Final = words("in|at|for|with|on|from|of|by|and|who|en|de|del|para|y")
 _BEING: Final = words("am|are|is|'s|soy|somos|es|son")
 
 
@@ -65,6 +79,10 @@ def corrected(reading: Reading, at: int) -> Finding | None:
         or last - at - used > 4
     ):
         return None
+    value = reading.tokens[at + used : last]
+    exact = value[0].capital or any(c.isdigit() for c in value[0].plain) or reading.text.islower()
+    if reading.tokens[mark].plain == "never" or not (exact or reading.language.name == "he"):
+        return None
     end = value_end(reading, mark + 1, named=True)
     return Finding(
         replace(SPEAKER, first=at, end=at),
@@ -79,16 +97,63 @@ def corrected(reading: Reading, at: int) -> Finding | None:
 def asked_for(reading: Reading, at: int) -> Finding | None:
     """A standing wish: "always answer me in short messages"."""
     used = begins(reading.tokens, at, reading.language.instructed)
+    if used and at + used < len(reading.tokens):
+        used += reading.tokens[at + used].plain in ("me", "nos")  # "nunca me llames por la mañana"
     if (
         not used
         or at + used >= len(reading.tokens)
-        or reading.tokens[at + used].plain not in reading.language.addressed
+        or reading.tokens[at + used].plain not in reading.language.addressed | _TOLD
     ):
+        return _told_always(reading, at)
+    if [token.plain for token in reading.tokens[at + used : at + used + 2]] == ["give", "up"]:
         return None
     last = value_end(reading, at + used)
     return checked(
         reading, Finding(replace(SPEAKER, first=at, end=at), "instruction", reading.tokens[at:last], at, last)
     )
+
+
+def _told_always(reading: Reading, at: int) -> Finding | None:
+    """As in "use metric with me always", "don't use exclamation marks when you write for me", "tutéame siempre"."""
+    tokens, language = reading.tokens, reading.language
+    verb = at + (2 if [t.plain for t in tokens[at : at + 2]] == ["do", "not"] else tokens[at].plain in _NOT)
+    if verb >= len(tokens) or tokens[verb].plain not in language.addressed | _TOLD:
+        return None
+    last = next((place for place in range(verb + 1, len(tokens)) if tokens[place].plain in (",", ";")), len(tokens))
+    rest = tokens[verb + 1 : last]
+    standing = any(token.plain in language.always for token in (*rest[:2], *rest[-2:]))
+    manner = any(token.plain in language.manners for token in rest)
+    for_good = any(begins(rest, place, _WHENEVER) for place in range(len(rest)))
+    manner = manner and tokens[verb].plain not in language.asks - _OF_SPEECH
+    if not (standing or (manner and any(t.plain in _WITH_ME | _YOUR_WORDS for t in rest)) or for_good):
+        return None
+    return checked(
+        reading,
+        Finding(replace(SPEAKER, first=at, end=at), "instruction", tokens[at:last], at, last, negated=verb > at),
+    )
+
+
+_CALLING: Final = (("call", "me"), ("calls", "me"), ("me", "llaman"), ("me", "llama"), ("me", "dicen"), ("me", "dice"))
+_LONGEST_CALLER: Final = 4
+_PRONOUNS: Final = words("they/them|she/her|he/him|she/they|he/they|elle|ella/elle")
+
+
+def called(reading: Reading, at: int) -> Finding | None:
+    """By whatever name others know the speaker: "the kids call me Baba", "todos me dicen Chayo", "I'm they/them"."""
+    tokens, language = reading.tokens, reading.language
+    speaker = replace(SPEAKER, first=at, end=at)
+    for place in range(at, min(at + _LONGEST_CALLER, len(tokens))):
+        used = begins(tokens, place, _CALLING)
+        if used and place > at and place + used < len(tokens) and tokens[place + used].capital:
+            last = value_end(reading, place + used, named=True)
+            return checked(reading, Finding(speaker, "nickname", tokens[place + used : last], at, last))
+        if not tokens[place].word or tokens[place].plain in language.negations | {"nobody", "nadie"}:
+            break
+    for place in range(at, len(tokens) - 2):
+        said = "".join(token.plain for token in tokens[place : place + 3])
+        if said in _PRONOUNS and not _ME_SAID.isdisjoint(t.plain for t in tokens[at:place]):
+            return checked(reading, Finding(speaker, "pronouns", tokens[place : place + 3], at, place + 3))
+    return None
 
 
 def profession(reading: Reading, subject: Subject) -> Finding | None:
@@ -105,9 +170,19 @@ def profession(reading: Reading, subject: Subject) -> Finding | None:
         at += 1
     last = value_end(reading, at) if at < len(reading.tokens) else at
     value = reading.tokens[at:last]
+    if reading.language.name == "en":
+        value = value[: next((place for place, token in enumerate(value) if token.plain in _AT_WORK), len(value))]
     named = [place for place, token in enumerate(value[:5]) if is_profession(token.plain, reading.language)]
+    if not named and not subject.loose and value and (reading.language.drops_subject or value[0].plain in ("a", "an")):
+        ends = next((at for at, token in enumerate(value) if token.plain in _AT_WORK), len(value))
+        head = ends - 1 if reading.language.name == "en" else 0
+        named = [head] if 0 <= head < 4 and ends_as_one(value[head].plain, reading.language) else []
     if not named or (value[0].plain not in ("a", "an", "the") and subject.third and reading.language.name == "en"):
         return None
+    if value and value[0].plain.endswith("ing"):
+        return None
+    if not _HOW_WELL.isdisjoint(token.plain for token in value[: named[-1]]):
+        return None  # "a decent cook"
     if reading.language.name == "en":
         value = value[: named[-1] + 1]
     elif named[0] > 0 and value[0].plain not in reading.language.articles:
@@ -134,6 +209,9 @@ def employed_there(reading: Reading, said: Finding) -> Finding | None:
     value = reading.tokens[first : value_end(reading, first)]
     if bare(word, 1).plain in _PARTS_OF_WORK:
         return None
+    after = first + len(value)
+    if [token.plain for token in reading.tokens[after:]] == ["'s"]:
+        value = reading.tokens[first:]  # "at St Luke's"
     if attached:
         value = (bare(word, 1), *value[1:])
     return checked(reading, Finding(replace(said.subject), "employer", value, said.first, first + len(value)))

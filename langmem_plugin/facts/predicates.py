@@ -6,13 +6,16 @@ from typing import Final
 
 from langmem_plugin.facts.checking import checked
 from langmem_plugin.facts.finding import Finding
+from langmem_plugin.facts.fitting import Taken, fits, is_dwelling
 from langmem_plugin.facts.grammar import Match, bare, begins, best_match
+from langmem_plugin.facts.noun_phrases import KIN
+from langmem_plugin.facts.present_tense import present
 from langmem_plugin.facts.reading import Reading
 from langmem_plugin.facts.routines import habit, routine
 from langmem_plugin.facts.subject import Subject
 from langmem_plugin.facts.tokens import Token
-from langmem_plugin.facts.value_checks import EVENTS, NOT_EATEN, PARTICLES
-from langmem_plugin.facts.value_span import NEW_CLAUSE, moments_in, value_end
+from langmem_plugin.facts.value_checks import EVENTS
+from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words.language_table import words
 
 _PAST: Final = words("lived|worked|גרתי|גרנו|עבדתי|עישנתי|vivia|trabajaba|fumaba")
@@ -37,6 +40,14 @@ _EXPECTED: Final = words(
     "|רכב|אוטו|מכונית|רישיון|ילדים|חיות|דרכון|תנור|מדיח|גינה|מרפסת|טלוויזיה|מעלית|ביטוח|אחים"
 )
 _FOR_NOW: Final = words("to|for|left|para|que|coming|waiting|ready|open|due|de|ל|לפני")
+_ILL: Final = {
+    "en": ("itis", "osis", "emia", "aemia", "algia", "lexia", "plegia", "praxia", "pathy", "lepsy", "iasis", "phobia"),
+    "es": ("itis", "osis", "emia", "algia", "lexia", "plejia", "praxia", "patia", "lepsia", "iasis", "fobia", "pasos"),
+    "he": ("לקציה", "פסיה", "אנמיה", "דלקת", "תריס", "פתיה", "וזה", "מיאלגיה", "לקסיה"),
+}
+_VEHICLES_OF_WORK: Final = words(
+    "bus|truck|lorry|taxi|cab|tram|train|ambulance|forklift|tractor|autobus|camion|tren|ambulancia"
+)
 _PLURALS: Final = words("people|sheep|cattle|geese|oxen|fish|deer|livestock|poultry")
 _AFTER_COUNTED: Final = words(
     "of|now|in|on|at|for|with|to|that|which|this|and|left|per|here|there|total|altogether|from|going|coming|en|de|con|que|para|ya|ahora|esta|este|por|עכשיו|של|עם|על|ב"
@@ -47,19 +58,6 @@ _NOT_KEPT: Final = words(
     "|minuto|hora|dia|mes|ano|semana|invitado|amigo|opcion|opcione|foto|pagina|llamada|examen|examene|tarea|huevo|tomate|patata|cebolla|mensaje|correo|duda|cosa|vece|vez|punto|nivel|kilo|gramo|litro|persona|euro|peso|dolar|dolare|reunione|cita|partido|clase|deber|libro|entrada|idea|motivo|grado"
     "|אפשרויות|דקות|שעות|ימים|שבועות|חודשים|שנים|אורחים|חברים|תמונות|שיחות|מבחנים|ביצים|מיילים|הודעות|פגישות|דברים|שאלות|בעיות|משימות|שיעורים|ספרים|רעיונות|אנשים|כרטיסים|שקלים|נקודות|מטלות|עבודות|עגבניות"
 )
-_YEARS_OLD: Final = words("years|yrs|yo|y/o|anos|anitos|old")
-_CALLED: Final = words("named|called|llamado|llamada|llama|בשם")
-_WORKING: Final = words(
-    "work|worked|works|working|job|position|role|employed|hired|resigned|fired|laid|sacked|quit|trabajo|trabajamos|trabaja|trabajan|trabajar|trabajaba|empleado|empleada|renuncie|despidieron"
-)
-_PLACES: Final = words(
-    "city|countryside|suburbs|country|village|mountains|beach|north|south|east|west|center|centre|coast|uk|us|usa|netherlands|ciudad|campo|centro|norte|sur|pueblo|afueras"
-)
-_SCHOOLS: Final = words(
-    "school|kindergarten|preschool|daycare|college|university|nursery|primary|highschool|colegio|instituto|cole|escuela|universidad"
-)
-_SHOWN: Final = words("the|this|that|these|those|how|when|what|ese|esa|este|esta")
-_YOURS: Final = words("your|ur|tu|tus|su|sus|שלך")
 _AS: Final = words("as|como|בתור|כ")
 _CUT_AT: Final = {
     "employer": _AS,
@@ -67,13 +65,12 @@ _CUT_AT: Final = {
     "language": words("at|with|to|in|en|con|עם|בבית"),
     "car": words("for|to|para"),
 }
-_CALL_ME: Final = words("call|llamame|dime|diganme|llamenme")
 
 
 def predicate(reading: Reading, subject: Subject, *, unsaid: bool = False) -> Finding | None:
     match = best_match(reading.tokens, subject.end, reading.language, third=subject.third and not unsaid, unsaid=unsaid)
     said = None if match is None else _matched(reading, subject, match)
-    return said or routine(reading, subject) or habit(reading, subject)
+    return said or routine(reading, subject) or habit(reading, subject) or present(reading, subject)
 
 
 def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None:
@@ -81,13 +78,14 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     if attribute == "lack" or (attribute == "possession" and match.negated and not match.pattern.mark):
         return _not_owned(reading, subject, match)
     rest: tuple[Token, ...] = ()
-    last = match.end
+    last, naming = match.end, False
     if match.open_end and match.rest is not None:
-        reading.naming = attribute in ("pet", "family")
+        naming = attribute in ("pet", "family") or (attribute == "children" and _are_names(reading, match.end))
+        reading.naming = naming
         last = value_end(reading, match.end)
         reading.naming = False
         rest = (match.rest, *reading.tokens[match.end + 1 : last]) if last > match.end else ()
-    if rest and attribute in ("pet", "family") and rest[0].plain == ",":
+    if rest and naming and rest[0].plain == ",":
         rest = rest[1:]
     if (
         rest
@@ -97,8 +95,16 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
         if not match.value:
             return None
         rest, last = (), match.end
+    if attribute == "possession" and rest and not match.pattern.mark and (ill := _illness(rest, reading.language.name)):
+        attribute, rest, last = "health", rest[:ill], match.end + ill
+    if last + 1 == len(reading.tokens) and reading.tokens[last].plain == "'s" and rest:
+        last, rest = last + 1, (*rest, reading.tokens[last])  # "Parkinson's", "St Luke's"
     if attribute in _CUT_AT:
         last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
+        rest = rest[: last - match.end]
+    if attribute == "employer":  # "at a bakery and we open on Saturdays", but "at Marks and Spencer"
+        joined = (at for at in range(match.end + 1, last) if reading.tokens[at].plain in reading.language.joins)
+        last = next((at for at in joined if at + 1 == last or not reading.tokens[at + 1].capital), last)
         rest = rest[: last - match.end]
     while last > match.end and not reading.tokens[last - 1].word:
         last -= 1
@@ -110,25 +116,26 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     ):
         value = _meant(reading, subject.first)
     if attribute == "decision":
-        plan = subject
-        using = bool(value) and {token.plain for token in value[:3]} & (_USING - {"to", "go", "ir", "going"})
-        lasting = next((place for place, token in enumerate(value[:2]) if token.plain in _LASTING), None)
-        if lasting is not None and _is_lasting(value[lasting:]):
-            value = value[lasting:]
-        else:
-            subject, value = _decided(reading, subject, value)
-            if subject is plan and not using:
-                return None
+        subject, value = _lasting_decision(reading, subject, value)
+        if not value:
+            return None
+    alone = subject.first == subject.end and reading.language.name == "en" and match.pattern.attribute == "possession"
+    if alone and match.pattern.mark and {t.plain for t in reading.tokens[subject.end : match.end]} <= {"sold"}:
+        return None  # "sold at football grounds"
     if match.pattern.mark == "-" and any(t.plain == "'s" for t in (*rest, *reading.tokens[last : last + 1])):
         return None  # "I left Acme's gym"
     if attribute == "counted":
         return _counted(reading, subject, match, last)
+    if attribute == "car" and not _VEHICLES_OF_WORK.isdisjoint(token.plain for token in value):
+        attribute = "job"
+    if attribute == "home" and is_dwelling(rest):
+        attribute = "dwelling"
     if attribute == "wake-up time":
         attribute += _day_kind(reading)
     if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:
         return _allergic(reading, subject, match)
     matched = reading.tokens[subject.end : match.end]
-    if not _fits(reading, match, matched, rest, max(last, match.end)):
+    if not fits(reading, Taken(subject, match, matched, rest, max(last, match.end))):
         return None
     said = Finding(
         subject,
@@ -174,7 +181,7 @@ def _counted(reading: Reading, subject: Subject, match: Match, last: int) -> Fin
         not plural
         or known & {head, singular}
         or not (_NOT_KEPT | EVENTS).isdisjoint(told)
-        or (singular,) in language.people
+        or ((singular,) in language.people and language.people[singular,] not in KIN)
     ):
         return None
     if language.name != "he" and not reading.noted and any(token.capital for token in noun):
@@ -199,61 +206,30 @@ def _not_owned(reading: Reading, subject: Subject, match: Match) -> Finding | No
     return checked(reading, Finding(subject, "possession", value, subject.first, last, negated=True))
 
 
-def _fits(reading: Reading, match: Match, matched: Sequence[Token], rest: Sequence[Token], last: int) -> bool:
-    """Whether what follows the pattern leaves it its meaning: not "fired up", "5 minutes", "left the keys"."""
-    language, attribute, held = reading.language, match.pattern.attribute, match.value
-    following = reading.tokens[last] if last < len(reading.tokens) else None
-    if following is not None and not rest and following.plain in PARTICLES:
-        return False
-    said = {token.plain for token in matched}
-    if attribute == "skill" and following is not None and following.word:
-        return following.plain in language.joins | language.cuts | {"at"}
-    if attribute == "age" and "de" in said and not reading.children:
-        return False
-    if attribute == "age" and not said & _YEARS_OLD:
-        free = (
-            following is None
-            or (not following.word and following.plain != "%")
-            or following.plain in language.joins | language.cuts | language.fillers
-        )
-        free = free or bool(
-            moments_in(reading, reading.tokens[last : last + 4], ahead=False)
-            or begins(reading.tokens, last, language.momentary)
-        )
-        return (free or begins(reading.tokens, last, language.leads) > 0) and not said & {"we", "are"}
-    if not rest:
-        return True
-    if attribute in ("like", "dislike") and rest[0].plain in _SHOWN and not rest[min(1, len(rest) - 1)].capital:
-        return False  # something just shown: "I like the story"
-    named = rest[0].capital or language.name == "he"
-    if attribute == "name" and said & _CALL_ME and not named and not reading.text.islower():
-        return False  # "call me when you finish"
-    if rest[0].plain in _YOURS or (attribute == "language" and rest[0].plain in NEW_CLAUSE):
-        return False
-    if attribute == "use" and not reading.noted:
-        return False
-    bare_rest = [token for token in rest if token.plain not in language.articles] or list(rest)
-    if held and bare_rest[0].plain in language.pronouns and attribute not in ("relationship", "diet"):
-        return False
-    if attribute == "pet":
-        return named or bool(said & _CALLED) or rest[0].plain in language.joins
-    if attribute == "employer" and not said & _WORKING:
-        return named
-    if (
-        attribute in ("home", "field of study", "name")
-        and rest[0].plain in language.articles | {"next"}
-        and attribute != "home"
-    ):
-        return False
-    if attribute == "home" and rest[0].plain in language.articles | {"next"}:
-        return bare_rest[0].capital or bool({token.plain for token in rest} & _PLACES)
-    if attribute == "school":
-        return (
-            any(token.capital for token in rest)
-            or bool({t.plain for t in (*rest, *held)} & _SCHOOLS)
-            or language.name == "he"
-        )
-    return not (attribute in ("diet", "drinking") and rest[0].plain in NOT_EATEN)
+def _are_names(reading: Reading, at: int) -> bool:
+    """Whether nothing but names follows: ", Ines and Theo", not ", Mia is 6 and Leo is 3"."""
+    follows = [token for token in reading.tokens[at:] if token.word and token.plain not in reading.language.joins]
+    return all(token.capital for token in follows)
+
+
+def _illness(said: Sequence[Token], language: str) -> int:
+    """How many words name something one has for years, which medicine calls alike everywhere: "dyslexia", "artrosis"."""
+    endings = _ILL[language]
+    return next(
+        (at + 1 for at, token in enumerate(said[:3]) if len(token.plain) > 5 and token.plain.endswith(endings)), 0
+    )
+
+
+def _lasting_decision(
+    reading: Reading, subject: Subject, value: tuple[Token, ...]
+) -> tuple[Subject, tuple[Token, ...]]:
+    """What was decided for good, and of what; nothing where it was decided for a moment."""
+    lasting = next((place for place, token in enumerate(value[:2]) if token.plain in _LASTING), None)
+    if lasting is not None and _is_lasting(value[lasting:]):
+        return subject, value[lasting:]
+    using = {token.plain for token in value[:3]} & (_USING - {"to", "go", "ir", "going"})
+    about, decided = _decided(reading, subject, value)
+    return (subject, ()) if about is subject and not using else (about, decided)
 
 
 def _decided(reading: Reading, subject: Subject, value: tuple[Token, ...]) -> tuple[Subject, tuple[Token, ...]]:

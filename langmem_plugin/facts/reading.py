@@ -23,5 +23,6 @@ class Reading:
     children: bool = False  # they were spoken of
     naming: bool = False  # what is read now is names
     spoke: bool = False  # the clause before was about the speaker
+    mentioned: list[Statement] = field(default_factory=list)  # "my sister Amara", whatever is said of her
     avoided: tuple[Token, ...] = ()  # "without nuts"
     unnamed: tuple[int, int] | None = None  # the fact whose name may follow, and where it begins

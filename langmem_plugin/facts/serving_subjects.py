@@ -18,8 +18,8 @@ _OF_A_STAY: Final = words(
     "room|hotel|promo|discount|qr|zip|area|country|booking|order|error|coupon|voucher|verification|dress|source|referral"
 )
 _GOES_ON: Final = words("now|btw|by|from|ahora|and")
-_NATIONS: Final = words(
-    "german|french|english|british|irish|scottish|american|canadian|mexican|spanish|italian|greek|turkish|israeli|russian|polish|indian|chinese|japanese|korean|thai|dutch|danish|swedish|norwegian|brazilian|argentinian|african|asian|european|jewish|arab|muslim|christian"
+NATIONS: Final = words(
+    "german|french|english|british|irish|scottish|american|canadian|mexican|spanish|italian|greek|turkish|israeli|russian|polish|indian|chinese|japanese|korean|thai|dutch|danish|swedish|norwegian|brazilian|argentinian|african|asian|european|jewish|arab|muslim|christian|orthodox|catholic|hindu|buddhist|sikh|swedish|finnish|ukrainian|hungarian|portuguese|welsh|nigerian|ghanaian|colombian|peruvian|chilean|cuban|egyptian|lebanese|iranian|moroccan|filipino|vietnamese|romanian|czech|austrian|swiss|belgian|australian|kenyan"
 )
 
 
@@ -52,7 +52,7 @@ def served_by(tokens: Sequence[Token], first: int, at: int, language: Language, 
     while named < len(tokens) and (tokens[named].capital or tokens[named].plain in HONORIFICS or named == end + used):
         named += 1
     goes_on = named < len(tokens) and tokens[named].word
-    if theirs and (value[0].plain in _NATIONS or (goes_on and tokens[named].plain not in _GOES_ON | language.joins)):
+    if theirs and (value[0].plain in NATIONS or (goes_on and tokens[named].plain not in _GOES_ON | language.joins)):
         return None
     said = tokens[at : head + 1]
     placed = [token.plain for token in within if token.plain not in language.articles]

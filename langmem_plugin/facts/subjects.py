@@ -20,6 +20,7 @@ from langmem_plugin.facts.noun_phrases import (
     person_at,
     who_is,
 )
+from langmem_plugin.facts.person_nouns import serves
 from langmem_plugin.facts.serving_subjects import compound, served_by
 from langmem_plugin.facts.subject import SELF, Subject
 from langmem_plugin.facts.tokens import Token
@@ -30,6 +31,7 @@ _PETS: Final = frozenset({"dog", "cat", "pet"})
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")
 _USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
+_ONE_OF_THEIRS: Final = words("eldest|oldest|youngest|mayor|menor|pequeno|pequena")
 _MYSELF: Final = words("me|i|yo|אני")
 _OTHERS_OWN: Final = words("his|her|their|your|su|sus|tu|tus")
 
@@ -52,7 +54,7 @@ def subject_at(
     if beside is not None:
         return beside
     if language.possessive_after:
-        return hebrew_subject(tokens, at, language, noted=noted) or _named(tokens, at, language)
+        return hebrew_subject(tokens, at, language, noted=noted) or _named(tokens, at, language, noted=noted)
     if word in language.possessives:
         return _possessed(tokens, at, at + 1, language)
     the = word in ("the", "el", "la", "los")
@@ -62,7 +64,8 @@ def subject_at(
     if the or begins(tokens, start, nouns(language)):
         thing = _thing(tokens, at, start, language)
         if thing is not None:
-            return thing
+            said = begins(tokens, thing.end, language.copulas) or not the
+            return thing if said else served_by(tokens, at, start, language, theirs=True) or thing
     if at and (tokens[at - 1].plain in OWNING or tokens[at - 1].plain in _OTHERS_OWN):
         return None  # "Dana's wife is Ruth" tells of nobody of the speaker's
     if (
@@ -77,7 +80,7 @@ def subject_at(
             return whose
     return (
         served_by(tokens, at, start, language, theirs=the)
-        or _named(tokens, at, language)
+        or _named(tokens, at, language, noted=noted)
         or compound(tokens, at, start, language)
     )
 
@@ -133,17 +136,31 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
     if person and used >= length:
         end = at + used
         name = name_at(tokens, end, language)
+        between = tokens[end : end + 3]
+        if not name and [t.plain for t in between[::2]] == [",", ","] and between[1].capital:
+            name = (between[1],)  # "my ex, Dominic, …"
+            return Subject(who_is(person, name), first, end + 3, role=person, name=name, shown=(*tokens[at:end], *name))
         shown = (*tokens[at:end], *name)
         who = who_is(person, name)
         end += len(name)
         theirs = _theirs(tokens, end, language, used_s=shown[-1].plain)
         if theirs is not None:
             return Subject(who, first, theirs[1], noun=theirs[0], role=person, name=name, shown=shown)
+        if is_owning(tokens, end) and end + 2 < len(tokens) and serves(tokens[end + 1].plain, language):
+            return Subject(who, first, end + 1, role=person, name=name, shown=shown)  # "Nan's carer comes at 8"
         placed = None if name else _with_place(tokens, Subject(SELF, first, end, noun=person, shown=shown), language)
         if placed is not None and placed.end > end and placed.who != SELF and placed.role is None:
             noun = f"{placed.who} {person}"  # "my manager at the hotel is …"
             return Subject(SELF, first, placed.end, noun=noun, shown=placed.shown)
         return Subject(who, first, end, role=person, name=name, shown=shown)
+    called = name_at(tokens, at + length, language) if noun and serves(tokens[at + length - 1].plain, language) else ()
+    if called and called[0].capital and _acts(tokens, at + length + len(called)):
+        end = at + length + len(called)  # "my cleaner Beata comes …"
+        return Subject(who_is(noun or "", called), first, end, role=noun, name=called, shown=tuple(tokens[at:end]))
+    if noun and length == 1 and not (at + length < len(tokens) and _belongs(tokens, at + length, language)):
+        other = _other_thing(tokens, first, at, language)  # "my car reg is …"
+        if other is not None and other.end > at + length:
+            return other
     if noun:
         if (
             is_owning(tokens, at + length)
@@ -161,6 +178,10 @@ def _possessed(tokens: Sequence[Token], first: int, at: int, language: Language)
         return _with_place(
             tokens, Subject(SELF, first, at + length, noun=noun, shown=tuple(tokens[at : at + length])), language
         )
+    if tokens[at - 1].plain in _ONE_OF_THEIRS and (
+        begins(tokens, at, language.copulas) or best_match(tokens, at, language, third=True)
+    ):
+        return Subject("child", first, at, role="child", shown=tuple(tokens[at - 1 : at]))  # "my youngest is 6"
     name = name_at(tokens, at, language) if tokens[at - 1].plain in GROWTH else ()
     if name and name[0].capital:  # "my eldest Declan"
         return Subject(who_is("child", name), first, at + len(name), role="child", name=name, shown=name)
@@ -181,6 +202,10 @@ def _thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> 
 def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> Subject:
     """Whose or where the thing is, if that is said: "… of my mother", "… for the house"."""
     at = found.end
+    if found.noun == "phone" and found.first < at and [t.plain for t in tokens[at : at + 1]] == ["de"]:
+        other = _other_thing(tokens, found.first, at - 1, language)  # "mi número de socio"
+        if other is not None:
+            return other
     if at < len(tokens) and tokens[at].plain in _USUAL:
         found, at = replace(found, end=at + 1), at + 1
     if at + 1 >= len(tokens) or tokens[at].plain not in ("of", "for", "at", "on", "in", "de", "del", "to"):
@@ -216,23 +241,47 @@ def _with_place(tokens: Sequence[Token], found: Subject, language: Language) -> 
 
 def _other_thing(tokens: Sequence[Token], first: int, at: int, language: Language) -> Subject | None:
     """As in "my favorite color", "our biggest customer", "my locker": up to where it says what it is."""
+    named = next((place for place in range(at, min(at + 4, len(tokens))) if tokens[place].capital), at)
+    kind, name = tokens[at:named], tokens[named : named + 1]
+    if kind and all(t.plain.isalpha() and t.plain not in language.common for t in kind) and nameable(name[0], language):
+        end = named + 2 if tokens[named + 1 : named + 2] and tokens[named + 1].capital else named + 1
+        role = " ".join(token.plain for token in kind)
+        if best_match(tokens, end, language, third=True) or begins(tokens, end, language.copulas) or _acts(tokens, end):
+            shown = tuple(tokens[at:end])
+            return Subject(who_is(role, tuple(tokens[named:end])), first, end, role=role, name=shown[-1:], shown=shown)
     for end in range(at + 1, min(at + 6, len(tokens))):
-        if begins(tokens, end, language.copulas):
-            words = [token.plain for token in tokens[at:end]]
+        owning = is_owning(tokens, end) and any(begins(tokens, to, language.copulas) for to in (end + 2, end + 3))
+        if begins(tokens, end, language.copulas) and not owning:
+            words = [token.plain for token in tokens[at:end] if token.plain != "'s"]
             if words in (["fav"], ["favourite"], ["favorite"]):
                 return None
             if words[0] in ("fav", "favourite", "favorite"):
                 words[0] = "favorite"
             if words[-1] in ("favorito", "favorita", "favoritos", "favoritas"):
                 words = ["favorite", *words[:-1]]
-            if all(token.word for token in tokens[at:end]) and "'s" not in words:
+            if all(token.word or token.plain == "'s" for token in tokens[at:end]):
                 return Subject(
                     SELF, first, end, noun=" ".join(words), shown=tuple(tokens[at:end]), loose=words[0] != "favorite"
                 )
             return None
-        if not tokens[end].word or tokens[end].plain in language.joins:
+        if not (tokens[end].word or owning) or tokens[end].plain in language.joins:
             return None
     return None
+
+
+def _belongs(tokens: Sequence[Token], at: int, language: Language) -> bool:
+    word = tokens[at]
+    return (
+        not word.word
+        or bool(begins(tokens, at, language.copulas))
+        or word.plain in language.cuts | language.articles | language.fillers | _USUAL
+        or word.plain in ("this", "next", "of", "for", "at", "on", "in", "de", "del", "to")
+    )
+
+
+def _acts(tokens: Sequence[Token], at: int) -> bool:
+    """Whether what may be a verb of somebody else stands there: "comes", "cierra"."""
+    return at < len(tokens) and tokens[at].plain.endswith(("s", "a", "e")) and not tokens[at].capital
 
 
 def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -> tuple[str, int] | None:
@@ -246,7 +295,10 @@ def _theirs(tokens: Sequence[Token], at: int, language: Language, used_s: str) -
         for end in range(start + 1, min(start + 4, len(tokens))):
             if begins(tokens, end, language.copulas):
                 return "favorite " + " ".join(token.plain for token in tokens[start + 1 : end]), end
-    return None
+    end = _end_of_theirs(tokens, at, language) if marked and language.name == "en" else 0
+    if end and person_at(tokens, start, language)[0]:
+        return None  # "my boss's wife is Ana" tells of nobody of the speaker's
+    return (" ".join(token.plain for token in tokens[start:end]), end) if end else None
 
 
 def _end_of_theirs(tokens: Sequence[Token], at: int, language: Language) -> int:
@@ -261,14 +313,18 @@ def _end_of_theirs(tokens: Sequence[Token], at: int, language: Language) -> int:
     return 0
 
 
-def _named(tokens: Sequence[Token], at: int, language: Language) -> Subject | None:
+def _named(tokens: Sequence[Token], at: int, language: Language, *, noted: bool) -> Subject | None:
     """Somebody by name alone, where what follows is said of somebody: "Mia lives in …", "TestCorp owes me …"."""
     skip = int(tokens[at].plain in ("the", "חברת", "la", "el", "empresa"))
     start = at + skip
     for end in range(min(start + 4, len(tokens)), start, -1):
         part = tokens[start:end]
-        if language.name == "he" and any(token.plain.endswith(("תי", "נו")) for token in part):
+        if language.name == "he" and (len(part) > 2 or any(token.plain.endswith(("תי", "נו")) for token in part)):
             continue  # somebody did something
+        if skip and not part[0].capital and language.name != "he" and not noted:
+            continue  # "the photo is from …"
+        if len(part) > 1 and part[0].plain in language.asks:
+            continue  # "Add David's manager"
         if not all(
             nameable(token, language) or token.plain in _NAMED_WITH or (i and token.written == "&")
             for i, token in enumerate(part)

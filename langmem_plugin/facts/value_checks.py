@@ -11,7 +11,7 @@ from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 from langmem_plugin.facts.words.one_meaning import MAKERS
 
-_OLDEST: Final = 120
+_OLDEST: Final = 105
 _MOST_NAME_WORDS: Final = 3
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear", "diet", "pet"})
 _OF_PLANS: Final = frozenset({"goal", "strategy", "plan", "decision", "preference", "instruction"})
@@ -63,6 +63,7 @@ _NO_ALLERGENS: Final = words(
 )
 _NO_GERUND_MEANT: Final = _OF_PLANS | {"hobby", "job", "routine", "fear", "diet", "day", "like", "dislike", "name"}
 _NO_GERUNDS: Final = words("beijing|reading|fernando|orlando|inverness|nanjing|chongqing|boeing")
+_NAMED_BY: Final = 2  # words in which what one has is named: "a Sky subscription", not "a hike with Jeff"
 _DIALLED: Final = 5  # digits of the shortest number that somebody is called by
 _WEEKLY: Final = words("day|night|practice|class|lesson|training|rehearsal|off|shift|group|club|choir|therapy")
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
@@ -112,7 +113,7 @@ def is_value(
         idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
         return len(value) <= _MOST_NAME_WORDS and first not in idle and not first.startswith("כש") and not negated
     if (
-        attribute in ("home", "employer", "allergy", "intolerance")
+        attribute in ("home", "dwelling", "employer", "allergy", "intolerance")
         and not noted
         and _is_figurative(value, attribute, language)
     ):
@@ -131,8 +132,16 @@ def is_value(
             or first in language.frequencies
         ):
             return False
-        return any(token.capital or _is_year(token.plain) for token in value) and EVENTS.isdisjoint(
-            token.plain for token in value
+        known = language.weekdays.keys() | language.months.keys()
+        named = any(token.plain in ("called", "named", "llamado", "llamada", "llama") for token in value)
+        told = value if named else value[:_NAMED_BY]
+        return (
+            first != "to"
+            and (
+                any(token.capital and token.plain not in known for token in told)
+                or any(_is_year(token.plain) for token in value)
+            )
+            and EVENTS.isdisjoint(token.plain for token in value)
         )
     if attribute in ("health", "job") and EVENTS.intersection(token.plain for token in value):
         return False
@@ -149,6 +158,10 @@ def is_value(
             return (
                 timed
                 or value[0].capital
+                or (
+                    value[-1].capital
+                    and any(token.plain in ("called", "named", "llamado", "llamada") for token in value)
+                )
                 or first in HONORIFICS
                 or any(token.plain[:1].isdigit() for token in value)
                 or _is_served(subject.noun, value, language)
@@ -178,7 +191,7 @@ def _is_figurative(value: Sequence[Token], attribute: str, language: Language) -
         )
     if value[0].capital:
         return False
-    return bool(forms[0] & (_NO_HOMES if attribute == "home" else _NO_EMPLOYERS)) or _is_gerund(value[0])
+    return bool(forms[0] & (_NO_EMPLOYERS if attribute == "employer" else _NO_HOMES)) or _is_gerund(value[0])
 
 
 def _is_gerund(token: Token) -> bool:
@@ -200,6 +213,8 @@ def _is_year(word: str) -> bool:
 
 def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list[tuple[Token, ...]]:
     """The parts of "peanuts, milk and eggs", where each is a fact of its own."""
+    if attribute in ("children", "pet") and (named := _by_name(value, language)):
+        return named
     if attribute not in _LISTED or (attribute == "diet" and len(value) == 1):
         return [value]
     parts: list[list[Token]] = [[]]
@@ -219,6 +234,15 @@ def listed(value: tuple[Token, ...], attribute: str, language: Language) -> list
     if not found or any(len(part) > 4 for part in found):
         return [value]
     return found
+
+
+def _by_name(value: tuple[Token, ...], language: Language) -> list[tuple[Token, ...]]:
+    """Each of "two cats, Michi y Luna"; none where they are not named one by one."""
+    first = next((at for at, token in enumerate(value) if token.capital and at > 1), 0)
+    if not first or number([value[0].plain]) is None:
+        return []
+    names = [token for token in value[first:] if token.word and token.plain not in language.joins]
+    return [(name,) for name in names] if len(names) > 1 and all(name.capital for name in names) else []
 
 
 def _without_articles(part: list[Token], language: Language) -> list[Token]:

@@ -23,9 +23,11 @@ def value_end(reading: Reading, at: int, *, named: bool = False) -> int:
     tokens, language = reading.tokens, reading.language
     for place in range(at + 1, min(at + _LONGEST_VALUE, len(tokens))):
         token = tokens[place]
+        if token.plain == "que" and begins(tokens, place + 1, language.names_it):
+            continue  # "un bulldog que se llama Tapón"
         if token.plain in language.cuts or (named and token.plain in language.negations):
             return place
-        if token.plain == "i":
+        if token.plain == "i" or (token.plain == "we" and tokens[place - 1].plain not in language.joins):
             return place
         if (
             begins(tokens, place, language.ended_after)

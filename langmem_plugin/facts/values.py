@@ -319,7 +319,11 @@ def forms_of_one(one: str, other: str) -> bool:
         return True
     if _CODE in (one[:1], other[:1]):
         return False
-    if "\u05d0" <= one[:1] <= "\u05ea" and (one[1:] == other or other[1:] == one) and (one + other)[0] in "הבוש":
+    if (
+        "\u05d0" <= one[:1] <= "\u05ea"
+        and (one[1:] == other or other[1:] == one)
+        and max(one, other, key=len)[0] in "הבוש"
+    ):
         return min(len(one), len(other)) >= _TYPED_LETTERS - 1
     short, long = sorted((one, other), key=len)
     if len(short) >= _TYPED_LETTERS and long.startswith(short) and long[len(short) :] in _ENDINGS:

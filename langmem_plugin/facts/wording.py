@@ -25,7 +25,7 @@ _ON: Final = words("on|at|in|los|las|el|the")
 _LONGEST_TIME: Final = 6
 _SURE: Final = 0.9
 _LESS_SURE: Final = 0.8
-UNTIMED: Final = words("anniversary|deadline|routine|goal|plan|strategy") | {
+UNTIMED: Final = words("instruction|anniversary|deadline|routine|goal|plan|strategy") | {
     "due date",
     "launch date",
     "wedding date",

@@ -22,7 +22,7 @@ ENGLISH = Language(
             "parents": "parents|folks",
             "brother": "brother|brothers|bro",
             "sister": "sister|sisters|sis",
-            "grandmother": "gran|grandmother|grandma|nana|granny",
+            "grandmother": "gran|nan|grandmother|grandma|nana|granny",
             "grandfather": "grandfather|grandpa|grandad|granddad",
             "uncle": "uncle",
             "aunt": "aunt|auntie|aunty",
@@ -50,7 +50,7 @@ ENGLISH = Language(
         }
     ),
     bare_people=words(
-        "gran|hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
+        "gran|nan|hubby|wife|husband|mother|mom|mum|dad|father|grandma|grandpa|grandad|granddad|granny|nana|uncle|aunt|auntie|aunty"
     ),
     attributes=named(
         {
@@ -105,7 +105,7 @@ ENGLISH = Language(
             "timezone": "timezone|time zone",
             "language": "native language|mother tongue|first language",
             "car": "car",
-            "password": "password|wifi password|wi-fi password|passcode|passphrase",
+            "password": "wifi code|wifi pw|wifi pass|wi-fi code|wifi|wi-fi|password|wifi password|wi-fi password|passcode|passphrase",
             "pin": "pin|pin code",
             "username": "username|user name",
             "code": "code|key code|safe code",
@@ -144,10 +144,10 @@ ENGLISH = Language(
         }
     ),
     predicates={
-        "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~have|got/has|have (got) (an|a) (severe) allergy to V; ~am|are/is|are =allergic",
+        "allergy": "~am|are/is|are (both|all) allergic to V; ~have|got/has|have (got) (a|an) (severe|bad|nut|food) V =allergy; ~am|are/is|are =allergic",
         "intolerance": "~am|are/is|are V intolerant; ~am|are/is|are intolerant to|of V",
-        "household": "~live|living/lives|live with V; ~am|are a =family of V",
-        "health": "got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
+        "household": "~live|living/lives|live with V",
+        "health": "had (a|an|my|his|her|their) V replaced|removed|amputated; ~have|got/has|have (got) (a) bad|dodgy|weak =back|knee|knees|hip|shoulder|heart|chest|ankle|neck|wrist; got diagnosed with V; had (a|an) =stroke|seizure|miscarriage|heart (attack); ~am|are/is|are N weeks|months =pregnant; ~am|are/is|are expecting (a|our|my) (first|second) =baby|twins|child (V); ~am|are/is|are (a|an) (type) (1|2|one|two|i|ii) =diabetic|asthmatic|celiac|coeliac|epileptic|anemic|pregnant|autistic|dyslexic|hypoglycemic|immunocompromised|celiacs|bipolar"
         "; ~have|got/has|have (got) (a|an|bad|high|low|chronic|mild|severe) (type) (1|2|one|two|i|ii) =diabetes|asthma|celiac|migraines|epilepsy|adhd|eczema|hypertension|cholesterol|arthritis|cancer|anxiety|depression|psoriasis|hypothyroidism|endometriosis|ibs|anemia|coeliac|blood|dementia|alzheimers|parkinsons|gout|scoliosis|glaucoma|vertigo|tinnitus|insomnia (V)"
         "; had (a|an|my|his|her) V surgery|operation|transplant|bypass (V); suffer/suffers from V; was|were|got diagnosed with V; ~have/has (only) =one =eye|leg|arm|kidney|lung|hand|ear; have/has a =pacemaker|stoma",
         "accessibility": "~am|are/is|are (a) (bit) =blind|deaf|colorblind|colourblind|color-blind|colour-blind|wheelchair-bound|mute|left-handed|lefthanded"
@@ -156,30 +156,34 @@ ENGLISH = Language(
         "diet": "~am|are|been/is|are|been (a|an) =vegan|vegans|vegetarian|vegetarians|veggie|pescatarian|pescetarian|keto|kosher|halal|flexitarian|gluten-free|dairy-free|carnivore|veggies"
         "; ~eat|eating/eats V; keep/keeps =kosher|halal|vegan; went|became|turned (a) =vegan|vegetarian|keto|pescatarian|veggie; follow/follows (a|an|the) V diet; ~am|are/is|are on (a|an|the) V diet",
         "diet-": "no more V for me|us; stopped|quit eating V; gave up =meat|sugar|gluten|dairy|carbs|bread|chocolate|pork; can not eat|have V; ~avoid/avoids V",
-        "drinking": "~drink/drinks V",
+        "drinking": "~drink/drinks V; ~am|are/is|are (a) =teetotal|teetotaller",
         "drinking-": "stopped|quit drinking V; gave up =alcohol|coffee|drinking|soda|caffeine|booze; ~am|are/is|are =sober",
         "smoking": "=smoke/smokes|smoke (V)",
         "smoking-": "quit|stopped|gave =smoking|vaping|cigarettes; gave up =smoking|vaping|cigarettes",
-        "name": "~am called V; go/goes by V; call me V; everyone|everybody|people|friends call|calls me V",
-        "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
-        "birthday": "was|were born on V",
+        "name": "~am called V; go/goes by V; call me V",
+        "age": "~am|are|be/is|are N (years|yrs|yo) (old); turned|turn|turning/turned|turns N; turning N; ~am|are/is|are turning N; had|celebrated|have/had|celebrated|has (my|his|her|their) N birthday|bday",
+        "birthday": "was|were born on V; turn/turns X on V",
+        "due date": "~am|are/is|are expecting in|on V",
+        "wedding date": "~am|are (getting) married|marrying (X) on V; get married on V",
         "birthplace": "was|were born in V",
         "birth year": "was|were born in N",
-        "home": "~live|living|lived/lives|live|living|lived in|at V; ~am|are/is|are based|living|located in|at V; where (i|we) live is V; moved (back|house|over) to|into V; relocated to V; reside/resides in|at V; moved from X to V",
+        "home": "~live|living|lived/lives|live|living|lived in|at V; ~am|are/is|are based|living|located in|at V; moved (back|house|over) to|into V; moved from X to V",
         "home+": "am|are moving (house) to V; moving to V",
         "origin": "~am|are/is|are (originally) from V; come/comes from V; grew up in V",
         "employer": "drive|deliver|cook|clean|fly/drives|delivers|cooks|cleans|flies (a) (truck|van|bus|taxi|lorry|cab) for V; ~work|worked|working/works|work|worked|working (as) (full-time|part-time) at|for V; ~am|are/is|are employed|hired by V; moved (on) to a (new) role|job|position at|with V; ~am|are/is|are (now) working at|for V; started (a|my|the|his|her) (new) job|position|role at|with V; started|start working|work at|for V; joined V; got (a|the) (new) job at|with V; ~work/works in the V; start/starts at V",
         "employer-": "left V; quit (my|his|her) job at V; resigned from V; got fired|sacked from V; got laid off from V; not at V; stopped working at|for V; was|were fired|sacked from V; was|were laid off from V",
         "job-": "quit|lost (my|her|his|our) =job; got =fired|sacked; got|was laid =off; ~am|are/is|are =unemployed",
-        "job": "~work/works as (a|an|the) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; ~am|are/is|are (now) =retired; =retired; =teach/teaches V; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
+        "job": "~work|moonlight|freelance|train|retrain|volunteer/works|moonlights|freelances|trains|volunteers as (a|an|the) V; ~am|are/is|are (the|a|an) (new) =head|director|ceo|cto|cfo|coo|owner|founder|co-founder|manager|vp (of) (V); got|was (just) promoted to V; became (a|an|the) V; =retired; =teach/teaches V; =run|own/runs|owns (a|an|my|our|his|her) (own|small|little) V =business|company|shop|restaurant|bakery|cafe|studio|store|agency|clinic|salon",
         "work schedule": "~work/works (the) =nights|shifts|weekends|part-time|remotely|evenings|night (V); ~work/works from =home (V)",
         "salary": "earn|make/earns|makes N (V)",
+        "grade": "~am|are/is|are in =year|grade|class N",
+        "university": "graduated from V",
         "school": "go|goes/goes|go to (the) V; study/studies at V; attend/attends V; started|starts at V",
         "field of study": "~am|are/is|are studying V; study|studied/studies|studied V; major|majoring/majors in V",
         "language": "speak/speaks (fluent|some|only|native) V",
-        "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are obsessed with V",
-        "dislike": "stopped liking|loving|enjoying V; do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
-        "preference": "prefer/prefers|prefer (to|having) V; would rather V; would prefer V",
+        "like": "like|love|adore|enjoy/likes|loves|like|love|adores|enjoys (to|eating|watching|having) V; ~am|are/is|are (a) (big|huge|massive) fan of V; ~am|are/is|are (big) into V; ~am|are/is|are fond of V; ~am|are/is|are (a) (big|huge|massive|lifelong|die-hard) V fan|supporter; ~am|are/is|are obsessed with V",
+        "dislike": "do|does not like|love|enjoy V (anymore); hate|dislike|detest|despise|loathe/hates|dislikes|detests|hate|despises|loathes (to|eating|watching) V; can not stand|bear V",
+        "preference": "prefer/prefers|prefer (to|having) V; would rather V",
         "hobby": "=play/plays|play (the) V; =do/does|do =yoga|pilates|karate|ballet|crossfit|judo|boxing|ceramics|pottery (V); =paint|knit|sing|bake|garden|hike|climb|surf/paints|knits|sings|bakes|gardens|hikes|climbs|surfs (V); collect/collects V",
         "car": "drive|drives/drives (a|an|the) V; traded|swapped (in) (my|our|the) X (in) for (a|an) V; bought|leased|got (a|an|the) (new|used) =car|suv|truck|van|motorbike (V)",
         "counted": "~have|own|keep/has|owns|keeps (got) N V; ~am|are down|up to N V",
@@ -191,31 +195,35 @@ ENGLISH = Language(
         "pet": "~have|got|adopted/has|adopted (got) (a|an|one) (new|little|old) =dog|cat|puppy|kitten|rabbit|hamster|parrot|horse|turtle|pup|bunny|budgie|goldfish (named|called) (V); adopted (a|an) V named|called V; ~have|got|adopted/has (got) N =dogs|cats|rabbits|horses|parrots|hamsters (V)",
         "children": "~have|got/has|have (got) N =kids|children|daughters|sons|boys|girls (V)",
         "family": "~have|got/has|have (got) (a|an|one) (older|younger|little|big|baby|twin|new) =brother|sister|son|daughter|wife|husband|girlfriend|boyfriend (named|called) V",
-        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); tied the =knot; =split up; ~am|are/is|are getting =married|divorced (V)",
-        "partner-": "broke up with V; separated from V",
+        "relationship": "~am|are/is|are =married|single|divorced|engaged|widowed|separated (V); got =married|engaged|divorced|separated (V); ~am|are/is|are getting =married|divorced (V)",
+        "partner-": "broke up with V",
         "medication-": "stopped|quit taking V",
         "status": "=passed away; =died",
-        "debt-": "=paid me|us (it) back; =paid (me|us) everything|off; =settled|cleared|paid (up) (off) (the|their|his|her|all|its) debt|debts|invoice|bill|account|balance",
+        "debt-": "=paid me|us (it) back; =paid (me|us) everything; =settled|cleared|paid (up) (off) (the|their|his|her|all|its) debt|debts|invoice|bill|account|balance",
         "debt": "owe/owes|owe (me|us) V",
         "monthly payment": "pays|pay (me|us) N (V)",
         "rent": "pay|pays/pays N V rent; pay/pays N (V) rent",
         "medication": "take|takes/takes|take =insulin|metformin|warfarin|statins|antidepressants|ritalin|thyroxine|aspirin|adderall|ventolin|levothyroxine|eliquis|prozac|zoloft|lithium|iron (V); ~am|are/is|are on (the) =pill|insulin|metformin|warfarin|statins|antidepressants|ritalin|lithium|thyroxine|adderall (V)",
+        "bedtime": "go/goes to bed at|around V",
+        "role": "~am|are/is|are the V of|at|for our|my|the V",
+        "lack": "~have|got/has|have (got) no V",
         "wake-up time": "wake|get/wakes|gets up at|around V",
         "shoe size": "wear|take/wears|takes (a) (size) N (in) =shoes|shoe; wear|take/wears|takes size N =shoes|shoe; wear|take/wears|takes (a) (size) N in =shoes",
         "size": "wear/wears (a) size V; ~am|are/is|are (a) size V",
         "height": "~am|are/is|are N =cm|tall|m (tall)",
         "goal": "want|hope|plan|aim/wants|hopes|plans|aims to =learn|lose|run|become|quit|save|write|finish|retire|master|publish V; am|are (trying) (to) =saving|save for|to|up V; am|are training for V; am|are trying to =lose|quit|learn|stop|eat|save|gain V; am|are|been =learning|writing V",
         "goal-": "gave up on V",
-        "decision": "decided|agreed (to|on|that) V; are going ahead with V; made up my|our mind to V",
+        "decision": "decided|agreed (to|on|that) V",
+        "use-": "stopped|quit using V",
         "use": "use|using/uses|use V",
         "observance": "=keep|observe/keeps|observes =shabbat|sabbath|ramadan|lent|shabbos (V); fast/fasts on|during V",
-        "religion": "~am|are/is|are (an|a) (observant|practicing|orthodox|secular) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
+        "religion": "~am|are/is|are =religious|observant; ~am|are/is|are (an|a) (observant|practicing|orthodox|secular|greek|russian|roman|lapsed) =jewish|muslim|christian|catholic|hindu|buddhist|atheist|mormon|sikh|orthodox",
     },
     copulas=phrases(
-        "is|are|'s|is called|are called|is named|are named|was|expires|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
+        "is|are|'s|'s called|'s named|is called|are called|is named|are named|was|expires|runs out|is now|went up to|changed to|was moved to|moved to|is going to be|goes up to"
     ),
     fillers=words(
-        "ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
+        "alone|ever|also|really|just|still|now|currently|recently|actually|always|usually|normally|both|all|only|quite|very|severely|deadly|highly|extremely|finally|already|too|totally|strictly|mostly|generally|typically|do|does|did|have|has|been|personally|so|even|absolutely|officially|super|literally|kinda|fully|sadly|unfortunately|mainly"
     ),
     leads=phrases(
         "btw|by the way|fyi|hey|hi|hello|ok|okay|well|so|and|but|because|bc|cause|cuz|since|as|oh|just so you know|for the record|for your information|also|actually|no|yes|yeah|yep|please|pls|listen|look|look|big news|good news|news|plus|anyway|remember|that|sorry|correction|thanks|thank you|just so u know|update|note|note to self|or|guess what|when it comes to food|in general|in fact|to be clear|ps|though|cos|then|w|with|i got it wrong|from now on|on weekdays|on weekends|after all|this year|now|unfortunately|sadly|finally|-|,|:"
@@ -268,7 +276,7 @@ ENGLISH = Language(
     always=words("always|never"),
     instructed=phrases("do not ever|from now on|always|never|every time|in future|in the future|going forward"),
     frequencies=words(
-        "every|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
+        "every|each|most|usually|daily|weekly|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays|weekdays|weekends|monthly|yearly|twice|normally|nightly"
     ),
     names_it=phrases(
         "her name is|his name is|its name is|named|called|she is called|he is called|she is named|he is named|their names are|her name's|his name's"
