@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +15,7 @@ _ACCENTS_LEFT_OUT: Final = frozenset(
     ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
 )
 _NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
+_KEPT: Final = 4_096
 _SENTENCE_END: Final = frozenset(".!?;:\n")
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 
@@ -22,7 +24,7 @@ def adds(new: str, old: str) -> bool:
     """Whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
     if _other_of_a_kind(new, old):
         return True
-    told, held = set(marks(new)), set(marks(old))
+    told, held = marks_of(new), marks_of(old)
     if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
         return True
     if (told ^ held) & _NARROWING:
@@ -61,6 +63,11 @@ def _stressed(text: str) -> list[str]:
         for word in found
         if plain(word) not in _ACCENTS_LEFT_OUT
     ]
+
+
+@lru_cache(_KEPT)
+def marks_of(text: str) -> frozenset[str]:
+    return frozenset(marks(text))
 
 
 def marks(text: str) -> Iterator[str]:

@@ -59,13 +59,19 @@ HAPPENED: Final = words(
 
 LIGHT: Final = words(
     "day|days|week|weeks|month|months|year|years|time|times|thing|go|goes|going|went|take|takes|taking|use|using|make"
-    "|made|come|comes|work|works|working|call|called|need|needs|want|wants|keep|keeps|give|gives|gave|like|likes|people"
-    "|place|home|today|tomorrow|yesterday|morning|evening|night|per|each|every|usual|usually|always|new|old|first|last"
+    "|made|come|comes|call|called|need|needs|want|wants|keep|keeps|give|gives|gave|like|likes|people"
+    "|place|today|tomorrow|yesterday|morning|evening|night|per|each|every|usual|usually|always|new|old|first|last"
     "|little|big|good|long|way|part|full|pay|pays|cost|costs|price|number|name"
     "|dia|dias|semana|semanas|mes|meses|ano|anos|vez|veces|cosa|cosas|ir|voy|va|van|vamos|tomo|toma|llevo|lleva|hago"
-    "|hace|trabajo|trabaja|llamo|llama|quiero|casa|hoy|manana|noche|tarde|cada|todos|todas|siempre|pago|paga|cuesta"
+    "|hace|trabajo|trabaja|llamo|llama|quiero|hoy|manana|noche|tarde|cada|todos|todas|siempre|pago|paga|cuesta"
     "|precio|numero|nombre|primero|ultimo|grande|pequeno|bueno"
     "|יום|ימים|שבוע|שבועות|חודש|חודשים|שנה|שנים|פעם|פעמים|דבר|דברים|הולך|הולכת|לוקח|לוקחת|עושה|עובד|עובדת|קורא|צריך"
-    "|צריכה|רוצה|בית|היום|מחר|אתמול|בוקר|ערב|לילה|כל|תמיד|משלם|משלמת|עולה|מחיר|מספר|שם|ראשון|אחרון|גדול|קטן|טוב"
+    "|צריכה|רוצה|היום|מחר|אתמול|בוקר|ערב|לילה|כל|תמיד|משלם|משלמת|עולה|מחיר|מספר|שם|ראשון|אחרון|גדול|קטן|טוב"
 )
 """Words that tell little of what a text is about."""
+
+TRANSFERS: Final = words(
+    "owe|owes|lent|lend|lends|borrowed|borrows|gave|gives|pays|pay|paid|sold|sells|sent|sends|teaches|calls|debe|debo"
+    "|deben|debemos|presto|preste|paga|pago|vendio|vendi|dio|di|חייב|חייבת|חייבים|חייבות|הלוויתי|הלווה|משלם|משלמת|שילם|מכר"
+)
+"""What passes between two, of whom either may be the giver: who is named first tells."""

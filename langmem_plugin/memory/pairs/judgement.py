@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
-from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features
+from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
 
 TIMES: Final = " * "
 """Between two features in the name of their product."""
@@ -28,7 +28,17 @@ Weights: TypeAlias = tuple[list[str], NDArray[np.intp], NDArray[np.float64], NDA
 SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 _SURE_ODDS: Final = 30.0
 _HALF: Final = 0.5
-_OF_ITS_OWN: Final = ("roles new", "name new", "left new day", "left new time", "swap number")
+_MOST: Final = 8  # texts that a new one is held against
+_OF_ITS_OWN: Final = (
+    "roles new",
+    "name new",
+    "left new day",
+    "left new time",
+    "swap number",
+    "swap period",
+    "turned round",
+    "passed by another",
+)
 
 
 @dataclass(frozen=True)
@@ -41,10 +51,14 @@ class Known:
 
 @dataclass(frozen=True)
 class Chances:
-    """That the new text says nothing that the known one does not, and that the known one is no longer so."""
+    """That the new text says nothing that the known one does not, and that the known one is no longer so.
+
+    `of_its_own`: it names a person, name, day or time that the known one does not, or a number in another's place.
+    """
 
     duplicate: float
     supersedes: float
+    of_its_own: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,17 +77,25 @@ def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     """What is to be done with each; at most one is decided on beside the rules."""
     if not known or any(each.rule == SAME_WORDS for each in known):
         return [each.rule for each in known]
-    return decided(new, known, chances(new, known), stored_bounds())
+    likely = sorted(range(len(known)), key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST]
+    weighed = [known[at] for at in sorted(likely)]
+    found = dict(zip(sorted(likely), decided(new, weighed, chances(new, weighed), stored_bounds()), strict=True))
+    return [found.get(at, each.rule) for at, each in enumerate(known)]
+
+
+def _likeliness(new: Statement, known: Known) -> tuple[bool, float]:
+    return known.rule.kind in QUESTIONS, nearness(new.text, known.statement.text)
 
 
 def decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bounds: Bounds) -> list[Relation]:
     """The same, for chances and bounds that are given."""
-    rules = [_doubted(each.rule, chance, bounds) for each, chance in zip(known, found, strict=True)]
+    rules = [_doubted(new, each, chance, bounds) for each, chance in zip(known, found, strict=True)]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
         return rules
-    same = max(range(len(known)), key=lambda at: found[at].duplicate)
+    repeats = [0.0 if each.of_its_own else each.duplicate for each in found]
+    same = max(range(len(known)), key=repeats.__getitem__)
     over = max(range(len(known)), key=lambda at: found[at].supersedes)
-    if found[same].duplicate >= max(bounds.duplicate, found[over].supersedes):
+    if repeats[same] >= max(bounds.duplicate, found[over].supersedes):
         if _codes(new.text) <= _codes(known[same].statement.text):
             rules[same] = Relation("duplicate", "seems to say the same")
     elif found[over].supersedes >= bounds.supersedes:
@@ -81,9 +103,14 @@ def decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bo
     return rules
 
 
-def _doubted(rule: Relation, chance: Chances, bounds: Bounds) -> Relation:
+def _doubted(new: Statement, known: Known, chance: Chances, bounds: Bounds) -> Relation:
+    """What the rules say, but where that is unlikely: only one value holds at a time, yet of what?"""
+    rule = known.rule
     doubtful = (rule.kind == "duplicate" and chance.duplicate < bounds.doubted_duplicate) or (
-        rule.kind == "supersedes" and chance.supersedes < bounds.doubted
+        rule.kind == "supersedes"
+        and rule.reason.startswith("only one")
+        and chance.supersedes < bounds.doubted
+        and not of_one_thing(new, known.statement)
     )
     return Relation("keeps_both", "both can be so") if doubtful else rule
 
@@ -109,12 +136,9 @@ def chances_of(row: Features, weights: Weights) -> Chances:
     single = np.array([row.get(name, 0.0) for name in names])
     odds = of_questions @ np.concatenate([single, single[products[0]] * single[products[1]]]) + bias
     duplicate, supersedes = 1 / (1 + np.exp(-np.clip(odds, -_SURE_ODDS, _SURE_ODDS)))
-    return Chances(0.0 if _says_another(row) else float(duplicate), float(supersedes))
-
-
-def _says_another(row: Features) -> bool:
-    """Whether the new text names a person, name, day or time of its own, or a number where the old one has another."""
-    return any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN)
+    if row.get("other side"):
+        supersedes = 0.0  # "the right eye" after "the left eye", and nothing says that anything has changed
+    return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
 
 
 def weights_of(table: Table) -> Weights:

@@ -6,13 +6,16 @@ from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts import Relation, Statement
-from langmem_plugin.facts.marks import adds, marks
+from langmem_plugin.facts.marks import adds, marks_of
+from langmem_plugin.facts.values import canonical
+from langmem_plugin.memory.pairs.cue_words import TRANSFERS
 from langmem_plugin.memory.pairs.text_profile import Kind, Profile, Word, profile
 
 Features = dict[str, float]
 
 _KINDS: Final[tuple[Kind, ...]] = ("number", "time", "day", "name", "role", "period", "word")
 _MARKS: Final[tuple[Kind, ...]] = ("number", "time", "day")
+_NAMING: Final = frozenset(("name", "role", "word"))
 _EXACT: Final = frozenset(("number", "time", "day", "period", "role"))
 _CUES: Final = (
     *("now", "change", "amount", "end", "correct", "paid", "add"),
@@ -43,6 +46,8 @@ def features(new: str, old: str, told: Statement, held: Statement, rule: Relatio
     found["adds new"], found["adds old"] = float(adds(new, old)), float(adds(old, new))
     found["length"] = min(ours.length, 30) / 10
     found["longer"] = _within((ours.length - theirs.length) / 6, 2.0)
+    passed = not TRANSFERS.isdisjoint(ours.spelled) and not TRANSFERS.isdisjoint(theirs.spelled)
+    found["passed by another"] = float(passed and bool(found["names turned"] or found.get("other who")))
     found |= _together(found)
     return found
 
@@ -63,6 +68,28 @@ def compare_candidates(rows: Sequence[Features]) -> None:
         row["moving x ahead"] = row["moving or happened"] * row["ahead"]
         row["moving x best"] = row["moving or happened"] * row["best"]
         row["now x ahead"] = row["new now"] * row["ahead"]
+
+
+def nearness(new: str, old: str) -> float:
+    """How much both say, roughly: by the words that are the same in both."""
+    ours, theirs = profile(new), profile(old)
+    return sum(word.weight for word in ours.words if word.form in theirs.forms)
+
+
+def of_one_thing(new: Statement, old: Statement) -> bool:
+    """Whether both say the same of the same thing but for the value: no word of theirs names another one."""
+    if _telling(new.text) != _telling(old.text):
+        return False
+    for one, other in ((new, old), (old, new)):
+        value, beside = canonical(one.value or ""), profile(other.text)
+        said = (word for word in profile(one.text).words if word.kind in _NAMING and word.written not in value)
+        if any(best_match(word, beside) < _HALF for word in said):
+            return False
+    return True
+
+
+def _telling(text: str) -> set[str]:
+    return {mark for mark in marks_of(text) if mark.startswith("telling")}
 
 
 @lru_cache(65_536)
@@ -223,15 +250,49 @@ def _order(new: str, old: str, ours: Profile, theirs: Profile) -> Features:
     same = sum(end - start for tag, start, end, *_ in steps if tag == "equal")
     built = 2 * same / max(len(one) + len(other), 1)
     replaced = sum(tag == "replace" for tag, *_ in steps)
-    said, told = ({mark for mark in marks(text) if mark.startswith("telling")} for text in (new, old))
+    places = [
+        at
+        for at, (tag, start, end, begin, stop) in enumerate(steps)
+        if tag == "replace"
+        and end - start == stop - begin == 1
+        and _tells_apart(ours.words[start], theirs)
+        and _tells_apart(theirs.words[begin], ours)
+    ]
+    before = [at > 0 and steps[at - 1][0] == "equal" for at in places]
+    behind = [at + 1 < len(steps) and steps[at + 1][0] == "equal" for at in places]
+    first, last = (_named_in_order(each, ours, theirs) for each in (ours, theirs))
+    counted = [[word.form for word in each.words if word.kind == "number"] for each in (ours, theirs)]
+    numbers = counted[0] != counted[1] and sorted(counted[0]) == sorted(counted[1])
+    said, told = (_telling(text) for text in (new, old))
     return {
         "built alike": built,
         "replaced once": float(replaced == 1) * built,
         "only replaced": float(all(tag in ("equal", "replace") for tag, *_ in steps)) * built,
+        "replaced word": float(bool(places)) * built,
+        "replaced between": float(any(a and b for a, b in zip(before, behind, strict=True))) * built,
+        "replaced before": float(any(behind)) * built,
+        "names turned": float(first != last),
+        "numbers turned": float(numbers),
+        "turned round": float((first != last or numbers) and set(one) == set(other)),
         "telling new": float(bool(said - told)),
         "telling old": float(bool(told - said)),
         "telling swap": float(bool(said - told and told - said)),
+        "other side": float(
+            bool(said - told and told - said) and _MOVING.isdisjoint(ours.cues) and "now" not in ours.cues
+        ),
     }
+
+
+def _tells_apart(word: Word, other: Profile) -> bool:
+    return word.kind in ("word", "name") and word.weight >= 1 and best_match(word, other) < _HALF
+
+
+def _named_in_order(one: Profile, *both: Profile) -> list[str]:
+    """The speaker and the names that both say, in the order in which one text says them."""
+    named = [{"self", *(word.form for word in each.words if word.kind == "name")} for each in both]
+    said = [set(each.in_order) for each in both]
+    shared = (named[0] | named[1]) & said[0] & said[1]
+    return list(dict.fromkeys(word for word in one.in_order if word in shared))
 
 
 def _read(told: Statement, held: Statement, rule: Relation) -> Features:

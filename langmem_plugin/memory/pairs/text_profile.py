@@ -4,12 +4,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final, Literal
 
 from langmem_plugin.facts.marks import names
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import named as phrases_of
+from langmem_plugin.facts.words.language_table import words
 from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
 from langmem_plugin.memory.search.tokenizer import language_of, stems
@@ -34,12 +37,31 @@ _EMPTY: Final = frozenset(
 ) | frozenset(word for language in ("english", "spanish", "hebrew") for word in STOP_WORDS[language])
 _MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)
 _PERIODS: Final = {word: meant for language in LANGUAGES for word, meant in language.periods_said.items()}
+_UNITS: Final = phrases_of(
+    {
+        "kg": 'kg|kilo|kilos|ק"ג|קילו',
+        "g": "g|gram|grams|gramos|גרם",
+        "mg": 'mg|מ"ג',
+        "mcg": "mcg",
+        "ml": 'ml|מ"ל',
+        "litre": "litre|litres|liter|liters|litro|litros|ליטר",
+        "lb": "lb|lbs",
+        "oz": "oz",
+        "stone": "stone",
+        "km": 'km|ק"מ',
+        "cm": 'cm|ס"מ',
+        "mm": "mm",
+        "mile": "mile|miles",
+    }
+)
 _HEBREW_NUMBERS: Final = {w: n for each in LANGUAGES if each.name == "he" for w, n in each.numbers.items()}
 _CUES: Final = {
     name: (frozenset(each[0] for each in cell if len(each) == 1), tuple(each for each in cell if len(each) > 1))
     for name, cell in CUES.items()
 }
 _ALSO_CONTENT: Final = frozenset(("and", "when", "past"))  # cues whose words say something of their own too
+_PLACES_TOO: Final = words("left|back|over|second|cut|even|more")
+_BEFORE_THINGS: Final = words("the|my|his|her|our|their|your|a|an|and|or")
 _HEBREW_ON: Final = frozenset("ושהבלכמ")  # letters written onto the next word
 _HAPPENED_ENDINGS: Final = {
     "hebrew": ("תי", "נו"),
@@ -47,6 +69,7 @@ _HAPPENED_ENDINGS: Final = {
     "english": ("ed",),
 }
 _SHORTEST_HAPPENED: Final = {"hebrew": 4, "spanish": 5, "english": 5}
+_SELF: Final = "self"
 _MARK, _DAY, _PLAIN, _PERIOD, _LIGHT, _CUE = 1.5, 1.2, 1.0, 0.5, 0.4, 0.15
 
 
@@ -67,6 +90,7 @@ class Profile:
     """
 
     words: tuple[Word, ...]
+    forms: frozenset[str]
     stems: frozenset[str]
     cues: frozenset[str]
     roles: frozenset[str]
@@ -74,6 +98,8 @@ class Profile:
     begins: str
     happened: int
     length: int
+    spelled: frozenset[str]
+    in_order: tuple[str, ...]
 
 
 @lru_cache(_KEPT)
@@ -90,6 +116,7 @@ def profile(text: str) -> Profile:
     found += [Word(f"r {role}", "role", _MARK) for role in sorted(roles)]
     return Profile(
         words=tuple({word.form: word for word in found if word is not None}.values()),
+        forms=frozenset(word.form for word in found if word is not None),
         stems=frozenset(_stem(token, text) for token in tokens if token[0].isalpha()),
         cues=cues,
         roles=roles,
@@ -97,6 +124,8 @@ def profile(text: str) -> Profile:
         begins=tokens[0] if tokens and text[:1].isupper() else "",
         happened=_happened(tokens, language),
         length=len(tokens),
+        spelled=frozenset(tokens),
+        in_order=tuple(_SELF if word in SELVES else _stem(word, text) for word in tokens),
     )
 
 
@@ -140,6 +169,8 @@ def _word(form: str, stem: str, named: set[str], cue_words: frozenset[str], role
     days = (other for each in forms for other in (each, f"{each}s", each.removesuffix("s")) if other in _WEEKDAYS)
     if (day := next((each for each in days if len(each) > 2), None)) is not None:  # noqa: PLR2004 - no initials
         return Word(_WEEKDAYS[day], "day", _DAY, form)
+    if (form,) in _UNITS:
+        return Word(f"p {_UNITS[form,]}", "period", _PERIOD, form)
     if form in _PERIODS:
         return Word(f"p {_PERIODS[form]}", "period", _PERIOD, form)
     if not role_words.isdisjoint(forms) or form in _MONEY or f"{form}s" in _MONEY:
@@ -156,7 +187,8 @@ def _word(form: str, stem: str, named: set[str], cue_words: frozenset[str], role
 def _cues(whole: Sequence[str], tokens: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Which cues a text gives, and by which words."""
     line = f" {' '.join(whole)} "
-    said = {form for word in (*whole, *tokens) for form in bare_forms(word)[:2]}
+    of_things = {word for before, word in pairwise(whole) if before in _BEFORE_THINGS and word in _PLACES_TOO}
+    said = {form for word in (*whole, *tokens) if word not in of_things for form in bare_forms(word)[:2]}
     found: set[str] = set()
     used: set[str] = set()
     for name, (single, several) in _CUES.items():
