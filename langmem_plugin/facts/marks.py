@@ -33,20 +33,21 @@ def adds(new: str, old: str) -> bool:
     return any(word not in known for word in names(new))
 
 
-def names(text: str) -> set[str]:
+@lru_cache(_KEPT)
+def names(text: str) -> frozenset[str]:
     """The words written with a capital letter other than at the beginning of a sentence, in plain form.
 
     Where every word begins with one, as in a title, none of them is told from the others.
     """
     found = re.findall(r"[^\W\d_]++|[^\w\s]|\n|\d++", text)
-    return {
+    return frozenset(
         plain(word)
         for before, word in pairwise(found)
         if word[:1].isupper()
         and before not in _SENTENCE_END
         and plain(word) not in _COMMON
         and plain(word).removesuffix("s") not in _COMMON
-    }
+    )
 
 
 def accents_differ(one: str, other: str) -> bool:
@@ -109,16 +110,17 @@ def _other_of_a_kind(new: str, old: str) -> bool:
     return False
 
 
-def _said_of(text: str, table: str) -> set[str]:
+@lru_cache(_KEPT)
+def _said_of(text: str, table: str) -> frozenset[str]:
     said = plain(text)
     found = re.findall(r"[$€£₪]|[^\W\d_]++(?:\"[^\W\d_]++)?+", said)
-    return {
+    return frozenset(
         meant
         for language in LANGUAGES
         for word in found
         for form in _forms(word, language.name)
         if (meant := getattr(language, table).get(form)) is not None
-    }
+    )
 
 
 def _is_clock(word: str) -> bool:
