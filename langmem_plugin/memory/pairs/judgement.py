@@ -38,6 +38,7 @@ _OF_ITS_OWN: Final = (
     "swap period",
     "turned round",
     "passed by another",
+    "another in its place",
 )
 
 

@@ -269,6 +269,11 @@ def _order(new: str, old: str, ours: Profile, theirs: Profile) -> Features:
         "replaced once": float(replaced == 1) * built,
         "only replaced": float(all(tag in ("equal", "replace") for tag, *_ in steps)) * built,
         "replaced word": float(bool(places)) * built,
+        "another in its place": float(
+            bool(places)
+            and all(tag in ("equal", "replace") for tag, *_ in steps)
+            and len(ours.in_order) == len(theirs.in_order)
+        ),
         "replaced between": float(any(a and b for a, b in zip(before, behind, strict=True))) * built,
         "replaced before": float(any(behind)) * built,
         "names turned": float(first != last),

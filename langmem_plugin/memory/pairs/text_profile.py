@@ -156,9 +156,9 @@ def _stem(word: str, text: str) -> str:
     return found[0] if len(found) == 1 else word
 
 
-def _word(
+def _word(  # noqa: C901, PLR0911 - one case for each kind
     form: str, stem: str, named: frozenset[str], cue_words: frozenset[str], role_words: frozenset[str]
-) -> Word | None:  # noqa: C901, PLR0911 - one for each kind
+) -> Word | None:
     """None for what tells nothing."""
     forms = bare_forms(form)
     counted = next((_HEBREW_NUMBERS[each] for each in forms[1:] if each in _HEBREW_NUMBERS), None)
