@@ -88,7 +88,7 @@ class Reconciler:
         results: list[tuple[Stated, Decision]] = []
         for number, hints in enumerate(nearest):
             draft, told = drafts[number], advice[number]
-            decision = self._weighed(draft, held.concerning(draft, hints))
+            decision = self._weighed(draft, held.concerning(draft, hints), held.concerning(draft))
             if told is not None:
                 decision = advised(draft, decision, held.concerning(draft, hinted[number]), told)
             if decision.in_question:
@@ -208,15 +208,18 @@ class Reconciler:
         held = self._held(connection, fact.memory.owner, [fact], [[]], now)
         return [each for each in held.concerning(fact, ()) if each.over_at is None]
 
-    def _weighed(self, draft: Stated, held: Sequence[Stated]) -> Decision:
-        """What only seems to be replaced by a fact that waits for the person's word is asked about with it."""
+    def _weighed(self, draft: Stated, held: Sequence[Stated], of_its_slot: Sequence[Stated]) -> Decision:
+        """What a fact that waits for the person's word replaces is found again by its slot when they give it, where a
+        rule says so; all else is noted with it.
+        """
         found = weighed(draft, held)
         decision = decided(draft, held, found)
         if draft.memory.status != "pending":
             return decision
-        seeming = tuple(each for each in decision.over if related(draft, each).kind != "supersedes")
-        sure = tuple(each for each in decision.over if each not in seeming)
-        return replace(decision, over=sure, in_question=seeming)
+        found_again = [each for each in of_its_slot if related(draft, each).kind == "supersedes"]
+        sure = tuple(each for each in decision.over if each in found_again)
+        noted = tuple(each for each in decision.over if each not in found_again)
+        return replace(decision, over=sure, in_question=noted)
 
     def _query(self, text: str, meaning: Meaning | None = None) -> Query:
         """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""

@@ -4,6 +4,12 @@ import pytest
 
 OWNER = "anna"
 
+
+def stored(memory, memory_id):
+    with memory.database.read() as connection:
+        return memory.repository.by_id(connection, OWNER, memory_id)
+
+
 SAID_AGAIN = [
     ("I sing in the harbour choir on Monday evenings", "monday evenings it's the harbour choir for me"),
     ("We pay 14.50 a month for boiler cover", "boiler cover: 14.50 monthly"),
@@ -40,7 +46,7 @@ def test_what_has_changed_takes_the_place_of_what_was_so_which_is_kept_as_histor
     first = memory.remember(OWNER, known)
     made = memory.remember(OWNER, told)
     assert (made.outcome, made.concerned) == ("superseded", (first.id,))
-    [old] = memory.get(OWNER, [first.id])
+    old = stored(memory, first.id)
     assert (old.status, old.superseded_by, old.text) == ("superseded", made.id, known)
     assert old.valid_to is not None
 
@@ -51,7 +57,7 @@ def test_what_can_be_so_beside_it_leaves_it_as_it_is(memory, known, told):
     first = memory.remember(OWNER, known)
     made = memory.remember(OWNER, told)
     assert made.outcome == "stored"
-    assert memory.get(OWNER, [first.id])[0].status == "active"
+    assert stored(memory, first.id).status == "active"
 
 
 @pytest.mark.spec("W-6")
@@ -69,9 +75,9 @@ def test_what_waits_for_the_persons_word_replaces_only_when_they_confirm_it(memo
     first = memory.remember(OWNER, known)
     waits = memory.remember(OWNER, told, status="pending")
     assert (waits.outcome, waits.concerned) == ("pending", (first.id,))
-    assert memory.get(OWNER, [first.id])[0].status == "active"
+    assert stored(memory, first.id).status == "active"
     memory.update(OWNER, waits.id, status="active")
-    assert memory.get(OWNER, [first.id])[0].status == "superseded"
+    assert stored(memory, first.id).status == "superseded"
 
 
 @pytest.mark.spec("W-6")
