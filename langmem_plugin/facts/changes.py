@@ -6,6 +6,7 @@ other; what cannot be accounted for keeps both.
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts.grammar import language_of
@@ -17,6 +18,7 @@ from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import phrases, words
 from langmem_plugin.facts.words.one_meaning import HAPPENING, LEFT_OUT, MAKERS, ONE_MEANING, SHIFTS, TELLING_ALONE
 
+_KEPT: Final = 4_096
 _WORD = re.compile(r"[^\W_]++(?:['\"-][^\W_]++)*+|[^\w\s]")
 _EMPTY: Final = frozenset(word for language in LANGUAGES for word in language.empty)
 _BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding) - {
@@ -156,7 +158,8 @@ def _first_name(text: str) -> set[str]:
     }
 
 
-def ended(text: str) -> list[str]:
+@lru_cache(_KEPT)
+def ended(text: str) -> tuple[str, ...]:
     """What a text says to be over: "Millbrook" of "We dropped Millbrook, …", "the van" of "I swapped the van for …"."""
     tokens = _WORD.findall(plain(text))
     found = [*_parted(tokens), *_moved_from(tokens), *_not_any_more(tokens)]
@@ -179,7 +182,7 @@ def ended(text: str) -> list[str]:
                     found += [
                         " ".join(tokens[start:last]) for last in {placed, end} if start < last <= start + _LONGEST_ENDED
                     ]
-    return found
+    return tuple(found)
 
 
 def _parted(tokens: list[str]) -> Iterator[str]:
@@ -295,9 +298,10 @@ def _moved(new: str, old: str, *, whole: str) -> bool:
     return False
 
 
-def _telling(text: str) -> set[str]:
+@lru_cache(_KEPT)
+def _telling(text: str) -> frozenset[str]:
     bare = _WRITTEN_ON.sub("", text.replace("’", "'"))
-    return {word for word in canonical(bare) if word not in _EMPTY and word not in _MONEY}
+    return frozenset(word for word in canonical(bare) if word not in _EMPTY and word not in _MONEY)
 
 
 def _last_number_alone(new: str, old: str) -> bool:

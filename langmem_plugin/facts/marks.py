@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
@@ -14,6 +15,7 @@ _ACCENTS_LEFT_OUT: Final = frozenset(
     ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
 )
 _NARROWING: Final = frozenset(f"telling {each}" for each in ("only", "without", "almost", "more", "less"))
+_KEPT: Final = 4_096
 _SENTENCE_END: Final = frozenset(".!?;:\n")
 _TOKEN = re.compile(r"[^\s,;!?()\"“”]++")
 
@@ -22,7 +24,7 @@ def adds(new: str, old: str) -> bool:
     """Whether `new` says a number, day, name or the like that `old` does not: then it does not merely repeat it."""
     if _other_of_a_kind(new, old):
         return True
-    told, held = set(marks(new)), set(marks(old))
+    told, held = marks_of(new), marks_of(old)
     if any(mark not in held and not any(_one_time(mark, other) for other in held) for mark in told):
         return True
     if (told ^ held) & _NARROWING:
@@ -31,20 +33,21 @@ def adds(new: str, old: str) -> bool:
     return any(word not in known for word in names(new))
 
 
-def names(text: str) -> set[str]:
+@lru_cache(_KEPT)
+def names(text: str) -> frozenset[str]:
     """The words written with a capital letter other than at the beginning of a sentence, in plain form.
 
     Where every word begins with one, as in a title, none of them is told from the others.
     """
     found = re.findall(r"[^\W\d_]++|[^\w\s]|\n|\d++", text)
-    return {
+    return frozenset(
         plain(word)
         for before, word in pairwise(found)
         if word[:1].isupper()
         and before not in _SENTENCE_END
         and plain(word) not in _COMMON
         and plain(word).removesuffix("s") not in _COMMON
-    }
+    )
 
 
 def accents_differ(one: str, other: str) -> bool:
@@ -61,6 +64,11 @@ def _stressed(text: str) -> list[str]:
         for word in found
         if plain(word) not in _ACCENTS_LEFT_OUT
     ]
+
+
+@lru_cache(_KEPT)
+def marks_of(text: str) -> frozenset[str]:
+    return frozenset(marks(text))
 
 
 def marks(text: str) -> Iterator[str]:
@@ -102,16 +110,17 @@ def _other_of_a_kind(new: str, old: str) -> bool:
     return False
 
 
-def _said_of(text: str, table: str) -> set[str]:
+@lru_cache(_KEPT)
+def _said_of(text: str, table: str) -> frozenset[str]:
     said = plain(text)
     found = re.findall(r"[$€£₪]|[^\W\d_]++(?:\"[^\W\d_]++)?+", said)
-    return {
+    return frozenset(
         meant
         for language in LANGUAGES
         for word in found
         for form in _forms(word, language.name)
         if (meant := getattr(language, table).get(form)) is not None
-    }
+    )
 
 
 def _is_clock(word: str) -> bool:

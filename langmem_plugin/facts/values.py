@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts.codes import codes
@@ -98,16 +99,19 @@ ORDINALS: Final = {
     "ninetieth": 90,
 }
 _A: Final = frozenset(("un", "una"))  # "one" too, but where another number follows
+_KEPT: Final = 4_096  # texts; one is read many times while it is weighed against others
 _TYPED_LETTERS: Final = 4
 _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
 
 
+@lru_cache(_KEPT)
 def canonical(value: str) -> frozenset[str]:
     """The words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five thousand" are one."""
     return frozenset(in_one_form(value))
 
 
+@lru_cache(_KEPT)
 def in_one_form(value: str) -> tuple[str, ...]:
     """The same words in their order, by which "Dana owes Ron" differs from "Ron owes Dana"."""
     found: list[str] = []

@@ -18,7 +18,7 @@ from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
 from langmem_plugin.memory.models import EVERYTHING, LIVE, WOULD_REPLACE, Memory, Outcome, Remembered, Status, bare
 from langmem_plugin.memory.owner_changes import begin_change
-from langmem_plugin.memory.reconciliation import Decision, Stated, contradict, decided, related
+from langmem_plugin.memory.reconciliation import Decision, Stated, contradict, decided, related, weighed
 from langmem_plugin.memory.repository import MOST_OF_A_SLOT, MemoryRepository, NewMemory
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
 from langmem_plugin.memory.search.fact_search import Ask, FactSearch
@@ -40,7 +40,7 @@ class Related:
 
 
 class Reconciler:
-    """What a fact concerns is found by its words and by its slot; the rules alone decide.
+    """What a fact concerns is found by its words and by its slot; rules decide, and weights where they are not sure.
 
     What shares words with it is looked for before the transaction, as a hint; what is decided upon is read in it. So
     of two who write at once the second sees what the first has written.
@@ -88,7 +88,7 @@ class Reconciler:
         results: list[tuple[Stated, Decision]] = []
         for number, hints in enumerate(nearest):
             draft, told = drafts[number], advice[number]
-            decision = decided(draft, held.concerning(draft, hints))
+            decision = self._weighed(draft, held.concerning(draft, hints), held.concerning(draft))
             if told is not None:
                 decision = advised(draft, decision, held.concerning(draft, hinted[number]), told)
             if decision.in_question:
@@ -195,9 +195,10 @@ class Reconciler:
             found = {each.memory.id: each.similarity for each in self._search.found(connection, ask)}
             held = self._held(connection, owner, [draft], [list(found)], now).concerning(draft, list(found))
         candidates = []
+        found_of = weighed(draft, held)
         for each in held:
             if each.over_at is None:
-                said = related(draft, each)
+                said = found_of[each.memory.id]
                 similarity = 1.0 if said.kind == "duplicate" else found.get(each.memory.id, 0.0)
                 candidates.append(Related(each.memory, said.kind, said.reason, similarity))
         order = ("duplicate", "supersedes", "keeps_both", "unrelated")
@@ -206,6 +207,19 @@ class Reconciler:
     def _live_beside(self, connection: Connection, fact: Stated, now: datetime) -> list[Stated]:
         held = self._held(connection, fact.memory.owner, [fact], [[]], now)
         return [each for each in held.concerning(fact, ()) if each.over_at is None]
+
+    def _weighed(self, draft: Stated, held: Sequence[Stated], of_its_slot: Sequence[Stated]) -> Decision:
+        """What a fact that waits for the person's word replaces is found again by its slot when they give it, where a
+        rule says so; all else is noted with it.
+        """
+        found = weighed(draft, held)
+        decision = decided(draft, held, found)
+        if draft.memory.status != "pending":
+            return decision
+        found_again = [each for each in of_its_slot if related(draft, each).kind == "supersedes"]
+        sure = tuple(each for each in decision.over if each in found_again)
+        noted = tuple(each for each in decision.over if each not in found_again)
+        return replace(decision, over=sure, in_question=noted)
 
     def _query(self, text: str, meaning: Meaning | None = None) -> Query:
         """By words alone, unless their meaning is given: what shares no word with a text is never decided upon."""

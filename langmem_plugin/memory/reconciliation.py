@@ -1,11 +1,13 @@
 """What a new fact does to those that are there: it joins, replaces or ends them, or says what is known. No I/O."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from langmem_plugin.facts import Relation, Statement, relation
+from langmem_plugin.facts.standing_orders import instruction_in
 from langmem_plugin.memory.models import Memory, bare
+from langmem_plugin.memory.pairs.judgement import Known, judged
 
 _EVER = datetime.min.replace(tzinfo=UTC)
 
@@ -40,19 +42,20 @@ class Decision:
     in_question: tuple[Stated, ...] = ()
 
 
-def decided(new: Stated, held: Iterable[Stated]) -> Decision:
+def decided(new: Stated, held: Iterable[Stated], found: Mapping[str, Relation] | None = None) -> Decision:
     """By what was said, and by when it was said: not by when it was stored.
 
-    What a key names is replaced through its key alone. Losing a fact is the worst error: where the rules cannot tell,
-    both stay.
+    What a key names is replaced through its key alone. Losing a fact is the worst error: where nothing tells, both
+    stay. `found` are the relations to some memories, by id, where they are known; else it is as the rules say.
     """
+    found = found or {}
     over: list[Stated] = []
     newer: list[Stated] = []
     same: Stated | None = None
     for each in held:
         if each.memory.id == new.memory.id:
             continue
-        kind, over_at = related(new, each).kind, each.over_at
+        kind, over_at = (found.get(each.memory.id) or related(new, each)).kind, each.over_at
         if kind == "duplicate" and over_at is None:
             same = _surer(same, each)
         elif over_at is not None and new.said_at < over_at and (kind == "duplicate" or _of_same_words(new, each)):
@@ -76,6 +79,33 @@ def related(new: Stated, old: Stated) -> Relation:
     if new.memory.key is not None:
         return Relation("keeps_both", "the same key")
     return relation(new.statement, old.statement)
+
+
+def weighed(new: Stated, held: Sequence[Stated]) -> dict[str, Relation]:
+    """By memory id what `new` does to each: as the rules say, and where they are not sure as is most likely.
+
+    Most likely is judged of what is remembered without a key, holds, was said before and is no instruction.
+    """
+    found = {each.memory.id: related(new, each) for each in held if each.memory.id != new.memory.id}
+    candidates = {
+        each.memory.id: each
+        for each in held
+        if each.memory.id in found
+        and each.memory.key is None
+        and each.memory.status == "active"
+        and each.said_at <= new.said_at
+    }
+    if new.memory.key is not None or any(found[each].kind == "duplicate" for each in found.keys() - candidates.keys()):
+        return found
+    known = [Known(each.statement, found[memory_id]) for memory_id, each in candidates.items()]
+    for memory_id, likely in zip(candidates, judged(new.statement, known), strict=True):
+        if likely != found[memory_id] and not _instructs(new, candidates[memory_id]):
+            found[memory_id] = likely
+    return found
+
+
+def _instructs(*facts: Stated) -> bool:
+    return any(instruction_in(each.memory.text) is not None for each in facts)
 
 
 def contradict(one: Stated, other: Stated) -> bool:

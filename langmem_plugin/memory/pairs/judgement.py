@@ -1,0 +1,169 @@
+"""What a new text does to known ones where the rules are not sure: by weights that were fitted to pairs of texts.
+
+`benchmarks/fit_pairs.py` fits them, on stories other than those it judges them by, and stores them in judgement.json.
+By words alone: what the default model's cosine adds to them is less than what another fold of the stories does.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from langmem_plugin.facts import Relation, Statement
+from langmem_plugin.facts.codes import codes
+from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
+
+TIMES: Final = " * "
+"""Between two features in the name of their product."""
+
+Question = Literal["duplicate", "supersedes"]
+QUESTIONS: Final[tuple[Question, Question]] = ("duplicate", "supersedes")
+Table: TypeAlias = Mapping[str, Mapping[str, float]]
+Weights: TypeAlias = tuple[list[str], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
+SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
+_SURE_ODDS: Final = 30.0
+_HALF: Final = 0.5
+_MOST: Final = 8  # texts that a new one is held against
+_OF_ITS_OWN: Final = (
+    "roles new",
+    "name new",
+    "left new day",
+    "left new time",
+    "swap number",
+    "swap period",
+    "turned round",
+    "passed by another",
+    "another in its place",
+)
+
+
+@dataclass(frozen=True)
+class Known:
+    """A text that a new one may concern; `rule` is what the rules say of the two."""
+
+    statement: Statement
+    rule: Relation
+
+
+@dataclass(frozen=True)
+class Chances:
+    """That the new text says nothing that the known one does not, and that the known one is no longer so.
+
+    `of_its_own`: it names a person, name, day or time that the known one does not, or a number in another's place.
+    """
+
+    duplicate: float
+    supersedes: float
+    of_its_own: bool = False
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """From which chance on something is decided. What the rules know again or would replace is kept beside the new text
+    where the chance of it is below `doubted`.
+    """
+
+    duplicate: float
+    supersedes: float
+    doubted_duplicate: float
+    doubted: float
+
+
+def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
+    """What is to be done with each; at most one is decided on beside the rules."""
+    if not known or any(each.rule == SAME_WORDS for each in known):
+        return [each.rule for each in known]
+    likely = sorted(range(len(known)), key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST]
+    weighed = [known[at] for at in sorted(likely)]
+    found = dict(zip(sorted(likely), decided(new, weighed, chances(new, weighed), stored_bounds()), strict=True))
+    return [found.get(at, each.rule) for at, each in enumerate(known)]
+
+
+def _likeliness(new: Statement, known: Known) -> tuple[bool, float]:
+    return known.rule.kind in QUESTIONS, nearness(new.text, known.statement.text)
+
+
+def decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bounds: Bounds) -> list[Relation]:
+    """The same, for chances and bounds that are given."""
+    rules = [_doubted(new, each, chance, bounds) for each, chance in zip(known, found, strict=True)]
+    if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
+        return rules
+    repeats = [0.0 if each.of_its_own else each.duplicate for each in found]
+    same = max(range(len(known)), key=repeats.__getitem__)
+    over = max(range(len(known)), key=lambda at: found[at].supersedes)
+    if repeats[same] >= max(bounds.duplicate, found[over].supersedes):
+        if _codes(new.text) <= _codes(known[same].statement.text):
+            rules[same] = Relation("duplicate", "seems to say the same")
+    elif found[over].supersedes >= bounds.supersedes:
+        rules[over] = Relation("supersedes", "seems to say that it has changed")
+    return rules
+
+
+def _doubted(new: Statement, known: Known, chance: Chances, bounds: Bounds) -> Relation:
+    """What the rules say, but where that is unlikely: only one value holds at a time, yet of what?"""
+    rule = known.rule
+    doubtful = (rule.kind == "duplicate" and chance.duplicate < bounds.doubted_duplicate) or (
+        rule.kind == "supersedes"
+        and rule.reason.startswith("only one")
+        and chance.supersedes < bounds.doubted
+        and not of_one_thing(new, known.statement)
+    )
+    return Relation("keeps_both", "both can be so") if doubtful else rule
+
+
+def chances(new: Statement, known: Sequence[Known]) -> list[Chances]:
+    """Of each, among all that the new text may concern."""
+    return [chances_of(row, _stored_weights()) for row in compared(new, known)]
+
+
+def compared(new: Statement, known: Sequence[Known]) -> list[Features]:
+    """The features of each pair."""
+    rows = [features(new.text, each.statement.text, new, each.statement, each.rule) for each in known]
+    compare_candidates(rows)
+    return rows
+
+
+def stored_bounds() -> Bounds:
+    return Bounds(**_stored()["bounds"])
+
+
+def chances_of(row: Features, weights: Weights) -> Chances:
+    names, products, of_questions, bias = weights
+    single = np.array([row.get(name, 0.0) for name in names])
+    odds = of_questions @ np.concatenate([single, single[products[0]] * single[products[1]]]) + bias
+    duplicate, supersedes = 1 / (1 + np.exp(-np.clip(odds, -_SURE_ODDS, _SURE_ODDS)))
+    if row.get("other side"):
+        supersedes = 0.0  # "the right eye" after "the left eye", and nothing says that anything has changed
+    return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
+
+
+def weights_of(table: Table) -> Weights:
+    """The features; the places of the two of each product; the weights of both, a row for each question; their bias."""
+    stored = [table[question] for question in QUESTIONS]
+    names = sorted({part for each in stored for name in each for part in name.split(TIMES)} - {"bias"})
+    products = sorted({name for each in stored for name in each if TIMES in name})
+    places = np.array([[names.index(part) for part in name.split(TIMES)] for name in products], dtype=np.intp)
+    weights = np.array([[each.get(name, 0.0) for name in (*names, *products)] for each in stored])
+    return names, places.reshape(-1, 2).T, weights, np.array([each["bias"] for each in stored])
+
+
+@cache
+def _stored_weights() -> Weights:
+    return weights_of(_stored())
+
+
+@cache
+def _stored() -> Mapping[str, Mapping[str, float]]:
+    found: Mapping[str, Mapping[str, float]] = json.loads(
+        files(__package__).joinpath("judgement.json").read_text("utf-8")
+    )
+    return found
+
+
+def _codes(text: str) -> frozenset[str]:
+    return frozenset(code for _, _, code in codes(text))

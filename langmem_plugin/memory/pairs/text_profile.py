@@ -1,0 +1,224 @@
+"""What a text says, in the parts by which it is held against another: words, marks, names, whom it is about, cues."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final, Literal
+
+from langmem_plugin.facts.marks import names
+from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.values import in_one_form
+from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.facts.words.language_table import named as phrases_of
+from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES
+from langmem_plugin.memory.search.stop_words import STOP_WORDS
+from langmem_plugin.memory.search.tokenizer import language_of, stems
+
+Kind = Literal["number", "time", "day", "period", "name", "role", "word", "cue"]
+
+_KEPT: Final = 8_192
+_LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
+_WRITTEN_ON = re.compile(r"'(?:s|m|ve|re|d|ll|t)\b")
+_WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
+_GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")  # "50mg"
+_IN_GROUPS = re.compile(r"(?<![\d.,:/])\d{2,5}(?:[ -]\d{2,8}){1,4}(?![\d.,:/])")  # "07700 900321"
+_DATE = re.compile(r"(?<!\d)(\d{1,2})[./](\d{1,2})(?:[./](?:20)?(\d{2}))?(?!\d|[.,:]\d)")
+_YEAR = re.compile(r"(?<!\d)20(\d{2})(?!\d)")
+_LAST_DAY, _MONTHS = 31, 12
+_MONTH_NAMES: Final = {number: name for name, number in LANGUAGES[0].months.items()}
+_ROLES: Final = {phrase: role for language in LANGUAGES for phrase, role in language.people.items()}
+_LONGEST_ROLE: Final = max(len(phrase) for phrase in _ROLES)
+_WEEKDAYS: Final = {form: f"w{number}" for language in LANGUAGES for form, number in language.weekdays.items()}
+_EMPTY: Final = frozenset(
+    word for language in LANGUAGES for word in language.empty | language.fillers | language.articles
+) | frozenset(word for language in ("english", "spanish", "hebrew") for word in STOP_WORDS[language])
+_MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)
+_PERIODS: Final = {word: meant for language in LANGUAGES for word, meant in language.periods_said.items()}
+_UNITS: Final = phrases_of(
+    {
+        "kg": 'kg|kilo|kilos|ק"ג|קילו',
+        "g": "g|gram|grams|gramos|גרם",
+        "mg": 'mg|מ"ג',
+        "mcg": "mcg",
+        "ml": 'ml|מ"ל',
+        "litre": "litre|litres|liter|liters|litro|litros|ליטר",
+        "lb": "lb|lbs",
+        "oz": "oz",
+        "stone": "stone",
+        "km": 'km|ק"מ',
+        "cm": 'cm|ס"מ',
+        "mm": "mm",
+        "mile": "mile|miles",
+    }
+)
+_HEBREW_NUMBERS: Final = {w: n for each in LANGUAGES if each.name == "he" for w, n in each.numbers.items()}
+_CUES: Final = {
+    name: (frozenset(each[0] for each in cell if len(each) == 1), tuple(each for each in cell if len(each) > 1))
+    for name, cell in CUES.items()
+}
+_ALSO_CONTENT: Final = frozenset(("and", "when", "past"))  # cues whose words say something of their own too
+_PLACES_TOO: Final = words("left|back|over|second|cut|even|more")
+_BEFORE_THINGS: Final = words("the|my|his|her|our|their|your|a|an|and|or")
+_HEBREW_ON: Final = frozenset("ושהבלכמ")  # letters written onto the next word
+_HAPPENED_ENDINGS: Final = {
+    "hebrew": ("תי", "נו"),
+    "spanish": ("ado", "ido", "amos", "aron", "ieron"),
+    "english": ("ed",),
+}
+_SHORTEST_HAPPENED: Final = {"hebrew": 4, "spanish": 5, "english": 5}
+_SELF: Final = "self"
+_MARK, _DAY, _PLAIN, _PERIOD, _LIGHT, _CUE = 1.5, 1.2, 1.0, 0.5, 0.4, 0.15
+
+
+@dataclass(frozen=True)
+class Word:
+    """`form` is compared; `weight` is how much it tells."""
+
+    form: str
+    kind: Kind
+    weight: float
+    written: str = ""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """`stems` are those of all words as they are written; `begins` is the first word where it has a capital letter;
+    `happened` counts the words that tell of something done.
+    """
+
+    words: tuple[Word, ...]
+    forms: frozenset[str]
+    stems: frozenset[str]
+    cues: frozenset[str]
+    roles: frozenset[str]
+    of_self: bool
+    begins: str
+    happened: int
+    length: int
+    spelled: frozenset[str]
+    in_order: tuple[str, ...]
+
+
+@lru_cache(_KEPT)
+def profile(text: str) -> Profile:
+    text = text[:_LONGEST]
+    said, language, named = plain(text), language_of(text), names(text)
+    bare = _WRITTEN_ON.sub("", said.replace("n't", " not"))
+    bare = _YEAR.sub(r" \1 ", _DATE.sub(_in_words, _IN_GROUPS.sub(_joined, bare)))
+    tokens = _WORD.findall(bare)
+    cues, cue_words = _cues(_WORD.findall(said), tokens)
+    roles, role_words = _roles(tokens)
+    counted = [form for form in in_one_form(_GLUED.sub(" ", bare)) if form != "1" or "1" in said]
+    found = [_word(form, _stem(form, text), named, cue_words, role_words) for form in counted]
+    found += [Word(f"r {role}", "role", _MARK) for role in sorted(roles)]
+    return Profile(
+        words=tuple({word.form: word for word in found if word is not None}.values()),
+        forms=frozenset(word.form for word in found if word is not None),
+        stems=frozenset(_stem(token, text) for token in tokens if token[0].isalpha()),
+        cues=cues,
+        roles=roles,
+        of_self=not SELVES.isdisjoint(tokens),
+        begins=tokens[0] if tokens and text[:1].isupper() else "",
+        happened=_happened(tokens, language),
+        length=len(tokens),
+        spelled=frozenset(tokens),
+        in_order=tuple(_SELF if word in SELVES else _stem(word, text) for word in tokens),
+    )
+
+
+def bare_forms(word: str) -> list[str]:
+    """A word, and in Hebrew the same without the letters that are written onto it."""
+    found = [word]
+    if "\u05d0" <= word[:1] <= "\u05ea":
+        while len(word) > 2 and word[0] in _HEBREW_ON:  # noqa: PLR2004 - letters of the shortest word
+            word = word[1:]
+            found.append(word)
+    return found
+
+
+def _joined(found: re.Match[str]) -> str:
+    return re.sub(r"\D", "", found.group())
+
+
+def _in_words(found: re.Match[str]) -> str:
+    """A date in numbers with the name of its month; what is no date stays."""
+    day, month, year = int(found[1]), int(found[2]), found[3]
+    if not (0 < day <= _LAST_DAY and 0 < month <= _MONTHS) or (year is None and "." in found.group()):
+        return found.group()
+    return f" {day} {_MONTH_NAMES[month]} {year or ''} "
+
+
+def _stem(word: str, text: str) -> str:
+    found = stems(word, like=text) if word[:1].isalpha() else []
+    return found[0] if len(found) == 1 else word
+
+
+def _word(  # noqa: C901, PLR0911 - one case for each kind
+    form: str, stem: str, named: frozenset[str], cue_words: frozenset[str], role_words: frozenset[str]
+) -> Word | None:
+    """None for what tells nothing."""
+    forms = bare_forms(form)
+    counted = next((_HEBREW_NUMBERS[each] for each in forms[1:] if each in _HEBREW_NUMBERS), None)
+    if form[:1] == "=" or form[:1].isdigit() or counted is not None:
+        return Word(form if counted is None else str(counted), "number", _MARK, form)
+    if form[:1] == "t" and ":" in form:
+        return Word(form, "time", _MARK, form)
+    if form[:1] == "m" and form[1:].isdigit():
+        return Word(form, "day", _DAY, form)
+    days = (other for each in forms for other in (each, f"{each}s", each.removesuffix("s")) if other in _WEEKDAYS)
+    if (day := next((each for each in days if len(each) > 2), None)) is not None:  # noqa: PLR2004 - no initials
+        return Word(_WEEKDAYS[day], "day", _DAY, form)
+    if (form,) in _UNITS:
+        return Word(f"p {_UNITS[form,]}", "period", _PERIOD, form)
+    if form in _PERIODS:
+        return Word(f"p {_PERIODS[form]}", "period", _PERIOD, form)
+    if not role_words.isdisjoint(forms) or form in _MONEY or f"{form}s" in _MONEY:
+        return None
+    if form in named:
+        return Word(stem, "name", _MARK, form)
+    if not cue_words.isdisjoint(forms):
+        return Word(stem, "cue", _CUE, form)
+    if not _EMPTY.isdisjoint(forms[:2]) or form in SELVES or len(form) == 1:
+        return None
+    return Word(stem, "word", _LIGHT if form in LIGHT or stem in LIGHT else _PLAIN, form)
+
+
+def _cues(whole: Sequence[str], tokens: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which cues a text gives, and by which words."""
+    line = f" {' '.join(whole)} "
+    of_things = {word for before, word in pairwise(whole) if before in _BEFORE_THINGS and word in _PLACES_TOO}
+    said = {form for word in (*whole, *tokens) if word not in of_things for form in bare_forms(word)[:2]}
+    found: set[str] = set()
+    used: set[str] = set()
+    for name, (single, several) in _CUES.items():
+        hit = single & said
+        hit |= {word for phrase in several if f" {' '.join(phrase)} " in line for word in phrase}
+        if hit:
+            found.add(name)
+            if name not in _ALSO_CONTENT:
+                used |= hit
+    return frozenset(found), frozenset(used)
+
+
+def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """Which people of somebody a text names by what they are, and by which words."""
+    found, used = set(), set()
+    for at, token in enumerate(tokens):
+        for length in range(min(_LONGEST_ROLE, len(tokens) - at), 0, -1):
+            rest = tuple(tokens[at + 1 : at + length])
+            first = next((form for form in bare_forms(token) if (form, *rest) in _ROLES), None)
+            if first is not None:
+                found.add(_ROLES[first, *rest])
+                used |= {first, *rest}
+                break
+    return frozenset(found), frozenset(used)
+
+
+def _happened(tokens: Sequence[str], language: str) -> int:
+    if language not in _HAPPENED_ENDINGS:
+        return 0
+    least, endings = _SHORTEST_HAPPENED[language], _HAPPENED_ENDINGS[language]
+    return sum((len(word) >= least and word.endswith(endings)) or word in HAPPENED for word in tokens)
