@@ -1,6 +1,7 @@
 """Items at an end of a scale: "the cheapest", "the two longest", "the second earliest"."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
@@ -12,7 +13,7 @@ from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
@@ -26,14 +27,16 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     rank = phrase.numbers[0] if phrase.numbers else 0
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
-        known_scale = len(phrase.comparison.fields) > 1  # and not "más del número 3"
+        known_scale = len(phrase.comparison.fields) > 1 and not _EVER.search(normal(utterance.text))
         if len(listed.entries) == 1 and known_scale and ledger.shown_lists[0].narrowed:
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
-        if not fields and _of_anything(phrase, utterance, listed.known_words):
+        if _EVER.search(normal(utterance.text)) or (
+            not fields and _of_anything(phrase, utterance, listed.known_words)
+        ):
             return None
         if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
             return None  # "the worst delay": the longest or the shortest
@@ -45,6 +48,9 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             reason = f"by {field} among the {len(listed.entries)} last shown"
             return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
     return None
+
+
+_EVER = re.compile(r"\b(?:ever|of all time|in the world|in history|del mundo|de la historia)\b|בעולם|אי פעם|בהיסטוריה")
 
 
 def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:

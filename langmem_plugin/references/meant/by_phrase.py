@@ -53,7 +53,10 @@ def by_phrases(
             finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
         elif finding is None:
             among = narrowed(phrase, segment, utterance, ledger)
-            unread = among is ledger and phrase.kind == "all" and _restricted(phrase, segment)
+            unread = among is ledger and (
+                (phrase.kind == "all" and _restricted(phrase, segment))
+                or (phrase.kind in _OF_SOME and _of_others(phrase, segment, utterance, ledger))
+            )
             finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
         if finding is not None and finding.entries:
             found.append(finding)
@@ -63,6 +66,26 @@ def by_phrases(
     for finding in found:
         entries += without(finding.entries, entries)
     return replace(found[0], entries=entries)
+
+
+def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> bool:
+    """As in "la más barata de las de clase a", "the last 3 commits": of things that nothing shown tells of."""
+    behind = [mark for mark in segment.marks if mark.start >= phrase.end][:6]
+    if behind[:1] and (behind[0].has("of", "these") or behind[0].text in _OF):
+        inner = behind[1:]
+    elif phrase.kind in ("first", "last") and utterance.language.name == "en":
+        inner = behind[:1]
+    else:
+        return False
+    listed = ledger.shown_lists[-1]
+    strange = read(inner, utterance, listed).strange if inner else frozenset()
+    known = listed.known_words | THING | GROUPS.keys() | _TOGETHER
+    return any(not type_words([inner[place].text]) & known for place in strange)
+
+
+_TOGETHER = frozenset(phrases("lot|bunch|group|pack|set|grupo|lote|כולם|כולן"))
+_OF_SOME = frozenset(("comparison", "first", "last"))
+_OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
 
 
 def _restricted(phrase: Phrase, segment: Segment) -> bool:
@@ -133,10 +156,16 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
 def _narrows(marks: Sequence[Mark], utterance: Utterance, listed: ShownList) -> bool:
     """Whether words before an exception tell of some, by what nothing shown tells."""
     noun = next((place for place, mark in enumerate(marks) if place and not mark.kinds), None)
-    if noun is None or not marks[0].has("all") or not marks[noun].text.endswith("s"):
+    if noun is None or not marks[0].has("all"):
         return False
+    strange = read(marks, utterance, listed).strange
+    if marks[1].text in _WHICH:
+        return bool(strange)  # "all that have space except …"
     known = type_words([marks[noun].text]) & (listed.nouns | GROUPS.keys() | THING)
-    return noun in read(marks, utterance, listed).strange and not known
+    return noun in strange and marks[noun].text.endswith("s") and not known
+
+
+_WHICH = frozenset(("that", "which", "who", "with"))
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:

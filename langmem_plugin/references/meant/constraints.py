@@ -16,6 +16,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness, parts_of_date
 from langmem_plugin.references.words import phrases
@@ -166,7 +167,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         word = stem(normal(words))
         fits: tuple[float, ...]
         if upto is not None:
-            sort, fits = "bound", _beyond(values, 1, listed, upto)
+            sort, fits = "bound", _beyond(values, 1, listed, upto) or _shown_beyond(values, 1, listed, upto)
         elif word in listed.name_words:
             sort, fits = (
                 "name",
@@ -174,7 +175,12 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             )
         else:
             side = stretch.side
-            fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
+            if side:
+                label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
+                fits = (label and _beyond(values, side, listed, label=label)) or _beyond(values, side, listed)
+                fits = fits or _shown_beyond(values, side, listed)
+            else:
+                fits = _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
         if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
             fits = _soonest(values[0], fits, listed)
@@ -224,19 +230,45 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     return found
 
 
-def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None) -> tuple[float, ...]:
+def _clocked(said: Value, side: int, shown: Sequence[float | None]) -> tuple[float, Sequence[float | None]]:
+    """A time said and those shown, on one clock: "after 8" of evenings is 8 pm, and what is after midnight is of the
+    night.
+    """
+    known = [each for each in shown if each is not None]
+    if said.amount == 0 and said.exact:
+        return 1440, [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
+    apart = [reading for reading in (said.amount, said.amount + 720) if reading < 1440]
+    telling = [each for each in apart if min(known) <= each <= max(known)]
+    return (telling[-1] if not said.exact and len(telling) == 1 else said.amount), shown
+
+
+_DAWN = 360  # minutes from midnight
+
+
+def _beyond(
+    values: Sequence[Value],
+    side: int,
+    listed: ShownList,
+    upto: Value | None = None,
+    label: frozenset[str] = frozenset(),
+) -> tuple[float, ...]:
     """Which items are on one side of a value, or between it and another; none where two fields tell otherwise.
 
     A time is compared with the first that each item shows; a bare number with prices before other numbers.
     """
     ways: dict[tuple[float, ...], bool] = {}
+    names = list(dict.fromkeys(name for entry in listed.entries for name in entry.values))
+    if label:
+        names = [name for name in names if any(entry.fields.get(name, frozenset()) & label for entry in listed.entries)]
     for said in values:
         for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
-            for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
+            for name in names:
                 near = [_measured(said, kind, entry.values.get(name, ())) for entry in listed.entries]
                 if sum(each is not None for each in near) * 2 <= len(near):
                     continue
                 least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
+                if kind == "time" and not upto:
+                    least, near = _clocked(said, side, near)
                 inside = [
                     None if each is None else least <= each <= most if upto else (each - least) * side >= 0
                     for each in near
@@ -247,6 +279,29 @@ def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value |
     telling = [way for way, parts in ways.items() if parts] or list(ways)
     clocked = any(said.kind in ("time", "date") for said in values)
     return telling[0] if len(telling) == 1 or (telling and clocked) else ()
+
+
+def _shown_beyond(
+    values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None
+) -> tuple[float, ...]:
+    """The same by the fields alone that the lines of the list told, where others tell otherwise."""
+    if not listed.captions:
+        return ()
+    told = [written_values(caption) for caption in listed.captions]
+    fields = dict.fromkeys(name for entry in listed.entries for name in entry.values)
+    shown = [
+        name
+        for name in fields
+        if all(
+            any(likeness(value, own) == 1 for value in said for own in entry.values.get(name, ()))
+            or not entry.values.get(name)
+            for said, entry in zip(told, listed.entries, strict=True)
+        )
+    ]
+    if not shown:
+        return ()
+    label = frozenset[str]().union(*(listed.entries[0].fields.get(name, frozenset()) for name in shown))
+    return _beyond(values, side, listed, upto, label)
 
 
 def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
@@ -346,7 +401,7 @@ def _falls_due(marks: Sequence[Mark], place: int) -> bool:
 def _in_state(listed: ShownList, state: int, *, wanted: bool, deny: bool) -> tuple[float, ...]:
     """Of what is denied, also those fit of which nothing is known: "the ones that aren't delivered"."""
     told = [listed.states_of(index).get(state) for index in range(len(listed.entries))]
-    if deny and True in told and not wanted:
+    if deny and True in told and False not in told and not wanted:
         return tuple({True: 0.0, False: 1.0, None: 0.5}[each] for each in told)
     return tuple(float(each is wanted) for each in told)
 
@@ -450,11 +505,26 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
+    seen = _unknown_left_out(seen, named, listed)
     deny = negated(marks, place) or lacked(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)
     return Constraint(word, "state", fits, range(place, place + 1))
+
+
+def _unknown_left_out(seen: Sequence[bool | None], named: frozenset[str], listed: ShownList) -> list[bool | None]:
+    """Of a flag, what is empty says neither yes nor no."""
+    flags = [
+        [value for name, value in entry.item.items() if entry.fields.get(name, frozenset()) & named]
+        for entry in listed.entries
+    ]
+    if not any(isinstance(value, bool) for values in flags for value in values):
+        return list(seen)
+    return [
+        None if values and all(value is None for value in values) else has
+        for has, values in zip(seen, flags, strict=True)
+    ]
 
 
 def _has(entry: ItemEntry, named: frozenset[str]) -> bool | None:

@@ -9,7 +9,7 @@ from langmem_plugin.references.meant.by_choice import Closeness, by_choice
 from langmem_plugin.references.meant.by_likeness import by_likeness
 from langmem_plugin.references.meant.by_name import by_name
 from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
-from langmem_plugin.references.meant.by_offer import by_offer, offered
+from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
 from langmem_plugin.references.meant.by_properties import by_properties
@@ -230,7 +230,7 @@ class _Deciding:
         if (found := self._picked(segment)) is not None:
             return found
         for phrase in self._phrases(segment):
-            asked = offered(self._ledger)
+            asked = offered(self._ledger) or remarked(self._ledger)
             focus = [asked] if asked is not None else self._ledger.focus[-1:]
             if phrase.kind in ("this", "it") and not phrase.nouns and focus:
                 words = self._utterance.words(phrase)
@@ -258,6 +258,8 @@ class _Deciding:
         groups = GROUPS[found.sort], GROUPS[best.sort]
         if found.sort == best.sort == "comparison" and not found.evidence.get("joined"):
             return False  # "the dearest, why is it so dear"
+        if found.evidence.get("remarked") or best.evidence.get("remarked"):
+            return False  # "set it for the old mill bus"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
         sure = found.claimed or (

@@ -1,11 +1,11 @@
 """What tells how far a finding can be trusted: its features, which the fitted table of confidence.py weighs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
-from langmem_plugin.references.said.requests import asks_new
+from langmem_plugin.references.said.requests import asks_new, is_verb
 from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -36,6 +36,7 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     behind = next((mark for mark in utterance.marks if mark.start >= start + len(finding.words)), None)
     unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in known
     return {
+        **_explained(finding, content, utterance),
         "followed": float(start >= 0 and unknown),
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
@@ -69,6 +70,39 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "one word": float(" " not in finding.words.strip()),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
+    }
+
+
+def _explained(finding: Finding, content: Sequence[Mark], utterance: Utterance) -> Mapping[str, float]:
+    """How much of an utterance the chosen items explain, how much only the others of their list, how much neither."""
+    chosen, others = frozenset[str](), frozenset[str]()
+    if (listed := finding.listed) is not None:
+        wanted = {id(entry) for entry in finding.entries}
+        for place, entry in enumerate(listed.entries):
+            known = listed.atoms_of(place) | entry.kind_words
+            if id(entry) in wanted:
+                chosen |= known
+            else:
+                others |= known
+        fields = frozenset().union(*(words for entry in finding.entries for words in entry.fields.values()))
+        chosen |= listed.nouns | {stem(word) for word in fields}
+    start = utterance.text.find(finding.words)
+    end = start + len(finding.words)
+    own, theirs, nobody = 0, 0, 0
+    for mark in content:
+        said = word_atoms(mark.text) | {stem(mark.text)}
+        if said & chosen or (finding.sort != "asked" and finding.sort != "offered" and start <= mark.start < end):
+            own += 1
+        elif said & others:
+            theirs += 1
+        elif not is_verb(mark.text):
+            nobody += 1
+    total = max(own + theirs + nobody, 1)
+    return {
+        "explained share": own / total,
+        "by others": min(theirs, 3) / 3,
+        "by nobody": min(nobody, 5) / 5,
+        "nobody share": nobody / total,
     }
 
 

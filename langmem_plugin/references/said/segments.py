@@ -187,6 +187,8 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
         if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
+    if opening.text in _DROPS and len(held) in (2, 3) and held[1].has("this", "it"):
+        return True, held[1:]
     if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
     if (
@@ -200,6 +202,9 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":
         return True, held[acts + 1 :]
     return False, held
+
+
+_DROPS = frozenset(phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי"))
 
 
 def negated(marks: Sequence[Mark], place: int) -> bool:
@@ -266,7 +271,9 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
 CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
 """Words that a clause begins with."""
 _NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
-_REMEMBER = frozenset(phrases("remember|recuerda|note|apunta|זכור|תזכור|תזכרי"))
+_REMEMBER = frozenset(
+    phrases("remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי")
+)
 
 
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
@@ -274,9 +281,11 @@ def to_be_remembered(marks: Sequence[Mark]) -> bool:
     if len(marks) > _LONG_NOTE and marks[-1].text in _NOTE_IT and not marks[0].has("the", "this", "one", "ordinal"):
         return True
     for place, mark in enumerate(marks[:2]):
-        if mark.text in _REMEMBER:
+        two = f"{mark.text} {marks[place + 1].text}" if place + 1 < len(marks) else ""
+        if mark.text in _REMEMBER or two in _REMEMBER:
             rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
-            return bool(rest) and rest[0] in CLAUSE
+            said = any(each.text in ("que", "q") for each in marks[place + 1 : place + 2])
+            return bool(rest) and (said or rest[0] in CLAUSE)
     return False
 
 
