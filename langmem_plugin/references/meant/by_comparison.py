@@ -71,7 +71,7 @@ def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
         return per
     if comparison is None or len(comparison.fields) == 1:
         return (*(comparison.fields if comparison else ()), *phrase.nouns)
-    if comparison.fields[: len(SIZE)] != SIZE:
+    if not set(SIZE) <= set(comparison.fields):
         return phrase.nouns
     before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
     behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + NEAR]

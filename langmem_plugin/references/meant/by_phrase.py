@@ -12,7 +12,7 @@ from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import Segment, segments
+from langmem_plugin.references.said.segments import Segment, heads, segments
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -90,6 +90,9 @@ _OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "
 
 def _restricted(phrase: Phrase, segment: Segment) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
+    before = [mark for mark in segment.marks if mark.end <= phrase.start]
+    if before and any(place < len(before) - 1 for place in heads(before)):
+        return True  # "lo del playa de sacido me lo quedo todo"
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
     if (

@@ -36,6 +36,7 @@ _PLURAL = frozenset(
 )
 _WHO = frozenset(phrases("who|whos|who's|which|quien|quienes|cuales|מי"))
 _REQUESTS = ("can", "could", "puedes", "puede")
+_SHORT_NICKNAME = 5  # letters
 _EARLY = 2  # words that "tell" and "ask" stand among
 _GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
 _MORE = frozenset(("more", "mas", "extra", "additional", "another"))
@@ -207,8 +208,11 @@ def _plural(segment: Segment, found: Described) -> bool:
             and (noun in GROUPS or noun in THING or noun in found.listed.nouns)
         ):
             return True
+        named_alone = not any(each.has("the", "these", "all", "cardinal") for each in segment.marks) and any(
+            mark.text == each.words and each.sort == "name" for each in found.telling
+        )  # "gwens running late"
         if noun != mark.text and mark.text.endswith("s") and mark.text in found.words and not mark.text.endswith("'s"):
-            return True
+            return not named_alone
     return False
 
 
@@ -285,6 +289,12 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "name": float("name" in sorts),
         "name share": len(said & names) / max(len(names), 1),
         "nickname": float("nickname" in sorts),
+        "short nickname": float(
+            any(each.sort == "nickname" and len(each.words) <= _SHORT_NICKNAME for each in found.telling)
+        ),
+        "goal": float(
+            first > 0 and marks[first - 1].text in _GOALS and any(mark.has("it", "this", "them") for mark in marks)
+        ),
         "typed": float("typed" in sorts or "code" in sorts),
         "state": float("state" in sorts),
         "value only": float(sorts <= {"value"}),

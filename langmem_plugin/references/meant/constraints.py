@@ -386,7 +386,9 @@ def _stands_before(marks: Sequence[Mark], place: int) -> bool:
     """As "on" in "any news on the order", which is no state."""
     following = marks[place + 1] if place + 1 < len(marks) else None
     return (
-        marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
+        marks[place].has("preposition")
+        and following is not None
+        and (following.has("the") or not following.has("punctuation", "polite", "and"))
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
@@ -68,9 +69,22 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
+        "unread definite": float(_unread_definite(finding, utterance, ledger)),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
     }
+
+
+def _unread_definite(finding: Finding, utterance: Utterance, ledger: Ledger) -> bool:
+    """As "the jeans" in "bundle the pink thing w the jeans": a thing pointed at that nothing shown explains."""
+    known = THING.union(*(listed.known_words for listed in ledger.shown_lists[-2:]))
+    start = utterance.text.find(finding.words)
+    for before, mark in pairwise(utterance.marks):
+        inside = start <= mark.start < start + len(finding.words)
+        if before.has("the") and not inside and _content(mark, utterance) and not mark.kinds:
+            if not (word_atoms(mark.text) | {stem(mark.text)}) & known:
+                return True
+    return False
 
 
 def _explained(finding: Finding, content: Sequence[Mark], utterance: Utterance) -> Mapping[str, float]:

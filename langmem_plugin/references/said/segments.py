@@ -64,7 +64,7 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     opening: list[Mark] = []
     denied = False
     for held, joined, corrects in _pieces(marks, found):
-        if corrects:
+        if corrects or (pieces and _takes_back(held)):
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
@@ -72,9 +72,22 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
                 pieces[0] = replace(pieces[0], rejected=pieces[0].rejected or denied)
             if not pieces:
                 opening, denied = held, held[0].text in ("no", "לא") and len(held) in (2, 3)
-            if kept:
+            if kept and not (pieces and _takes_back(held)):
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
+
+
+_TAKING_BACK = frozenset(phrases("uy|ay|ah|oh|oops|ups|wait|sorry|espera|perdon|mejor|actually|hmm|אוי|רגע|סליחה|אה"))
+
+
+def _takes_back(held: Sequence[Mark]) -> bool:
+    """As "uy no" does in "la 3, uy no, la 7": what was said before is not meant."""
+    texts = {mark.text for mark in held}
+    denies = texts & {"no", "לא"}
+    return 0 < len(texts) <= _LONGEST_INTERJECTION and bool(denies) and texts - denies <= _TAKING_BACK
+
+
+_LONGEST_INTERJECTION = 3
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:
@@ -207,9 +220,14 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
 _DROPS = frozenset(phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי"))
 
 
+_ASKED_DENIED = frozenset(phrases("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't"))
+"""As in "isnt that one at mayas", which denies nothing."""
+
+
 def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
-    for mark in reversed(marks[max(place - 4, 0) : place]):
+    asked = len(marks) > 1 and marks[0].text in _ASKED_DENIED and marks[1].has("this", "the", "it", "there", "these")
+    for mark in reversed(marks[max(place - 4, int(asked)) : place]):
         if (
             mark.text in NEGATIONS
             or mark.has("not")
@@ -235,7 +253,7 @@ _TAKING = frozenset(
 )
 _HEADS = frozenset(
     phrases(
-        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
+        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|lo de|lo del|del que|del q"
     )
 )
 _OF_THOSE = frozenset(phrases("that|who|with|w|in|from|of|on|at|without"))
