@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment
@@ -13,7 +13,7 @@ from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import normal, stem
+from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
@@ -25,6 +25,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     if phrase.comparison is None:
         return None
     rank = phrase.numbers[0] if phrase.numbers else 0
+    said = type_words([mark.text for mark in utterance.marks if not is_stop(mark.text)])
+    newest_turn = max((each.turn for each in ledger.shown_lists if len(each.entries) > 1), default=0)
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
         known_scale = len(phrase.comparison.fields) > 1 and not _EVER.search(normal(utterance.text))
@@ -32,6 +34,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
+        if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
+            return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
         if _EVER.search(normal(utterance.text)) or (

@@ -54,7 +54,7 @@ def by_phrases(
         elif finding is None:
             among = narrowed(phrase, segment, utterance, ledger)
             unread = among is ledger and (
-                (phrase.kind == "all" and _restricted(phrase, segment))
+                (phrase.kind == "all" and _restricted(phrase, segment, utterance))
                 or (phrase.kind in _OF_SOME and _of_others(phrase, segment, utterance, ledger))
             )
             finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
@@ -77,6 +77,8 @@ def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: L
         inner = behind[:1]
     else:
         return False
+    if heads(inner[:1]) and any(mark.text[:1].isalpha() and not mark.has("selects") for mark in inner[1:3]):
+        return True
     listed = ledger.shown_lists[-1]
     strange = read(inner, utterance, listed).strange if inner else frozenset()
     known = listed.known_words | THING | GROUPS.keys() | _TOGETHER
@@ -88,9 +90,9 @@ _OF_SOME = frozenset(("comparison", "first", "last"))
 _OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
 
 
-def _restricted(phrase: Phrase, segment: Segment) -> bool:
+def _restricted(phrase: Phrase, segment: Segment, utterance: Utterance) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
-    before = [mark for mark in segment.marks if mark.end <= phrase.start]
+    before = [mark for mark in utterance.marks if mark.end <= phrase.start]
     if before and any(place < len(before) - 1 for place in heads(before)):
         return True  # "lo del playa de sacido me lo quedo todo"
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]

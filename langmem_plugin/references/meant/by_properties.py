@@ -76,7 +76,12 @@ def described(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
         key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
     )
-    told = [each for each in telling if not (heads(marks) and _is_goal(each, marks, telling))]
+    pointed = any(mark.has("it", "this", "them") for mark in marks)
+    told = [
+        each
+        for each in telling
+        if not (heads(marks) and _is_goal(each, marks, telling)) and not (pointed and _aimed(each, marks))
+    ]
     kept = list(range(len(listed.entries)))
     conflicts, used = 0, []
     for constraint in told:
@@ -102,7 +107,15 @@ def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Co
     """As in "put the orchard ones down for saturday": when it is to be, behind what it is."""
     first = constraint.places.start
     aimed = constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS
-    return aimed and any(other.sort != "typed" and other.places.stop < first - 1 for other in telling)
+    return aimed and any(
+        other.sort != "typed" and other.places.stop < first - 1 for other in telling
+    )
+
+
+def _aimed(constraint: Constraint, marks: Sequence[Mark]) -> bool:
+    """As in "book it for 6 ppl"."""
+    first = constraint.places.start
+    return constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS - {"a"}
 
 
 def best_described(
@@ -289,6 +302,13 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "name": float("name" in sorts),
         "name share": len(said & names) / max(len(names), 1),
         "nickname": float("nickname" in sorts),
+        "definite nickname": float(definite and sorts == {"nickname"}),
+        "slipped strange": float(
+            any(
+                each.sort == "nickname" and bool({each.places.start - 1, each.places.stop} & strange)
+                for each in found.telling
+            )
+        ),
         "short nickname": float(
             any(each.sort == "nickname" and len(each.words) <= _SHORT_NICKNAME for each in found.telling)
         ),

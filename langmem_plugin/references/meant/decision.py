@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_comparison import extreme
 from langmem_plugin.references.meant.by_likeness import by_likeness
 from langmem_plugin.references.meant.by_name import by_name
 from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
@@ -41,6 +42,7 @@ _DENIED = re.compile(
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
+_OR = frozenset(phrases("or|o|או"))
 _IMPLICIT = ("asked", "type", "agreed", "older")
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
@@ -175,6 +177,8 @@ class _Deciding:
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
         found, unclear = self._described(self._wanted)
+        if (compared := self._compared([finding for finding, _ in found])) is not None:
+            return [(compared, self._whole)], []
         ways = (
             named,
             by_offer(utterance, ledger),
@@ -196,6 +200,17 @@ class _Deciding:
                 (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
             ]
         return found, unclear
+
+    def _compared(self, found: Sequence[Finding]) -> Finding | None:
+        """As in "which is cheaper, the desk or the rug": of those described the one at that end."""
+        marks = self._utterance.marks
+        scale = next((mark for mark in marks if mark.has("comparison")), None)
+        entries = [finding.entries[0] for finding in found if len(finding.entries) == 1]
+        alternatives = len(entries) == len(found) > 1 and any(mark.text in _OR for mark in marks)
+        if scale is None or not alternatives or (end := extreme(entries, scale.comparison)) is None:
+            return None
+        reason = f"by {end[1]} of the {len(entries)} named"
+        return Finding(end[0], scale.text, reason, "comparison", found[0].listed)
 
     def _told_by_number(self) -> Finding | None:
         """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""

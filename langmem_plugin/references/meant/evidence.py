@@ -12,7 +12,7 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
@@ -69,10 +69,23 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
+        "new object": float(_new_object(utterance, known)),
+        "question strange": len(strange) / max(len(here), 1) * float(bool(marks) and marks[0].has("question")),
         "unread definite": float(_unread_definite(finding, utterance, ledger)),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
     }
+
+
+def _new_object(utterance: Utterance, known: frozenset[str]) -> bool:
+    """As in "order lunch for 4", "tell lena …": what is to be done is done to something that nothing shown explains."""
+    marks = [mark for mark in utterance.marks if not mark.has("punctuation")]
+    while len(marks) > 1 and not is_verb(marks[0].text) and marks[0].has("polite", "confirm"):
+        marks = marks[1:]
+    if not marks or not (is_verb(marks[0].text) or asks_new(marks[0])):
+        return False
+    told = next((mark for mark in marks[1:] if not mark.has("indefinite", "cardinal") and not is_stop(mark.text)), None)
+    return told is not None and _content(told, utterance) and not (word_atoms(told.text) | {stem(told.text)}) & known
 
 
 def _unread_definite(finding: Finding, utterance: Utterance, ledger: Ledger) -> bool:

@@ -195,7 +195,7 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     opening = held[0]
     if first and opening.text in ("no", "nope", "nah", "לא", "nop", "nono") and len(held) > 1:
         second = held[1]
-        if opening.text == "לא" and (second.has("the", "this") or second.definite or second.text == "את"):
+        if opening.text == "לא" and (second.has("the", "this", "it", "them") or second.definite or second.text == "את"):
             return True, held[1:]
         if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
@@ -271,7 +271,7 @@ def heads(marks: Sequence[Mark]) -> list[int]:
             mark.text in _HEADS
             or (mark.has("one") and mark.text not in ("un", "una", "uno"))
             or f"{mark.text} {following}" in _HEADS
-            or (mark.text in _POINTERS and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following)
+            or ((mark.text in _POINTERS or mark.text.removeprefix("כש") in _POINTERS) and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following)
         ):
             found.append(place)
     return found
