@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
+from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -41,7 +42,7 @@ def beside_named(utterance: Utterance) -> bool:
 def _beside_described(named: re.Match[str], utterance: Utterance, ledger: Ledger) -> Finding | None:
     marks = [mark for mark in utterance.marks if mark.start >= named.end()]
     step = -1 if named[1] in ("before", "above", "preceding") else 1
-    for listed in reversed(ledger.shown_lists):
+    for listed in newest(ledger):
         known = described(marks, utterance, listed).entries if len(listed.entries) > 1 else []
         if len(known) == 1:
             return _next_to(known[0], step, listed, utterance)

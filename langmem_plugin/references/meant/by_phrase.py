@@ -7,7 +7,7 @@ from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other, by_others
 from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import best_list, type_words, without
+from langmem_plugin.references.meant.candidate_lists import best_list, newest, type_words, without
 from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.narrowing import narrowed
@@ -135,7 +135,7 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
     turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
     among = listed.entries
-    for candidate in reversed(ledger.shown_lists) if inside[:turn] else ():
+    for candidate in newest(ledger) if inside[:turn] else ():
         fitting = described(inside[:turn], utterance, candidate)
         if len(fitting.entries) > 1:
             listed, among = candidate, fitting.entries

@@ -71,6 +71,8 @@ def described(
 ) -> Described:
     """Of a list; no entries where nothing said tells its items apart."""
     reading = read(marks, utterance, listed, taken)
+    if not reading.constraints:
+        return Described(listed, [], reading, [], 0, 0.0, [])
     alone = len(listed.entries) == 1
     telling = sorted(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),

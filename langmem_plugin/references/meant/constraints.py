@@ -507,7 +507,7 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
-    seen = _unknown_left_out(seen, named, listed)
+    seen = _unknown_left_out(seen, named, listed) if True in seen and not all(seen) else seen
     deny = negated(marks, place) or lacked(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
