@@ -60,7 +60,7 @@ _EVER = re.compile(r"\b(?:ever|of all time|in the world|in history|del mundo|de 
 def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:
     """As in "what's the best length for a film": of something that nothing shown is."""
     behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
-    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite")
+    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite", "one")
     return named and stem(phrase.nouns[0]) not in known and any(mark.has("indefinite") for mark in behind)
 
 

@@ -14,6 +14,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
@@ -94,8 +95,9 @@ def described(
         else:
             conflicts += 1
     score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - _CONFLICT * conflicts
-    if any(constraint.sort == "bound" and not any(constraint.fits) for constraint in reading.constraints):
-        used = []  # a limit that no field tells of
+    unmet = any(constraint.sort == "bound" and not any(constraint.fits) for constraint in reading.constraints)
+    if unmet and not any(constraint.sort == "name" for constraint in used):
+        used = []  # a limit that no field tells of, and not "bid up to 12 on the monkfish"
     near = {place: sum(_WEIGHTS[each.sort] * each.fits[place] for each in used) for place in kept}
     best = max(near.values(), default=0.0)
     entries, closest = (
@@ -236,6 +238,15 @@ def _possessive(word: str, names: frozenset[str]) -> bool:
     return word.endswith("s") and word not in names and word.removesuffix("s").removesuffix("'") in names
 
 
+def _seen(found: Described) -> float:
+    """Which share of the words that tell stood in the lines that showed the items; people rarely say what they never saw."""
+    if not found.listed.captions:
+        return 0.0
+    chosen = [place for place, entry in enumerate(found.listed.entries) if any(entry is each for each in found.entries)]
+    shown = frozenset[str]().union(*(found.listed.caption_atoms[place] for place in chosen))
+    return sum(bool(atoms(each.words) & shown) for each in found.telling) / len(found.telling)
+
+
 def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
     """What tells whether a description points at something shown, rather than saying something new."""
     marks = list(segment.marks)
@@ -305,6 +316,9 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "name share": len(said & names) / max(len(names), 1),
         "nickname": float("nickname" in sorts),
         "definite nickname": float(definite and sorts == {"nickname"}),
+        "seen": _seen(found),
+        "unseen name": float(bool(found.listed.captions) and "name" in sorts and not _seen(found)),
+        "told": float(bool(found.listed.captions)),
         "slipped strange": float(
             any(
                 each.sort == "nickname" and bool({each.places.start - 1, each.places.stop} & strange)

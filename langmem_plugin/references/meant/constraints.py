@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -98,7 +99,15 @@ def read(
             found.append(fitting)
         else:
             strange.add(place)
-    return Reading(found, frozenset(strange))
+    other = [each for each in found if each.sort == "nickname" and _of_another(each, marks, strange)]
+    strange.update(place for each in other for place in each.places)
+    return Reading([each for each in found if each not in other], frozenset(strange))
+
+
+def _of_another(slip: Constraint, marks: Sequence[Mark], strange: AbstractSet[int]) -> bool:
+    """As in "that joe rogan one" of a Roman: a short word nearly a name, beside one that is no word of the list."""
+    beside = {slip.places.start - 1, slip.places.stop} & strange
+    return len(slip.words) <= _SHORTEST_SLIP and any(marks[place].text[:1].isalpha() for place in beside)
 
 
 def _joined(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:

@@ -173,6 +173,8 @@ class _Deciding:
         if (told := self._told_by_number()) is not None:
             return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
+        if "this" in kinds and self._past_all_lists():
+            kinds.discard("numbers")  # "tell me if that one falls below 35"
         named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
@@ -211,6 +213,11 @@ class _Deciding:
             return None
         reason = f"by {end[1]} of the {len(entries)} named"
         return Finding(end[0], scale.text, reason, "comparison", found[0].listed)
+
+    def _past_all_lists(self) -> bool:
+        """Whether the numbers said are larger than any list is long."""
+        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
+        return all(phrase.numbers[-1] > most for phrase in self._phrases() if phrase.kind == "numbers")
 
     def _told_by_number(self) -> Finding | None:
         """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
