@@ -72,15 +72,16 @@ def _asked_field(utterance: Utterance, entry: ItemEntry) -> str | None:
     every = utterance.wanted_marks
     marks = [mark for place, mark in enumerate(every) if not (place and every[place - 1].has("cardinal"))]
     for place, mark in enumerate(marks):
-        if any(near.has("indefinite") for near in marks[max(place - 1, 0) : place + 3]):
-            continue  # "how much is a dollar", "whats a reserve"
+        if any(later.has("indefinite") for later in marks[place + 1 : place + 3]):
+            continue  # "how much is a dollar"
         names = mark.values.get("attribute")
         if isinstance(names, tuple):
             for wanted in names:
                 for field, words in entry.fields.items():
                     if wanted in words or stem(wanted) in words:
                         return field
-    marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("indefinite"))]
+    if every and every[0].has("question"):  # "whats a reserve"
+        marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("indefinite"))]
     said = {stem(word) for mark in marks for word in (mark.text, *word_atoms(mark.text)) if not is_stop(mark.text)}
     best: tuple[int, str] | None = None
     for field, words in entry.fields.items():

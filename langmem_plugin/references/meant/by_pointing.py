@@ -17,7 +17,7 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import phrases
-from langmem_plugin.references.words.type_nouns import THING
+from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
 
 _SAYING = frozenset(
     phrases("remember|know|think|hope|said|say|mean|means|sure|note|glad|recuerda|tell|believe|guess|like")
@@ -57,7 +57,9 @@ def _points(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> bool:
     """
     marks = utterance.marks
     place = next((place for place, mark in enumerate(marks) if mark.start >= phrase.start), len(marks))
-    if any(head <= place for head in heads(marks)) or _stands_for_a_noun(marks[:place], ledger):
+    if any(head <= place for head in heads(marks)) or (
+        phrase.kind in ("it", "its") and _stands_for_a_noun(marks[:place], ledger)
+    ):
         return False
     if phrase.kind == "this" and not phrase.one:
         said = place > 0 and marks[place - 1].text in _SAYING
@@ -78,7 +80,7 @@ def _points(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> bool:
 def _stands_for_a_noun(before: Sequence[Mark], ledger: Ledger) -> bool:
     """As in "el verdejo donde lo puse", "my mum pays on friday, remind her": a thing of which nothing was shown."""
     focus = [*ledger.focus[-1:], *ledger.shown_lists[-1].entries]
-    known = THING.union(*(entry.atoms | entry.kind_words for entry in focus), ledger.shown_lists[-1].nouns)
+    known = (THING | NO_TYPE).union(*(entry.atoms | entry.kind_words for entry in focus), ledger.shown_lists[-1].nouns)
     for mark, noun in pairwise(before):
         content = noun.text[:1].isalpha() and not noun.kinds and not is_stop(noun.text)
         if content and (mark.has("the") or mark.text in _OWNED) and not ({stem(noun.text), *word_atoms(noun.text)} & known):
