@@ -40,6 +40,7 @@ _REQUESTS = ("can", "could", "puedes", "puede")
 _SHORT_NICKNAME = 5  # letters
 _EARLY = 2  # words that "tell" and "ask" stand among
 _GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
+_RECEIVING = frozenset(("to", "with", "para", "con"))
 _MORE = frozenset(("more", "mas", "extra", "additional", "another"))
 _CALLING = TELLING | frozenset(
     phrases("ask|call|ring|email|ping|chase|nudge|thank|llama|pregunta|preguntale|llamale|תתקשר|תתקשרי|תשאל|תשאלי")
@@ -117,9 +118,10 @@ def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Co
 
 
 def _aimed(constraint: Constraint, marks: Sequence[Mark]) -> bool:
-    """As in "book it for 6 ppl"."""
+    """As in "book it for 6 ppl", "give it to wendy"."""
     first = constraint.places.start
-    return constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS - {"a"}
+    given = first > 1 and marks[first - 1].text in _RECEIVING and marks[first - 2].has("it", "them")
+    return given or (constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS - {"a"})
 
 
 def best_described(

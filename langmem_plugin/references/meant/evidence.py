@@ -7,7 +7,7 @@ from itertools import pairwise
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
 from langmem_plugin.references.said.requests import asks_new, is_verb
-from langmem_plugin.references.said.segments import Segment, heads
+from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
@@ -153,5 +153,6 @@ _DOUBTING = frozenset(
 def _content(mark: Mark, utterance: Utterance) -> bool:
     return mark.text[:1].isalpha() and not (
         mark.text in utterance.language.stop
+        or mark.text in NEGATIONS
         or mark.has("polite", "choose", "confirm", "one", "greeting", "it", "them", "these", "cardinal")
     )

@@ -84,7 +84,7 @@ def _takes_back(held: Sequence[Mark]) -> bool:
     """As "uy no" does in "la 3, uy no, la 7": what was said before is not meant."""
     texts = {mark.text for mark in held}
     denies = texts & {"no", "לא"}
-    return 0 < len(texts) <= _LONGEST_INTERJECTION and bool(denies) and texts - denies <= _TAKING_BACK
+    return bool(denies) and 0 < len(texts - denies) < _LONGEST_INTERJECTION and texts - denies <= _TAKING_BACK
 
 
 _LONGEST_INTERJECTION = 3
