@@ -161,11 +161,13 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
 def _narrows(marks: Sequence[Mark], utterance: Utterance, listed: ShownList) -> bool:
     """Whether words before an exception tell of some, by what nothing shown tells."""
     noun = next((place for place, mark in enumerate(marks) if place and not mark.kinds), None)
-    if noun is None or not marks[0].has("all"):
+    if len(marks) < 2 or not marks[0].has("all"):
         return False
     strange = read(marks, utterance, listed).strange
     if marks[1].text in _WHICH:
         return bool(strange)  # "all that have space except …"
+    if noun is None:
+        return False
     known = type_words([marks[noun].text]) & (listed.nouns | GROUPS.keys() | THING)
     return noun in strange and marks[noun].text.endswith("s") and not known
 

@@ -244,6 +244,9 @@ def _clocked(said: Value, side: int, shown: Sequence[float | None]) -> tuple[flo
     night.
     """
     known = [each for each in shown if each is not None]
+    if max(known) >= _EVENING:  # what is before dawn is of the same night
+        shown = [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
+        known = [each for each in shown if each is not None]
     if said.amount == 0 and said.exact:
         return 1440, [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
     apart = [reading for reading in (said.amount, said.amount + 720) if reading < 1440]
@@ -251,7 +254,7 @@ def _clocked(said: Value, side: int, shown: Sequence[float | None]) -> tuple[flo
     return (telling[-1] if not said.exact and len(telling) == 1 else said.amount), shown
 
 
-_DAWN = 360  # minutes from midnight
+_DAWN, _EVENING = 360, 1080  # minutes from midnight
 
 
 def _beyond(

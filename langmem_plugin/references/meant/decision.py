@@ -160,6 +160,8 @@ class _Deciding:
         beside = by_neighbour(utterance, ledger, self._turned_down)
         if beside_named(utterance) or (beside is not None and self._turned_down):
             return [(beside, self._whole)] if beside is not None else [], []
+        if (compared := self._compared()) is not None:
+            return [(compared, self._whole)], []
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
@@ -179,8 +181,6 @@ class _Deciding:
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
         found, unclear = self._described(self._wanted)
-        if (compared := self._compared([finding for finding, _ in found])) is not None:
-            return [(compared, self._whole)], []
         ways = (
             named,
             by_offer(utterance, ledger),
@@ -203,13 +203,16 @@ class _Deciding:
             ]
         return found, unclear
 
-    def _compared(self, found: Sequence[Finding]) -> Finding | None:
+    def _compared(self) -> Finding | None:
         """As in "which is cheaper, the desk or the rug": of those described the one at that end."""
         marks = self._utterance.marks
         scale = next((mark for mark in marks if mark.has("comparison")), None)
+        if scale is None or not any(mark.text in _OR for mark in marks):
+            return None
+        pieces = [piece for piece in self._wanted if not piece.start <= scale.start < piece.end]
+        found = [finding for finding, _ in self._described(pieces)[0]]
         entries = [finding.entries[0] for finding in found if len(finding.entries) == 1]
-        alternatives = len(entries) == len(found) > 1 and any(mark.text in _OR for mark in marks)
-        if scale is None or not alternatives or (end := extreme(entries, scale.comparison)) is None:
+        if not len(entries) == len(found) > 1 or (end := extreme(entries, scale.comparison)) is None:
             return None
         reason = f"by {end[1]} of the {len(entries)} named"
         return Finding(end[0], scale.text, reason, "comparison", found[0].listed)
