@@ -97,6 +97,8 @@ def test_a_list_of_numbers_is_read_whole_or_not_at_all(said, places):
 @pytest.mark.spec("R-2")
 @pytest.mark.parametrize("word", ["Berth", "Gate", "Muelle", "רציף"])
 def test_lines_without_a_sign_are_a_list_and_keep_their_own_numbers(word):
-    lines = "\n".join(f"{word} {number} – {ferry['line']}" for number, ferry in zip((14, 22, 31, 47), FERRIES, strict=True))
+    lines = "\n".join(
+        f"{word} {number} – {ferry['line']}" for number, ferry in zip((14, 22, 31, 47), FERRIES, strict=True)
+    )
     assert meant("number 22", f"Tonight:\n{lines}") == ["f2"]
     assert meant("the third one", f"Tonight:\n{lines}") == ["f3"]

@@ -38,9 +38,7 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
-        if _EVER.search(normal(utterance.text)) or (
-            not fields and _of_anything(phrase, utterance, listed.known_words)
-        ):
+        if _EVER.search(normal(utterance.text)) or (not fields and _of_anything(phrase, utterance, listed.known_words)):
             return None
         if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
             return None  # "the worst delay": the longest or the shortest

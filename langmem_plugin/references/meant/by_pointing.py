@@ -23,7 +23,9 @@ _SAYING = frozenset(
     phrases("remember|know|think|hope|said|say|mean|means|sure|note|glad|recuerda|tell|believe|guess|like")
 )
 _NEAR_FOCUS = 2
-_HAVING = frozenset(phrases("has|have|had|are|were|do|does|did|can|could|will|would|need|needs|cost|costs|start|starts"))
+_HAVING = frozenset(
+    phrases("has|have|had|are|were|do|does|did|can|could|will|would|need|needs|cost|costs|start|starts")
+)
 _OWNED = frozenset(phrases("my|our|mi|el|la"))
 
 
@@ -83,6 +85,10 @@ def _stands_for_a_noun(before: Sequence[Mark], ledger: Ledger) -> bool:
     known = (THING | NO_TYPE).union(*(entry.atoms | entry.kind_words for entry in focus), ledger.shown_lists[-1].nouns)
     for mark, noun in pairwise(before):
         content = noun.text[:1].isalpha() and not noun.kinds and not is_stop(noun.text)
-        if content and (mark.has("the") or mark.text in _OWNED) and not ({stem(noun.text), *word_atoms(noun.text)} & known):
+        if (
+            content
+            and (mark.has("the") or mark.text in _OWNED)
+            and not ({stem(noun.text), *word_atoms(noun.text)} & known)
+        ):
             return True
     return False

@@ -45,9 +45,7 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
         told_all = len(last.entries) > 2 and len(last.entries) == sum(len(each.entries) for each in last.sources)
         if (last.kind in ("list", "all") or told_all) and not spoken_of:
             if (spoken := remarked(ledger)) is not None:
-                return Finding(
-                    [spoken], words, "the one last spoken of", "pointing", last, evidence={"remarked": 1.0}
-                )
+                return Finding([spoken], words, "the one last spoken of", "pointing", last, evidence={"remarked": 1.0})
             if (
                 utterance.has("greeting", "search", "question")
                 or _IDIOM.search(normal(utterance.text))

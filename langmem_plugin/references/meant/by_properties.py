@@ -112,9 +112,7 @@ def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Co
     """As in "put the orchard ones down for saturday": when it is to be, behind what it is."""
     first = constraint.places.start
     aimed = constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS
-    return aimed and any(
-        other.sort != "typed" and other.places.stop < first - 1 for other in telling
-    )
+    return aimed and any(other.sort != "typed" and other.places.stop < first - 1 for other in telling)
 
 
 def _aimed(constraint: Constraint, marks: Sequence[Mark]) -> bool:

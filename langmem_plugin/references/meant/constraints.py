@@ -17,7 +17,6 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness, parts_of_date
 from langmem_plugin.references.words import phrases
@@ -176,7 +175,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         word = stem(normal(words))
         fits: tuple[float, ...]
         if upto is not None:
-            sort, fits = "bound", _beyond(values, 1, listed, upto) or _shown_beyond(values, 1, listed, upto)
+            sort, fits = "bound", _beyond(values, 1, listed, upto)
         elif word in listed.name_words:
             sort, fits = (
                 "name",
@@ -187,7 +186,6 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             if side:
                 label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
                 fits = (label and _beyond(values, side, listed, label=label)) or _beyond(values, side, listed)
-                fits = fits or _shown_beyond(values, side, listed)
             else:
                 fits = _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
@@ -239,7 +237,7 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     return found
 
 
-def _clocked(said: Value, side: int, shown: Sequence[float | None]) -> tuple[float, Sequence[float | None]]:
+def _clocked(said: Value, shown: list[float | None]) -> tuple[float, list[float | None]]:
     """A time said and those shown, on one clock: "after 8" of evenings is 8 pm, and what is after midnight is of the
     night.
     """
@@ -280,7 +278,7 @@ def _beyond(
                     continue
                 least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
                 if kind == "time" and not upto:
-                    least, near = _clocked(said, side, near)
+                    least, near = _clocked(said, near)
                 inside = [
                     None if each is None else least <= each <= most if upto else (each - least) * side >= 0
                     for each in near
@@ -291,29 +289,6 @@ def _beyond(
     telling = [way for way, parts in ways.items() if parts] or list(ways)
     clocked = any(said.kind in ("time", "date") for said in values)
     return telling[0] if len(telling) == 1 or (telling and clocked) else ()
-
-
-def _shown_beyond(
-    values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None
-) -> tuple[float, ...]:
-    """The same by the fields alone that the lines of the list told, where others tell otherwise."""
-    if not listed.captions:
-        return ()
-    told = [written_values(caption) for caption in listed.captions]
-    fields = dict.fromkeys(name for entry in listed.entries for name in entry.values)
-    shown = [
-        name
-        for name in fields
-        if all(
-            any(likeness(value, own) == 1 for value in said for own in entry.values.get(name, ()))
-            or not entry.values.get(name)
-            for said, entry in zip(told, listed.entries, strict=True)
-        )
-    ]
-    if not shown:
-        return ()
-    label = frozenset[str]().union(*(listed.entries[0].fields.get(name, frozenset()) for name in shown))
-    return _beyond(values, side, listed, upto, label)
 
 
 def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:

@@ -188,7 +188,6 @@ class _Deciding:
             by_pointing(self._wanted, utterance, ledger),
         )
         found += [(finding, self._whole) for finding in ways if isinstance(finding, Finding)]
-        found = [(finding, segment) for finding, segment in found if not _within_a_name(finding, named)]
         for each in ways:
             if isinstance(each, Unclear):
                 unclear = unclear or each.entries
@@ -314,13 +313,6 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
-
-
-def _within_a_name(finding: Finding, named: Finding | None) -> bool:
-    """As "all … church" is in "All Saints Church": the words of one thing's name, and no description of several."""
-    if named is None or finding.sort != "description":
-        return False
-    return len(without(named.entries, finding.entries)) == 0 and len(finding.entries) > len(named.entries)
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:

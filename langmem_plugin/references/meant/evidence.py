@@ -94,9 +94,9 @@ def _unread_definite(finding: Finding, utterance: Utterance, ledger: Ledger) -> 
     start = utterance.text.find(finding.words)
     for before, mark in pairwise(utterance.marks):
         inside = start <= mark.start < start + len(finding.words)
-        if before.has("the") and not inside and _content(mark, utterance) and not mark.kinds:
-            if not (word_atoms(mark.text) | {stem(mark.text)}) & known:
-                return True
+        unread = before.has("the") and not inside and _content(mark, utterance) and not mark.kinds
+        if unread and not (word_atoms(mark.text) | {stem(mark.text)}) & known:
+            return True
     return False
 
 
@@ -118,7 +118,7 @@ def _explained(finding: Finding, content: Sequence[Mark], utterance: Utterance) 
     own, theirs, nobody = 0, 0, 0
     for mark in content:
         said = word_atoms(mark.text) | {stem(mark.text)}
-        if said & chosen or (finding.sort != "asked" and finding.sort != "offered" and start <= mark.start < end):
+        if said & chosen or (finding.sort not in {"asked", "offered"} and start <= mark.start < end):
             own += 1
         elif said & others:
             theirs += 1

@@ -217,7 +217,9 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     return False, held
 
 
-_DROPS = frozenset(phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי"))
+_DROPS = frozenset(
+    phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
+)
 
 
 _ASKED_DENIED = frozenset(phrases("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't"))
@@ -271,7 +273,11 @@ def heads(marks: Sequence[Mark]) -> list[int]:
             mark.text in _HEADS
             or (mark.has("one") and mark.text not in ("un", "una", "uno"))
             or f"{mark.text} {following}" in _HEADS
-            or ((mark.text in _POINTERS or mark.text.removeprefix("כש") in _POINTERS) and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following)
+            or (
+                (mark.text in _POINTERS or mark.text.removeprefix("כש") in _POINTERS)
+                and following[:1] in ("ש", "ב", "מ", "ע", "ל")
+                and following
+            )
         ):
             found.append(place)
     return found
@@ -290,7 +296,9 @@ CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the
 """Words that a clause begins with."""
 _NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
 _REMEMBER = frozenset(
-    phrases("remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי")
+    phrases(
+        "remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי"
+    )
 )
 
 
