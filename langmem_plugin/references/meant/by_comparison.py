@@ -1,10 +1,11 @@
 """Items at an end of a scale: "the cheapest", "the two longest", "the second earliest"."""
 
 import math
+import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment
@@ -12,7 +13,7 @@ from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison, phrases
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
@@ -24,16 +25,20 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     if phrase.comparison is None:
         return None
     rank = phrase.numbers[0] if phrase.numbers else 0
+    said = type_words([mark.text for mark in utterance.marks if not is_stop(mark.text)])
+    newest_turn = max((each.turn for each in ledger.shown_lists if len(each.entries) > 1), default=0)
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
-        known_scale = len(phrase.comparison.fields) > 1  # and not "más del número 3"
+        known_scale = len(phrase.comparison.fields) > 1 and not _EVER.search(normal(utterance.text))
         if len(listed.entries) == 1 and known_scale and ledger.shown_lists[0].narrowed:
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
+        if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
+            return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
-        if not fields and _of_anything(phrase, utterance, listed.known_words):
+        if _EVER.search(normal(utterance.text)) or (not fields and _of_anything(phrase, utterance, listed.known_words)):
             return None
         if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
             return None  # "the worst delay": the longest or the shortest
@@ -47,10 +52,13 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return None
 
 
+_EVER = re.compile(r"\b(?:ever|of all time|in the world|in history|del mundo|de la historia)\b|בעולם|אי פעם|בהיסטוריה")
+
+
 def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:
     """As in "what's the best length for a film": of something that nothing shown is."""
     behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
-    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite")
+    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite", "one")
     return named and stem(phrase.nouns[0]) not in known and any(mark.has("indefinite") for mark in behind)
 
 
@@ -65,7 +73,7 @@ def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
         return per
     if comparison is None or len(comparison.fields) == 1:
         return (*(comparison.fields if comparison else ()), *phrase.nouns)
-    if comparison.fields[: len(SIZE)] != SIZE:
+    if not set(SIZE) <= set(comparison.fields):
         return phrase.nouns
     before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
     behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + NEAR]

@@ -80,6 +80,8 @@ def _asked_field(utterance: Utterance, entry: ItemEntry) -> str | None:
                 for field, words in entry.fields.items():
                     if wanted in words or stem(wanted) in words:
                         return field
+    if every and every[0].has("question"):  # "whats a reserve"
+        marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("indefinite"))]
     said = {stem(word) for mark in marks for word in (mark.text, *word_atoms(mark.text)) if not is_stop(mark.text)}
     best: tuple[int, str] | None = None
     for field, words in entry.fields.items():

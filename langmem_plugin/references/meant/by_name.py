@@ -13,7 +13,7 @@ from langmem_plugin.references.text.tokens import is_stop, words_of
 def by_name(text: str, utterance: Utterance, ledger: Ledger) -> Finding | None:
     """Every item that a text, which is part of the utterance, names in full."""
     latest = ledger.shown_lists[-1].entries
-    words = atoms(text) | frozenset(words_of(text))
+    words = [word for word in atoms(text) | frozenset(words_of(text)) if not is_stop(word)]
     pool = sharing(words, list(reversed(ledger.result_lists[-RECENT:])))
     pool += without(latest, pool)
     found = [

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import described
+from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -16,13 +17,13 @@ _NEAR = r"(?:right |just |directly |immediately |justo |ש?ממש |בדיוק )?
 _IT = r"(?: (?:it|that|this|him|her|them|that one|this one|de ese|de esa|de este|de ella|de el|del))?"
 _END = r"(?=\s*\W*$|\s*[,.;!?]| (?:in|on|en|pls|please|decile|dile) )"
 _AFTER = re.compile(
-    rf"\b(?:{_ONE})?{_NEAR}(?:after|below|under|underneath|following|beneath|debajo|despues|siguiente){_IT}\s*\W*$"
+    rf"\b{_ONE}{_NEAR}(?:after|below|under|underneath|following|beneath|debajo|despues|siguiente){_IT}\s*\W*$"
     rf"|\b{_ONE}{_NEAR}(?:after|below|underneath|beneath|debajo|despues){_IT}{_END}"
     rf"|\b{_ONE}justo despues de ella"
     r"|\b(?:the )?next (?:one|1)\b|\b(?:el|la) (?:siguiente|de despues|de abajo)\b|(?:ש?אחריו|ש?אחריה|שאחרי|הבא בתור|הבאה בתור|ש?מתחתיו|ש?מתחתיה|הבא אחריו|הבאה אחריה)(?!\w)",
 )
 _BEFORE = re.compile(
-    rf"\b(?:{_ONE})?{_NEAR}(?:before|above|over|preceding|antes|arriba|encima){_IT}\s*\W*$"
+    rf"\b{_ONE}{_NEAR}(?:before|above|over|preceding|antes|arriba|encima){_IT}\s*\W*$"
     rf"|\b{_ONE}{_NEAR}(?:before|above|preceding|antes|arriba|encima){_IT}{_END}"
     r"|\b(?:el|la) (?:anterior|de antes|de arriba)\b|(?:ש?לפניו|ש?לפניה|שלפני|ש?מעליו|ש?מעליה|הקודם לו|הקודמת לה|שלפני זה)(?!\w)",
 )
@@ -41,7 +42,7 @@ def beside_named(utterance: Utterance) -> bool:
 def _beside_described(named: re.Match[str], utterance: Utterance, ledger: Ledger) -> Finding | None:
     marks = [mark for mark in utterance.marks if mark.start >= named.end()]
     step = -1 if named[1] in ("before", "above", "preceding") else 1
-    for listed in reversed(ledger.shown_lists):
+    for listed in newest(ledger):
         known = described(marks, utterance, listed).entries if len(listed.entries) > 1 else []
         if len(known) == 1:
             return _next_to(known[0], step, listed, utterance)

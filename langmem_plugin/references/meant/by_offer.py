@@ -2,7 +2,7 @@
 
 import re
 
-from langmem_plugin.references.meant.by_properties import best_described
+from langmem_plugin.references.meant.by_properties import Described, best_described
 from langmem_plugin.references.meant.candidate_lists import list_with, newest
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks_what_else
@@ -12,6 +12,10 @@ from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
+from langmem_plugin.references.shown.text_lists import behind_list
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.words.type_nouns import THING
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
 _BACK = 3  # sentences looked back at
@@ -19,10 +23,35 @@ _TELLING = {"name", "nickname", "typed", "code"}
 """Sorts of constraints of which one is enough."""
 
 
+def remarked(ledger: Ledger) -> ItemEntry | None:
+    """The one item that the last reply speaks of behind the list it showed: "… The albariño is best drunk this year."."""
+    latest = ledger.shown_lists[-1] if ledger.shown_lists else None
+    if latest is None or latest.turn < ledger.turn or len(latest.entries) < 2:
+        return None
+    for sentence in _sentences(_behind_the_list(ledger))[: -_BACK - 1 : -1]:
+        if found := _told(sentence, ledger, named=False):
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def _sentences(text: str) -> list[str]:
+    return [each.strip() for each in _SENTENCE.findall(text) if each.strip()]
+
+
+def _behind_the_list(ledger: Ledger) -> str:
+    """What the last reply says after the lines of its list; its last paragraph where it had none."""
+    latest = ledger.shown_lists[-1]
+    if latest.kind != "list" or latest.turn < ledger.turn:
+        return ledger.reply.rsplit("\n\n", 1)[-1]
+    return behind_list(ledger.reply, latest.captions)
+
+
 def offered(ledger: Ledger) -> ItemEntry | None:
     """The one item that the question at the end of the last reply is about, which it or the sentence before it names."""
-    sentences = [each.strip() for each in _SENTENCE.findall(ledger.reply.rsplit("\n\n", 1)[-1]) if each.strip()]
-    if not sentences or "?" not in sentences[-1] or not ledger.shown_lists:
+    if not ledger.shown_lists:
+        return None
+    sentences = _sentences(_behind_the_list(ledger))
+    if not sentences or "?" not in sentences[-1]:
         return None
     latest = ledger.shown_lists[-1]
     spoken_of = bool(ledger.chosen) and latest.turn < ledger.turn and ledger.chosen[-1:] == ledger.focus[-1:]
@@ -47,12 +76,21 @@ def _told(sentence: str, ledger: Ledger, *, named: bool) -> list[ItemEntry]:
     sorts = {each.sort for each in found.telling} if found is not None else set()
     if named and not sorts & {"name", "typed", "code"}:
         return []
-    if found is None or not (_TELLING & sorts or len(found.telling) > 1):
+    if found is None or not (_TELLING & sorts or len(found.telling) > 1 or _worded(found, utterance)):
         return []
     names = [constraint.fits for constraint in found.reading.constraints if constraint.sort == "name"]
     called = [entry for place, entry in enumerate(found.listed.entries) if names and all(fits[place] for fits in names)]
     entries = called or found.entries  # a time or an amount beside a name is what is offered with it
     return entries if len(entries) == 1 else []
+
+
+def _worded(found: Described, utterance: Utterance) -> bool:
+    """Whether a word of a value tells, behind a word that points: "el de Aranjuez"."""
+    first = min(each.places.start for each in found.telling)
+    before = utterance.marks[max(first - 2, 0) : first]
+    return {each.sort for each in found.telling} == {"value"} and any(
+        mark.has("the", "one", "this") or mark.text in ("el de", "la de") for mark in before
+    )
 
 
 def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -63,6 +101,15 @@ def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply):
         return None
     entry = offered(ledger)
-    if entry is None:
+    if entry is None or _speaks_of_another(utterance, entry):
         return None
     return Finding([entry], utterance.text.strip(), "takes up what was just asked", "offered", list_with(entry, ledger))
+
+
+def _speaks_of_another(utterance: Utterance, entry: ItemEntry) -> bool:
+    """As in "approve the bot" of another: what is definite is no word of the item that was asked about."""
+    known = entry.atoms | entry.kind_words | THING
+    opening = [mark for mark in utterance.marks if mark.has("the") or mark.definite]
+    nouns = [noun for nouns in utterance.definite_nouns[:1] for noun in nouns[:1]]
+    direct = any(mark in utterance.marks[1:2] for mark in opening)
+    return direct and bool(nouns) and not any({stem(noun), *word_atoms(noun)} & known for noun in nouns)

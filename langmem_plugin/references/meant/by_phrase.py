@@ -7,12 +7,12 @@ from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
 from langmem_plugin.references.meant.by_group import by_all, by_both, by_other, by_others
 from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
 from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import best_list, type_words, without
+from langmem_plugin.references.meant.candidate_lists import best_list, newest, type_words, without
 from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import Segment, segments
+from langmem_plugin.references.said.segments import Segment, heads, segments
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -53,7 +53,10 @@ def by_phrases(
             finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
         elif finding is None:
             among = narrowed(phrase, segment, utterance, ledger)
-            unread = among is ledger and phrase.kind == "all" and _restricted(phrase, segment)
+            unread = among is ledger and (
+                (phrase.kind == "all" and _restricted(phrase, segment, utterance))
+                or (phrase.kind in _OF_SOME and _of_others(phrase, segment, utterance, ledger))
+            )
             finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
         if finding is not None and finding.entries:
             found.append(finding)
@@ -65,8 +68,33 @@ def by_phrases(
     return replace(found[0], entries=entries)
 
 
-def _restricted(phrase: Phrase, segment: Segment) -> bool:
+def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> bool:
+    """As in "la más barata de las de clase a", "the last 3 commits": of things that nothing shown tells of."""
+    behind = [mark for mark in segment.marks if mark.start >= phrase.end][:6]
+    if behind[:1] and (behind[0].has("of", "these") or behind[0].text in _OF):
+        inner = behind[1:]
+    elif phrase.kind in ("first", "last") and utterance.language.name == "en":
+        inner = behind[:1]
+    else:
+        return False
+    if heads(inner[:1]) and any(mark.text[:1].isalpha() and not mark.has("selects") for mark in inner[1:3]):
+        return True
+    listed = ledger.shown_lists[-1]
+    strange = read(inner, utterance, listed).strange if inner else frozenset()
+    known = listed.known_words | THING | GROUPS.keys() | _TOGETHER
+    return any(not type_words([inner[place].text]) & known for place in strange)
+
+
+_TOGETHER = frozenset(phrases("lot|bunch|group|pack|set|grupo|lote|כולם|כולן"))
+_OF_SOME = frozenset(("comparison", "first", "last"))
+_OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
+
+
+def _restricted(phrase: Phrase, segment: Segment, utterance: Utterance) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
+    before = [mark for mark in utterance.marks if mark.end <= phrase.start]
+    if before and any(place < len(before) - 1 for place in heads(before)):
+        return True  # "lo del playa de sacido me lo quedo todo"
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
     if (
@@ -107,7 +135,7 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     inside = [mark for mark in utterance.marks if phrase.start <= mark.start and mark.end <= phrase.end]
     turn = next((place for place, mark in enumerate(inside) if mark.has("except")), 0)
     among = listed.entries
-    for candidate in reversed(ledger.shown_lists) if inside[:turn] else ():
+    for candidate in newest(ledger) if inside[:turn] else ():
         fitting = described(inside[:turn], utterance, candidate)
         if len(fitting.entries) > 1:
             listed, among = candidate, fitting.entries
@@ -133,10 +161,18 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
 def _narrows(marks: Sequence[Mark], utterance: Utterance, listed: ShownList) -> bool:
     """Whether words before an exception tell of some, by what nothing shown tells."""
     noun = next((place for place, mark in enumerate(marks) if place and not mark.kinds), None)
-    if noun is None or not marks[0].has("all") or not marks[noun].text.endswith("s"):
+    if len(marks) < 2 or not marks[0].has("all"):
+        return False
+    strange = read(marks, utterance, listed).strange
+    if marks[1].text in _WHICH:
+        return bool(strange)  # "all that have space except …"
+    if noun is None:
         return False
     known = type_words([marks[noun].text]) & (listed.nouns | GROUPS.keys() | THING)
-    return noun in read(marks, utterance, listed).strange and not known
+    return noun in strange and marks[noun].text.endswith("s") and not known
+
+
+_WHICH = frozenset(("that", "which", "who", "with"))
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:

@@ -1,6 +1,7 @@
 """What a text points at without naming or describing it: by a pronoun, a type noun, a question, an agreement."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from langmem_plugin.references.meant.by_agreement import by_agreement
 from langmem_plugin.references.meant.by_field import by_part, by_question, part_of
@@ -9,15 +10,23 @@ from langmem_plugin.references.meant.by_type import by_action, by_type, place_sp
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import CLAUSE, Segment, heads
+from langmem_plugin.references.said.segments import CLAUSE, NEGATIONS, Segment, heads
+from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
+from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words.type_nouns import NO_TYPE, THING
 
 _SAYING = frozenset(
     phrases("remember|know|think|hope|said|say|mean|means|sure|note|glad|recuerda|tell|believe|guess|like")
 )
 _NEAR_FOCUS = 2
+_HAVING = frozenset(
+    phrases("has|have|had|are|were|do|does|did|can|could|will|would|need|needs|cost|costs|start|starts")
+)
+_OWNED = frozenset(phrases("my|our|mi|el|la"))
 
 
 def by_pointing(wanted: Sequence[Segment], utterance: Utterance, ledger: Ledger) -> Finding | Unclear | None:
@@ -50,14 +59,36 @@ def _points(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> bool:
     """
     marks = utterance.marks
     place = next((place for place, mark in enumerate(marks) if mark.start >= phrase.start), len(marks))
-    if any(head <= place for head in heads(marks)):
+    if any(head <= place for head in heads(marks)) or (
+        phrase.kind in ("it", "its") and _stands_for_a_noun(marks[:place], ledger)
+    ):
         return False
     if phrase.kind == "this" and not phrase.one:
         said = place > 0 and marks[place - 1].text in _SAYING
-        if said or (place + 1 < len(marks) and marks[place + 1].text in CLAUSE):
+        following = marks[place + 1] if place + 1 < len(marks) else None
+        if said or (following is not None and following.text in CLAUSE):
             return False
+        if place and following is not None and following.text in NEGATIONS | _HAVING:
+            counts = marks[place - 1].has("cardinal", "one", "all", "both") or not marks[place - 1].kinds
+            if counts and marks[place].text in ("that", "thats", "that's"):
+                return False  # "the two that havent hit reserve"
     if phrase.kind == "its" and utterance.words(phrase) == "her" and (not phrase.nouns or names_a_time(phrase.nouns)):
         return True  # "book her", "can I meet her saturday"
     if phrase.kind in ("its", "their"):
         return any(part_of(entry, phrase.nouns) for entry in ledger.focus[-_NEAR_FOCUS:] if phrase.nouns)
     return True
+
+
+def _stands_for_a_noun(before: Sequence[Mark], ledger: Ledger) -> bool:
+    """As in "el verdejo donde lo puse", "my mum pays on friday, remind her": a thing of which nothing was shown."""
+    focus = [*ledger.focus[-1:], *ledger.shown_lists[-1].entries]
+    known = (THING | NO_TYPE).union(*(entry.atoms | entry.kind_words for entry in focus), ledger.shown_lists[-1].nouns)
+    for mark, noun in pairwise(before):
+        content = noun.text[:1].isalpha() and not noun.kinds and not is_stop(noun.text)
+        if (
+            content
+            and (mark.has("the") or mark.text in _OWNED)
+            and not ({stem(noun.text), *word_atoms(noun.text)} & known)
+        ):
+            return True
+    return False

@@ -39,7 +39,8 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
         if number == 0:
             entry = listed.entries[len(listed.entries) // 2] if len(listed.entries) % 2 else None
         else:
-            entry = listed.at(number) or _identified(number, listed, ledger)
+            placed = None if printed else listed.in_order(number)
+            entry = placed or listed.at(number) or _identified(number, listed, ledger)
         if entry is None:
             return None
         found.append(entry)

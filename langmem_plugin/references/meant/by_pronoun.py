@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_field import part_of
+from langmem_plugin.references.meant.by_offer import remarked
 from langmem_plugin.references.meant.candidate_lists import best_list, list_with
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.phrase import Phrase
@@ -21,7 +22,7 @@ _OF_WHOLES = frozenset(
 )
 """What is done with a grocery list as a whole: "order it"."""
 _IDIOM = re.compile(
-    r"\b(?:got|forget|leave|like|liked|love|loved|hate|get|thanks?|gracias|hurts|hurt|drop)\b|תודה|עזוב"
+    r"\b(?:got|worth|forget|leave|like|liked|love|loved|hate|get|thanks?|gracias|hurts|hurt|drop)\b|תודה|עזוב"
 )
 """With "it" or "that" these mostly speak of no item: "got it", "leave it"."""
 _BETWEEN = ("from", "to", "with", "than", "de", "con", "a", "into")
@@ -43,6 +44,8 @@ def by_singular(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding
             return Unclear([])
         told_all = len(last.entries) > 2 and len(last.entries) == sum(len(each.entries) for each in last.sources)
         if (last.kind in ("list", "all") or told_all) and not spoken_of:
+            if (spoken := remarked(ledger)) is not None:
+                return Finding([spoken], words, "the one last spoken of", "pointing", last, evidence={"remarked": 1.0})
             if (
                 utterance.has("greeting", "search", "question")
                 or _IDIOM.search(normal(utterance.text))

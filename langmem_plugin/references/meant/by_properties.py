@@ -14,6 +14,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
+from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
@@ -36,8 +37,10 @@ _PLURAL = frozenset(
 )
 _WHO = frozenset(phrases("who|whos|who's|which|quien|quienes|cuales|מי"))
 _REQUESTS = ("can", "could", "puedes", "puede")
+_SHORT_NICKNAME = 5  # letters
 _EARLY = 2  # words that "tell" and "ask" stand among
 _GOALS = frozenset(("for", "to", "until", "till", "para", "hasta", "a"))
+_RECEIVING = frozenset(("to", "with", "para", "con"))
 _MORE = frozenset(("more", "mas", "extra", "additional", "another"))
 _CALLING = TELLING | frozenset(
     phrases("ask|call|ring|email|ping|chase|nudge|thank|llama|pregunta|preguntale|llamale|תתקשר|תתקשרי|תשאל|תשאלי")
@@ -70,12 +73,19 @@ def described(
 ) -> Described:
     """Of a list; no entries where nothing said tells its items apart."""
     reading = read(marks, utterance, listed, taken)
+    if not reading.constraints:
+        return Described(listed, [], reading, [], 0, 0.0, [])
     alone = len(listed.entries) == 1
     telling = sorted(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
         key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
     )
-    told = [each for each in telling if not (heads(marks) and _is_goal(each, marks, telling))]
+    pointed = any(mark.has("it", "this", "them") for mark in marks)
+    told = [
+        each
+        for each in telling
+        if not (heads(marks) and _is_goal(each, marks, telling)) and not (pointed and _aimed(each, marks))
+    ]
     kept = list(range(len(listed.entries)))
     conflicts, used = 0, []
     for constraint in told:
@@ -86,8 +96,9 @@ def described(
         else:
             conflicts += 1
     score = sum(_WEIGHTS[constraint.sort] for constraint in reading.constraints) - _CONFLICT * conflicts
-    if any(constraint.sort == "bound" and not any(constraint.fits) for constraint in reading.constraints):
-        used = []  # a limit that no field tells of
+    unmet = any(constraint.sort == "bound" and not any(constraint.fits) for constraint in reading.constraints)
+    if unmet and not any(constraint.sort == "name" for constraint in used):
+        used = []  # a limit that no field tells of, and not "bid up to 12 on the monkfish"
     near = {place: sum(_WEIGHTS[each.sort] * each.fits[place] for each in used) for place in kept}
     best = max(near.values(), default=0.0)
     entries, closest = (
@@ -102,6 +113,13 @@ def _is_goal(constraint: Constraint, marks: Sequence[Mark], telling: Sequence[Co
     first = constraint.places.start
     aimed = constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS
     return aimed and any(other.sort != "typed" and other.places.stop < first - 1 for other in telling)
+
+
+def _aimed(constraint: Constraint, marks: Sequence[Mark]) -> bool:
+    """As in "book it for 6 ppl", "give it to wendy"."""
+    first = constraint.places.start
+    given = first > 1 and marks[first - 1].text in _RECEIVING and marks[first - 2].has("it", "them")
+    return given or (constraint.sort == "typed" and first > 1 and marks[first - 1].text in _GOALS - {"a"})
 
 
 def best_described(
@@ -207,14 +225,26 @@ def _plural(segment: Segment, found: Described) -> bool:
             and (noun in GROUPS or noun in THING or noun in found.listed.nouns)
         ):
             return True
+        named_alone = not any(each.has("the", "these", "all", "cardinal") for each in segment.marks) and any(
+            mark.text == each.words and each.sort == "name" for each in found.telling
+        )  # "gwens running late"
         if noun != mark.text and mark.text.endswith("s") and mark.text in found.words and not mark.text.endswith("'s"):
-            return True
+            return not named_alone
     return False
 
 
 def _possessive(word: str, names: frozenset[str]) -> bool:
     """As "priyas" of Priya."""
     return word.endswith("s") and word not in names and word.removesuffix("s").removesuffix("'") in names
+
+
+def _seen(found: Described) -> float:
+    """Which share of the words that tell stood in the lines that showed the items; people rarely say what they never saw."""
+    if not found.listed.captions:
+        return 0.0
+    chosen = [place for place, entry in enumerate(found.listed.entries) if any(entry is each for each in found.entries)]
+    shown = frozenset[str]().union(*(found.listed.caption_atoms[place] for place in chosen))
+    return sum(bool(atoms(each.words) & shown) for each in found.telling) / len(found.telling)
 
 
 def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, float]:
@@ -285,6 +315,22 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "name": float("name" in sorts),
         "name share": len(said & names) / max(len(names), 1),
         "nickname": float("nickname" in sorts),
+        "definite nickname": float(definite and sorts == {"nickname"}),
+        "seen": _seen(found),
+        "unseen name": float(bool(found.listed.captions) and "name" in sorts and not _seen(found)),
+        "told": float(bool(found.listed.captions)),
+        "slipped strange": float(
+            any(
+                each.sort == "nickname" and bool({each.places.start - 1, each.places.stop} & strange)
+                for each in found.telling
+            )
+        ),
+        "short nickname": float(
+            any(each.sort == "nickname" and len(each.words) <= _SHORT_NICKNAME for each in found.telling)
+        ),
+        "goal": float(
+            first > 0 and marks[first - 1].text in _GOALS and any(mark.has("it", "this", "them") for mark in marks)
+        ),
         "typed": float("typed" in sorts or "code" in sorts),
         "state": float("state" in sorts),
         "value only": float(sorts <= {"value"}),

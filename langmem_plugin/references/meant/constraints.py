@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -97,7 +98,15 @@ def read(
             found.append(fitting)
         else:
             strange.add(place)
-    return Reading(found, frozenset(strange))
+    other = [each for each in found if each.sort == "nickname" and _of_another(each, marks, strange)]
+    strange.update(place for each in other for place in each.places)
+    return Reading([each for each in found if each not in other], frozenset(strange))
+
+
+def _of_another(slip: Constraint, marks: Sequence[Mark], strange: AbstractSet[int]) -> bool:
+    """As in "that joe rogan one" of a Roman: a short word nearly a name, beside one that is no word of the list."""
+    beside = {slip.places.start - 1, slip.places.stop} & strange
+    return len(slip.words) <= _SHORTEST_SLIP and any(marks[place].text[:1].isalpha() for place in beside)
 
 
 def _joined(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
@@ -174,7 +183,11 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             )
         else:
             side = stretch.side
-            fits = _beyond(values, side, listed) if side else _nearest(values, _labels(marks, places), listed)
+            if side:
+                label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
+                fits = (label and _beyond(values, side, listed, label=label)) or _beyond(values, side, listed)
+            else:
+                fits = _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
         if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
             fits = _soonest(values[0], fits, listed)
@@ -224,19 +237,48 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
     return found
 
 
-def _beyond(values: Sequence[Value], side: int, listed: ShownList, upto: Value | None = None) -> tuple[float, ...]:
+def _clocked(said: Value, shown: list[float | None]) -> tuple[float, list[float | None]]:
+    """A time said and those shown, on one clock: "after 8" of evenings is 8 pm, and what is after midnight is of the
+    night.
+    """
+    known = [each for each in shown if each is not None]
+    if max(known) >= _EVENING:  # what is before dawn is of the same night
+        shown = [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
+        known = [each for each in shown if each is not None]
+    if said.amount == 0 and said.exact:
+        return 1440, [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
+    apart = [reading for reading in (said.amount, said.amount + 720) if reading < 1440]
+    telling = [each for each in apart if min(known) <= each <= max(known)]
+    return (telling[-1] if not said.exact and len(telling) == 1 else said.amount), shown
+
+
+_DAWN, _EVENING = 360, 1080  # minutes from midnight
+
+
+def _beyond(
+    values: Sequence[Value],
+    side: int,
+    listed: ShownList,
+    upto: Value | None = None,
+    label: frozenset[str] = frozenset(),
+) -> tuple[float, ...]:
     """Which items are on one side of a value, or between it and another; none where two fields tell otherwise.
 
     A time is compared with the first that each item shows; a bare number with prices before other numbers.
     """
     ways: dict[tuple[float, ...], bool] = {}
+    names = list(dict.fromkeys(name for entry in listed.entries for name in entry.values))
+    if label:
+        names = [name for name in names if any(entry.fields.get(name, frozenset()) & label for entry in listed.entries)]
     for said in values:
         for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
-            for name in dict.fromkeys(name for entry in listed.entries for name in entry.values):
+            for name in names:
                 near = [_measured(said, kind, entry.values.get(name, ())) for entry in listed.entries]
                 if sum(each is not None for each in near) * 2 <= len(near):
                     continue
                 least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
+                if kind == "time" and not upto:
+                    least, near = _clocked(said, near)
                 inside = [
                     None if each is None else least <= each <= most if upto else (each - least) * side >= 0
                     for each in near
@@ -331,7 +373,9 @@ def _stands_before(marks: Sequence[Mark], place: int) -> bool:
     """As "on" in "any news on the order", which is no state."""
     following = marks[place + 1] if place + 1 < len(marks) else None
     return (
-        marks[place].has("preposition") and following is not None and not following.has("punctuation", "polite", "and")
+        marks[place].has("preposition")
+        and following is not None
+        and (following.has("the") or not following.has("punctuation", "polite", "and"))
     )
 
 
@@ -346,7 +390,7 @@ def _falls_due(marks: Sequence[Mark], place: int) -> bool:
 def _in_state(listed: ShownList, state: int, *, wanted: bool, deny: bool) -> tuple[float, ...]:
     """Of what is denied, also those fit of which nothing is known: "the ones that aren't delivered"."""
     told = [listed.states_of(index).get(state) for index in range(len(listed.entries))]
-    if deny and True in told and not wanted:
+    if deny and True in told and False not in told and not wanted:
         return tuple({True: 0.0, False: 1.0, None: 0.5}[each] for each in told)
     return tuple(float(each is wanted) for each in told)
 
@@ -450,11 +494,26 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     word = marks[place].text
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
+    seen = _unknown_left_out(seen, named, listed) if True in seen and not all(seen) else seen
     deny = negated(marks, place) or lacked(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)
     return Constraint(word, "state", fits, range(place, place + 1))
+
+
+def _unknown_left_out(seen: Sequence[bool | None], named: frozenset[str], listed: ShownList) -> list[bool | None]:
+    """Of a flag, what is empty says neither yes nor no."""
+    flags = [
+        [value for name, value in entry.item.items() if entry.fields.get(name, frozenset()) & named]
+        for entry in listed.entries
+    ]
+    if not any(isinstance(value, bool) for values in flags for value in values):
+        return list(seen)
+    return [
+        None if values and all(value is None for value in values) else has
+        for has, values in zip(seen, flags, strict=True)
+    ]
 
 
 def _has(entry: ItemEntry, named: frozenset[str]) -> bool | None:

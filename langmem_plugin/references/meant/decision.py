@@ -6,10 +6,11 @@ from dataclasses import replace
 from functools import cached_property
 
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_comparison import extreme
 from langmem_plugin.references.meant.by_likeness import by_likeness
 from langmem_plugin.references.meant.by_name import by_name
 from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
-from langmem_plugin.references.meant.by_offer import by_offer, offered
+from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
 from langmem_plugin.references.meant.by_properties import by_properties
@@ -41,6 +42,7 @@ _DENIED = re.compile(
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
+_OR = frozenset(phrases("or|o|או"))
 _IMPLICIT = ("asked", "type", "agreed", "older")
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
@@ -158,6 +160,8 @@ class _Deciding:
         beside = by_neighbour(utterance, ledger, self._turned_down)
         if beside_named(utterance) or (beside is not None and self._turned_down):
             return [(beside, self._whole)] if beside is not None else [], []
+        if (compared := self._compared()) is not None:
+            return [(compared, self._whole)], []
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
@@ -171,6 +175,8 @@ class _Deciding:
         if (told := self._told_by_number()) is not None:
             return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
+        if "this" in kinds and self._past_all_lists():
+            kinds.discard("numbers")  # "tell me if that one falls below 35"
         named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
@@ -182,7 +188,6 @@ class _Deciding:
             by_pointing(self._wanted, utterance, ledger),
         )
         found += [(finding, self._whole) for finding in ways if isinstance(finding, Finding)]
-        found = [(finding, segment) for finding, segment in found if not _within_a_name(finding, named)]
         for each in ways:
             if isinstance(each, Unclear):
                 unclear = unclear or each.entries
@@ -196,6 +201,25 @@ class _Deciding:
                 (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
             ]
         return found, unclear
+
+    def _compared(self) -> Finding | None:
+        """As in "which is cheaper, the desk or the rug": of those described the one at that end."""
+        marks = self._utterance.marks
+        scale = next((mark for mark in marks if mark.has("comparison")), None)
+        if scale is None or not any(mark.text in _OR for mark in marks):
+            return None
+        pieces = [piece for piece in self._wanted if not piece.start <= scale.start < piece.end]
+        found = [finding for finding, _ in self._described(pieces)[0]]
+        entries = [finding.entries[0] for finding in found if len(finding.entries) == 1]
+        if not len(entries) == len(found) > 1 or (end := extreme(entries, scale.comparison)) is None:
+            return None
+        reason = f"by {end[1]} of the {len(entries)} named"
+        return Finding(end[0], scale.text, reason, "comparison", found[0].listed)
+
+    def _past_all_lists(self) -> bool:
+        """Whether the numbers said are larger than any list is long."""
+        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
+        return all(phrase.numbers[-1] > most for phrase in self._phrases() if phrase.kind == "numbers")
 
     def _told_by_number(self) -> Finding | None:
         """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
@@ -230,7 +254,7 @@ class _Deciding:
         if (found := self._picked(segment)) is not None:
             return found
         for phrase in self._phrases(segment):
-            asked = offered(self._ledger)
+            asked = offered(self._ledger) or remarked(self._ledger)
             focus = [asked] if asked is not None else self._ledger.focus[-1:]
             if phrase.kind in ("this", "it") and not phrase.nouns and focus:
                 words = self._utterance.words(phrase)
@@ -258,6 +282,8 @@ class _Deciding:
         groups = GROUPS[found.sort], GROUPS[best.sort]
         if found.sort == best.sort == "comparison" and not found.evidence.get("joined"):
             return False  # "the dearest, why is it so dear"
+        if found.evidence.get("remarked") or best.evidence.get("remarked"):
+            return False  # "set it for the old mill bus"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
         sure = found.claimed or (
@@ -287,13 +313,6 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
-
-
-def _within_a_name(finding: Finding, named: Finding | None) -> bool:
-    """As "all … church" is in "All Saints Church": the words of one thing's name, and no description of several."""
-    if named is None or finding.sort != "description":
-        return False
-    return len(without(named.entries, finding.entries)) == 0 and len(finding.entries) > len(named.entries)
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:

@@ -1,17 +1,18 @@
 """What tells how far a finding can be trusted: its features, which the fitted table of confidence.py weighs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
-from langmem_plugin.references.said.requests import asks_new
-from langmem_plugin.references.said.segments import Segment, heads
+from langmem_plugin.references.said.requests import asks_new, is_verb
+from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import phrases
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
@@ -36,6 +37,7 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     behind = next((mark for mark in utterance.marks if mark.start >= start + len(finding.words)), None)
     unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in known
     return {
+        **_explained(finding, content, utterance),
         "followed": float(start >= 0 and unknown),
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
@@ -67,8 +69,67 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
+        "new object": float(_new_object(utterance, known)),
+        "question strange": len(strange) / max(len(here), 1) * float(bool(marks) and marks[0].has("question")),
+        "unread definite": float(_unread_definite(finding, utterance, ledger)),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
+    }
+
+
+def _new_object(utterance: Utterance, known: frozenset[str]) -> bool:
+    """As in "order lunch for 4", "tell lena …": what is to be done is done to something that nothing shown explains."""
+    marks = [mark for mark in utterance.marks if not mark.has("punctuation")]
+    while len(marks) > 1 and not is_verb(marks[0].text) and marks[0].has("polite", "confirm"):
+        marks = marks[1:]
+    if not marks or not (is_verb(marks[0].text) or asks_new(marks[0])):
+        return False
+    told = next((mark for mark in marks[1:] if not mark.has("indefinite", "cardinal") and not is_stop(mark.text)), None)
+    return told is not None and _content(told, utterance) and not (word_atoms(told.text) | {stem(told.text)}) & known
+
+
+def _unread_definite(finding: Finding, utterance: Utterance, ledger: Ledger) -> bool:
+    """As "the jeans" in "bundle the pink thing w the jeans": a thing pointed at that nothing shown explains."""
+    known = THING.union(*(listed.known_words for listed in ledger.shown_lists[-2:]))
+    start = utterance.text.find(finding.words)
+    for before, mark in pairwise(utterance.marks):
+        inside = start <= mark.start < start + len(finding.words)
+        unread = before.has("the") and not inside and _content(mark, utterance) and not mark.kinds
+        if unread and not (word_atoms(mark.text) | {stem(mark.text)}) & known:
+            return True
+    return False
+
+
+def _explained(finding: Finding, content: Sequence[Mark], utterance: Utterance) -> Mapping[str, float]:
+    """How much of an utterance the chosen items explain, how much only the others of their list, how much neither."""
+    chosen, others = frozenset[str](), frozenset[str]()
+    if (listed := finding.listed) is not None:
+        wanted = {id(entry) for entry in finding.entries}
+        for place, entry in enumerate(listed.entries):
+            known = listed.atoms_of(place) | entry.kind_words
+            if id(entry) in wanted:
+                chosen |= known
+            else:
+                others |= known
+        fields = frozenset().union(*(words for entry in finding.entries for words in entry.fields.values()))
+        chosen |= listed.nouns | {stem(word) for word in fields}
+    start = utterance.text.find(finding.words)
+    end = start + len(finding.words)
+    own, theirs, nobody = 0, 0, 0
+    for mark in content:
+        said = word_atoms(mark.text) | {stem(mark.text)}
+        if said & chosen or (finding.sort not in {"asked", "offered"} and start <= mark.start < end):
+            own += 1
+        elif said & others:
+            theirs += 1
+        elif not is_verb(mark.text):
+            nobody += 1
+    total = max(own + theirs + nobody, 1)
+    return {
+        "explained share": own / total,
+        "by others": min(theirs, 3) / 3,
+        "by nobody": min(nobody, 5) / 5,
+        "nobody share": nobody / total,
     }
 
 
@@ -92,5 +153,6 @@ _DOUBTING = frozenset(
 def _content(mark: Mark, utterance: Utterance) -> bool:
     return mark.text[:1].isalpha() and not (
         mark.text in utterance.language.stop
+        or mark.text in NEGATIONS
         or mark.has("polite", "choose", "confirm", "one", "greeting", "it", "them", "these", "cardinal")
     )

@@ -70,7 +70,11 @@ def _attached(phrase: Phrase, segment: Segment) -> list[Mark]:
     grouped = phrase.kind in ("all", "both")  # "both on the 6th" says which, "the cheapest for the 6th" what for
     purpose = next((place for place, mark in enumerate(after) if mark.text in _PURPOSE and not grouped), len(after))
     opening = list(segment.marks[1:3]) if segment.marks[0].text in _PURPOSE else []
-    return [mark for mark in opening if mark.end <= phrase.start] + after[:purpose]
+    owner = [mark for mark in segment.marks if mark.end <= phrase.start][-1:]
+    owned = [
+        mark for mark in owner if mark.text.endswith("s") and mark.text[:1].isalpha() and not mark.kinds
+    ]  # "petes newer one"
+    return [mark for mark in opening if mark.end <= phrase.start and mark not in owned] + owned + after[:purpose]
 
 
 def _of_those(segment: Segment, phrase: Phrase) -> bool:

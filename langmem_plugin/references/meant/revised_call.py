@@ -75,17 +75,19 @@ def revises(text: str, reply: str, *, found: bool = False) -> bool:
     said = normal(text).strip()
     if _CHANGE.search(said) or _WHAT_ABOUT.search(said):
         return True
+    question = _SENTENCE_END.split(normal(reply).strip())[-1]
+    asked = _CHOICES.search(question) or _PROPOSAL.search(question)
+    if not asked and (found or _content_words(said) & _content_words(reply)):
+        return False
     utterance = Utterance(text)
     if any(phrase.kind in _PICKING for phrase in utterance.phrases):
         return False
-    question = _SENTENCE_END.split(normal(reply).strip())[-1]
     words = [word for mark in utterance.marks for word in mark.text.split() if word[:1].isalnum()]
     if _CHOICES.search(question):
         return _revises_choices(said, words)
     if _PROPOSAL.search(question):
         return _revises_proposal(said, words)
-    speaks_of_the_reply = _content_words(said) & _content_words(reply)
-    return not found and not speaks_of_the_reply and _is_fragment(said, words, asks=utterance.has("question"))
+    return _is_fragment(said, words, asks=utterance.has("question"))
 
 
 def _revises_choices(said: str, words: list[str]) -> bool:

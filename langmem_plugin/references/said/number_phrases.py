@@ -141,8 +141,10 @@ def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
     before, listed = cursor.near(-1), place > cursor.index + 1
     if before.text == "את":
         return True
-    if listed and before.text not in _OF_TIME and not closing.has("month") and cursor.near(1).text != ",":
-        return True
+    several = cursor.near(1).joins or cursor.at(place - 2).joins  # "1 and 4", "1, 4 and 7"
+    timed = before.text in _OF_TIME and not (several and before.text in ("for", "para"))
+    if listed and not timed and not closing.has("month", "unit") and (several or cursor.near(1).text != ","):
+        return closing.has(*_CLOSE) or cursor.near(1).text != ","
     asked = before.has("question") and len(cursor.marks) <= _SHORT
     goes_on = closing.text in _GOES_ON
     if not (

@@ -6,6 +6,8 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 
 _FIXED = {"middle": 0, "last": -1, "penultimate": -2, "antepenultimate": -3}
+_WEEKDAYS = 6
+_THE_TWO = ("השניים", "השתיים", "שניים", "שתיים")
 _BEFORE = ("the", "end", "choose", "and", "this", "range", "except", "all", "punctuation")
 _BEFORE_ENGLISH = (*_BEFORE, "its", "confirm", "not")
 _BEFORE_SPANISH = (*_BEFORE, "preposition", "of")
@@ -87,6 +89,10 @@ def _is_ordinal(cursor: Cursor, mark: Mark) -> bool:
     if before.has("month") or after.has("month") or (after.has("of") and cursor.near(2).has("month", "unit")):
         return False
     if cursor.language == "he":
+        if mark.text in _THE_TWO:
+            return False
+        if mark.text[0] in "לב" and mark.number("ordinal") <= _WEEKDAYS and mark.number("ordinal") > 1:
+            return False  # "לחמישי", which is Thursday sooner than the fifth
         return mark.definite or before.has("marker") or len(cursor.marks) <= 2
     if mark.text[:1].isdigit():
         return after.has("one", "marker") or (

@@ -9,6 +9,9 @@ _MOST_COUNTED = 12
 _OTHERS = frozenset(phrases("others|other ones|other|los otros|las otras|los demas|las demas|otros|otras"))
 _REST = frozenset(phrases("rest|resto|demas|השאר|היתר|האחרים|האחרות"))
 _LIKE = frozenset(("like", "than", "as", "como", "que"))
+_BEING = frozenset(
+    phrases("mas|muy|en|alli|aqui|ahi|alla|a|de|bien|mal|ya|libre|abierto|abierta|listo|lista|lleno|llena")
+)
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
@@ -41,6 +44,12 @@ def _points_at_nothing(cursor: Cursor, mark: Mark) -> bool:
     if before.has("of") and mark.has("them", "these"):
         counted = cursor.near(-2)
         return counted.has("cardinal", "indefinite", "most") or counted.text in ("half", "which", "few", "many")
+    if (
+        mark.has("this")
+        and mark.text in ("este", "esta")
+        and (after.text in _BEING or before.text in ("que", "q", "cual"))
+    ):
+        return True  # "dile que esté allí", "cuál está más lleno"
     if mark.has("this"):
         if before.text in _STATES and after.text.startswith(("some", "any")):
             return True  # "or is that someone else"

@@ -64,7 +64,7 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     opening: list[Mark] = []
     denied = False
     for held, joined, corrects in _pieces(marks, found):
-        if corrects:
+        if corrects or (pieces and _takes_back(held)):
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
@@ -72,9 +72,22 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
                 pieces[0] = replace(pieces[0], rejected=pieces[0].rejected or denied)
             if not pieces:
                 opening, denied = held, held[0].text in ("no", "לא") and len(held) in (2, 3)
-            if kept:
+            if kept and not (pieces and _takes_back(held)):
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
+
+
+_TAKING_BACK = frozenset(phrases("uy|ay|ah|oh|oops|ups|wait|sorry|espera|perdon|mejor|actually|hmm|אוי|רגע|סליחה|אה"))
+
+
+def _takes_back(held: Sequence[Mark]) -> bool:
+    """As "uy no" does in "la 3, uy no, la 7": what was said before is not meant."""
+    texts = {mark.text for mark in held}
+    denies = texts & {"no", "לא"}
+    return bool(denies) and 0 < len(texts - denies) < _LONGEST_INTERJECTION and texts - denies <= _TAKING_BACK
+
+
+_LONGEST_INTERJECTION = 3
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:
@@ -182,11 +195,13 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     opening = held[0]
     if first and opening.text in ("no", "nope", "nah", "לא", "nop", "nono") and len(held) > 1:
         second = held[1]
-        if opening.text == "לא" and (second.has("the", "this") or second.definite or second.text == "את"):
+        if opening.text == "לא" and (second.has("the", "this", "it", "them") or second.definite or second.text == "את"):
             return True, held[1:]
         if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
+    if opening.text in _DROPS and len(held) in (2, 3) and held[1].has("this", "it"):
+        return True, held[1:]
     if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
     if (
@@ -202,9 +217,19 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     return False, held
 
 
+_DROPS = frozenset(
+    phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
+)
+
+
+_ASKED_DENIED = frozenset(phrases("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't"))
+"""As in "isnt that one at mayas", which denies nothing."""
+
+
 def negated(marks: Sequence[Mark], place: int) -> bool:
     """Whether the word at a place is denied in its clause: "isn't paid", "no teacher", "hasn't answered yet"."""
-    for mark in reversed(marks[max(place - 4, 0) : place]):
+    asked = len(marks) > 1 and marks[0].text in _ASKED_DENIED and marks[1].has("this", "the", "it", "there", "these")
+    for mark in reversed(marks[max(place - 4, int(asked)) : place]):
         if (
             mark.text in NEGATIONS
             or mark.has("not")
@@ -230,7 +255,7 @@ _TAKING = frozenset(
 )
 _HEADS = frozenset(
     phrases(
-        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|del que|del q"
+        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|lo de|lo del|del que|del q"
     )
 )
 _OF_THOSE = frozenset(phrases("that|who|with|w|in|from|of|on|at|without"))
@@ -248,7 +273,11 @@ def heads(marks: Sequence[Mark]) -> list[int]:
             mark.text in _HEADS
             or (mark.has("one") and mark.text not in ("un", "una", "uno"))
             or f"{mark.text} {following}" in _HEADS
-            or (mark.text in _POINTERS and following[:1] in ("ש", "ב", "מ", "ע", "ל") and following)
+            or (
+                (mark.text in _POINTERS or mark.text.removeprefix("כש") in _POINTERS)
+                and following[:1] in ("ש", "ב", "מ", "ע", "ל")
+                and following
+            )
         ):
             found.append(place)
     return found
@@ -266,7 +295,11 @@ def of_oneself(marks: Sequence[Mark]) -> bool:
 CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
 """Words that a clause begins with."""
 _NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
-_REMEMBER = frozenset(phrases("remember|recuerda|note|apunta|זכור|תזכור|תזכרי"))
+_REMEMBER = frozenset(
+    phrases(
+        "remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי"
+    )
+)
 
 
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
@@ -274,9 +307,11 @@ def to_be_remembered(marks: Sequence[Mark]) -> bool:
     if len(marks) > _LONG_NOTE and marks[-1].text in _NOTE_IT and not marks[0].has("the", "this", "one", "ordinal"):
         return True
     for place, mark in enumerate(marks[:2]):
-        if mark.text in _REMEMBER:
+        two = f"{mark.text} {marks[place + 1].text}" if place + 1 < len(marks) else ""
+        if mark.text in _REMEMBER or two in _REMEMBER:
             rest = [each.text for each in marks[place + 1 : place + 4] if each.text not in ("that", "que", "q")]
-            return bool(rest) and rest[0] in CLAUSE
+            said = any(each.text in ("que", "q") for each in marks[place + 1 : place + 2])
+            return bool(rest) and (said or rest[0] in CLAUSE)
     return False
 
 

@@ -25,8 +25,8 @@ _DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _OR_LESS, _OR_MORE = (
     re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
     for words in (
-        "or less|or under|or fewer|or below|or cheaper|or before|max|tops|at most|o menos|como mucho|או פחות|מקסימום",
-        "or more|or over|or above|or later|or up|and up|and over|at least|o mas|o más|como minimo|או יותר|ומעלה|לפחות",
+        "or less|or under|or fewer|or below|or cheaper|or before|or earlier|or sooner|or shorter|or quicker|or faster|or smaller|or closer|max|tops|at most|o menos|como mucho|או פחות|מקסימום",
+        "or more|or over|or above|or after|or later|or longer|or bigger|or larger|or up|and up|and over|at least|o mas|o más|como minimo|או יותר|ומעלה|לפחות",
     )
 )
 

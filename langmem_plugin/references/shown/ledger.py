@@ -11,7 +11,7 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.name_matching import named_in, sharing
 from langmem_plugin.references.shown.reply_matching import aligned, spoken_of, told_of
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.shown.text_lists import ListLine, labelled_lines, read_lines
+from langmem_plugin.references.shown.text_lists import ListLine, plain_lines, read_lines
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import words_of
@@ -21,6 +21,7 @@ MOST_LINES = 300
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
 _OPENING = 30  # letters by which a line of a list is known
+_FEWEST_LINES = 3
 _MOST_TOLD = 30  # items of a reply in sentences, of which each is looked for
 _MOST_NAMED = 8  # items in a reply that speaks of known ones
 
@@ -132,9 +133,7 @@ class Ledger:
         lines = read_lines(reply)[:MOST_LINES]
         if not lines and self.pending:
             candidates = [entry for result_list in self.pending for entry in result_list.entries][:MOST_ITEMS]
-            labelled = labelled_lines(reply)[:MOST_LINES]
-            hits = sum(entry is not None for entry in aligned(labelled, candidates)) if len(candidates) > 1 else 0
-            lines = labelled if hits * 2 > len(labelled) else []
+            lines = _unmarked(plain_lines(reply)[:MOST_LINES], candidates)
         if lines and self._show_lines(lines, reply):
             self.pending.clear()
             return
@@ -231,6 +230,17 @@ class Ledger:
         if 0 < len(fresh) <= _MOST_NAMED:
             sources = [each for each in recent if any(entry in each.entries for entry in fresh)]
             self._show(fresh, "prose", tuple(sources[-1:]))
+
+
+def _unmarked(lines: list[ListLine], candidates: Sequence[ItemEntry]) -> list[ListLine]:
+    """Lines that stand for an item each, though nothing marks them as a list; [] where too few do. What stands between
+    them is a head: "Fri May 8".
+    """
+    if len(candidates) < _FEWEST_LINES or len(lines) < _FEWEST_LINES:
+        return []
+    told = [place for place, entry in enumerate(aligned(lines, candidates)) if entry is not None]
+    between = told[-1] - told[0] + 1 if told else 0
+    return [lines[place] for place in told] if len(told) >= _FEWEST_LINES and len(told) * 2 > between else []
 
 
 def text_of(message: BaseMessage) -> str:

@@ -132,6 +132,11 @@ class ShownList:
         """Whether its numbering starts at or before a number; a list that goes on with "5." does not hold 2."""
         return not self.numbered or min(label for label in self.labels if label is not None) <= number
 
+    def in_order(self, place: int) -> ItemEntry | None:
+        """By place where what is printed are numbers of the things themselves: the third of "lot 14, lot 22, lot 31"."""
+        own = self.numbered and min(label for label in self.labels if label is not None) > len(self.entries)
+        return self.entries[place - 1] if own and 0 < place <= len(self.entries) else None
+
     def at(self, number: int) -> ItemEntry | None:
         """The item with that printed number; by place when nothing was numbered. Negative counts from the
         end.

@@ -1,6 +1,8 @@
 """Lists in plain text: numbered, lettered or bulleted lines and markdown tables."""
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
@@ -19,9 +21,10 @@ _LABEL = re.compile(
 )
 _INLINE = re.compile(r"(?:(?<=\s)|^)(?:\(?(\d{1,2})[.)]|(\d)\uFE0F?\u20E3|#(\d{1,2})[:.)]?)\s+(?=\S)")
 _DETAIL = re.compile(r"^\W*\*{0,2}([^:*]{2,40}?)\*{0,2}:\*{0,2}\s+(.+)$")
-_LABELLED = re.compile(r"^\s*[^\s:.!?]+(?: [^\s:.!?]+)?: +\S.{0,80}$")
 _NUMBER_COLUMNS = ("#", "no", "no.", "number", "nr", "", "num", "nº", "מספר")
 _MANY_DIGITS = 10
+_CALLED = re.compile(r"^\W*(?:(?P<called>#|[^\W\d]{1,12})\s?)(?P<number>\d{1,6})\b(?![:.,]\d)")
+_OPENING = 20  # letters by which a line of a list is known
 _RULE = re.compile(r"^[\s:|-]+$")
 
 
@@ -75,10 +78,27 @@ def read_lines(text: str) -> list[ListLine]:
     return bullets if len(bullets) > 1 else _inline(text)
 
 
-def labelled_lines(text: str) -> list[ListLine]:
-    """Three or more lines such as `Mon: Pad Thai`; [] otherwise. They may also spell out one item: check."""
-    lines = [ListLine(None, raw.strip()) for raw in text.splitlines() if _LABELLED.match(raw)]
-    return lines if len(lines) >= 3 else []
+def plain_lines(text: str) -> list[ListLine]:
+    """Lines without a sign of a list, which may still be one: "Lot 14 – truck" by its number, "Mon 9:00 – dentist"."""
+    rows = [raw.strip() for raw in text.splitlines() if raw.strip()]
+    called = [_CALLED.match(row) for row in rows]
+    common = Counter(match["called"].lower() for match in called if match)
+    return [
+        ListLine(int(match["number"]) if match and common[match["called"].lower()] > 1 else None, _plain(row))
+        for row, match in zip(rows, called, strict=True)
+    ]
+
+
+def behind_list(text: str, lines: Sequence[str]) -> str:
+    """What a text says behind the last of its lines that are of a list: those given, and all with the sign of one."""
+    rows = text.splitlines()
+    openings = [line[:_OPENING] for line in lines if line]
+    of_list = [
+        place
+        for place, row in enumerate(rows)
+        if _LABEL.match(row) or row.count("|") > 1 or any(opening in row for opening in openings)
+    ]
+    return "\n".join(rows[max(of_list, default=-1) + 1 :])
 
 
 def _row_number(row: dict[str, str]) -> int | None:

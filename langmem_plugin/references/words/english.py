@@ -72,6 +72,10 @@ ENGLISH = Language(
     ),
     comparisons=comparisons(
         least={
+            fields.DEPTH + fields.SIZE + fields.PRICE: "shallowest|shallower",
+            fields.WIDTH + fields.SIZE + fields.PRICE: "narrowest|narrower|tightest",
+            fields.NOISE + fields.SIZE + fields.PRICE: "quietest|quieter",
+            fields.FIRMNESS: "softest|softer",
             fields.PRICE: "cheap|cheaper|cheapest|cheepest|chepest|cheaper one|less expensive|least expensive|lower priced|lowest priced|lowest price|more affordable|most affordable|lower price|least pricey|less pricey|costs less|costs least|costs the least|least costly|less costly|lowest cost|best price",
             fields.DURATION: "quicker|quickest|faster|fastest|shorter|shortest|less time|least time|takes less time|takes the least time|lowest time|quick|fast|speedier|speediest|takes less|takes least",
             fields.CLOCK: "earlier|earliest|soonest|sooner|starts first|leaves first|due first|due soonest|due next|comes first|expires first",
@@ -81,12 +85,17 @@ ENGLISH = Language(
             fields.CALORIES: "healthiest|healthier|fewest calories|lowest calorie|least calories|fewer calories|lower calorie|lowest calories|less calories|lowest in calories|lowest cal|lower in calories",
             fields.DISTANCE: "nearest|closest|nearer|closer|shortest distance",
             fields.SIZE
-            + fields.PRICE: "weakest|weaker|emptiest|emptier|thinnest|thinner|shallowest|shallower|narrowest|narrower|quietest|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
+            + fields.PRICE: "weakest|weaker|emptiest|emptier|thinnest|thinner|smallest|smaller|littlest|lowest|fewest servings|least servings|fewer servings",
             fields.EASE: "easiest|easier|simplest|simpler|least effort|fewest steps|fewest ingredients",
             fields.HEAT: "coldest|colder|coolest|cooler|mildest|milder",
             fields.STOPS: "fewest stops|fewer stops|most direct|least stops|fewest transfers|fewest changes",
         },
         most={
+            fields.DEPTH + fields.SIZE + fields.PRICE: "deepest|deeper",
+            fields.WIDTH + fields.SIZE + fields.PRICE: "widest|wider|broadest",
+            fields.NOISE + fields.SIZE + fields.PRICE: "loudest|louder|noisiest",
+            fields.FIRMNESS: "firmest|firmer",
+            fields.PAY: "best paid|best paying|highest paid|highest paying|pays the most|pays most|pays best",
             fields.PRICE: "pricier|priciest|more expensive|most expensive|expensive|costlier|costliest|highest price|higher price|dearest|dearer|costs more|costs most|costs the most|highest priced|most costly",
             fields.DURATION: "longer|longest|slower|slowest|most time|takes longest|takes longer|takes the longest|takes the most time",
             fields.CLOCK: "later|latest|starts last|leaves last",
@@ -97,7 +106,8 @@ ENGLISH = Language(
             fields.CALORIES: "most calories|highest calories|more calories|highest calorie|richest|most caloric",
             fields.DISTANCE: "farthest|furthest|farther|further away",
             fields.SIZE
-            + fields.PRICE: "strongest|stronger|fullest|fuller|thickest|thicker|deepest|deeper|widest|wider|tallest|taller|steepest|steeper|loudest|most valuable|worth the most|worth most|biggest|bigger|largest|larger|roomiest|most spacious|highest|most servings|serves the most|serves most|more servings",
+            + fields.PRICE: "strongest|stronger|fullest|fuller|thickest|thicker|steepest|steeper|most valuable|worth the most|worth most|biggest|bigger|largest|larger|roomiest|most spacious|most servings|serves the most|serves most|more servings",
+            fields.HEIGHT + fields.SIZE + fields.PRICE: "highest|tallest|taller",
             fields.EASE: "hardest|harder|most difficult|more difficult|trickiest|most complicated",
             fields.HEAT: "hottest|hotter|warmest|warmer|spiciest|spicier",
         },

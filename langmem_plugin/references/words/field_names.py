@@ -20,10 +20,18 @@ DISTANCE = phrases("distance|km|miles|meters|away|distancia|kilometros|meter|מ�
 SIZE = phrases(
     "size|area|sqft|bedrooms|beds|servings|serves|capacity|quantity|count|seats|amount|length|height|weight|number|population|tamano|porciones|cantidad|personas|people|guests|pages|volume|גודל|מנות|כמות"
 )
+HEIGHT = phrases("height|elevation|altitude|alt|altura|altitud|elevacion|גובה")
+DEPTH = phrases("depth|deep|draft|draught|profundidad|calado|עומק")
+WIDTH = phrases("width|beam|wide|ancho|anchura|רוחב")
+NOISE = phrases("noise|loudness|db|decibels|ruido|sonido|רעש")
+FIRMNESS = phrases("firmness|softness|dureza|firmeza|קשיחות")
+PAY = phrases("pay|salary|wage|fee|rate|cache|sueldo|salario|paga|honorarios|שכר|תשלום") + PRICE
 RECENT = phrases("last|recent|latest|updated|modified|used|visited|seen") + tuple(
     word for word in CLOCK if word != "year"
 )
-AGE = phrases("year|released|date|ano|שנה|published|created|recorded|age|born|built|updated|modified")
+AGE = phrases(
+    "age|edad|born|birth|birthdate|dob|nacimiento|founded|built|year|ano|anada|שנה|released|published|created|recorded|opened|raised|date|updated|modified"
+)
 EASE = phrases("difficulty|level|effort|steps|complexity|dificultad|קושי")
 HEAT = phrases("temperature|heat|spice|spiciness|temp")
 STOPS = phrases("stops|layovers|transfers|changes")

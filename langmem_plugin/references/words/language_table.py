@@ -53,7 +53,7 @@ def comparisons(least: Mapping[tuple[str, ...], str], most: Mapping[tuple[str, .
     """From the fields with the forms that ask for the least of them, and for the most: one entry per form."""
     return {
         form: Comparison(fields, direction)
-        for fields in least
+        for fields in dict.fromkeys((*least, *most))
         for direction, table in ((-1, least), (1, most))
         for form in phrases(table.get(fields, ""))
     }

@@ -72,8 +72,9 @@ SPANISH = Language(
     ),
     comparisons=comparisons(
         least={
-            fields.PRICE: "mas barato|mas barata|mas baratito|mas baratita|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
-            fields.DURATION: "mas rapido|mas rapida|mas corto|mas corta|mas breve|menos tiempo|mas rapidos|mas rapidas|tarda menos|menos minutos|rapido|rapida",
+            fields.NOISE: "mas silencioso|mas silenciosa|menos ruidoso|menos ruidosa|menos ruido",
+            fields.PRICE: "mas barato|menos cuesta|mas barata|mas baratito|mas baratita|mas baratos|mas baratas|menos caro|menos cara|mas economico|mas economica|barato|barata|mas asequible|menos costoso|menos costosa|cuesta menos|menor precio",
+            fields.DURATION: "mas rapido|mas rapida|mas corto|mas corta|mas breve|menos tiempo|mas rapidos|mas rapidas|tarda menos|menos tarda|dura menos|menos dura|menos minutos|rapido|rapida",
             fields.CLOCK: "mas temprano|mas temprana|antes de todos|mas pronto|primero en salir|sale antes",
             fields.AGE: "mas viejo|mas vieja|mas viejito|mas viejita|mas antiguo|mas antigua|menos reciente",
             fields.RATING: "peor|peor valorado|peor valorada|peor calificado|peor calificada|menos estrellas",
@@ -86,8 +87,12 @@ SPANISH = Language(
             fields.EASE: "mas facil|mas sencillo|mas sencilla|mas simple|menos pasos",
         },
         most={
-            fields.PRICE: "mas caro|mas cara|mas caros|mas caras|mas costoso|mas costosa|caro|cara|cuesta mas|mayor precio",
-            fields.DURATION: "mas largo|mas larga|mas lento|mas lenta|mas tiempo|tarda mas",
+            fields.DEPTH + fields.SIZE + fields.PRICE: "mas profundo|mas profunda|mas hondo|mas honda",
+            fields.WIDTH + fields.SIZE + fields.PRICE: "mas ancho|mas ancha",
+            fields.NOISE: "mas ruidoso|mas ruidosa|mas ruido",
+            fields.PAY: "mejor pagado|mejor pagada|mejor pagados|mas paga|paga mas",
+            fields.PRICE: "mas caro|mas cara|mas caros|mas caras|mas costoso|mas costosa|caro|cara|cuesta mas|mas cuesta|mayor precio",
+            fields.DURATION: "mas largo|mas larga|mas lento|mas lenta|mas tiempo|tarda mas|mas tarda|dura mas|mas dura",
             fields.CLOCK: "mas tarde|mas tardio|mas tardia|sale mas tarde",
             fields.AGE: "mas nuevo|mas nueva|mas reciente|mas joven|mas moderno|mas moderna",
             fields.RATING: "mejor|mejores|mejor valorado|mejor valorada|mejor calificado|mejor calificada|mejor puntuado|mejor puntuada|mas popular|mas estrellas|mejor puntuacion|mejor calificacion",
@@ -95,7 +100,7 @@ SPANISH = Language(
             fields.DISTANCE: "mas lejano|mas lejana|mas lejos",
             fields.SIZE: "mas grande|mas grandes|mas porciones|mayor|mas espacioso|mas espaciosa",
             fields.SIZE
-            + fields.PRICE: "mas alto|mas alta|mas altos|mas altas|mas elevado|mas elevada|mas gordo|mas gorda|mas grueso|mas gruesa|mas fuerte|mas lleno|mas llena|mas profundo|mas profunda|mas ancho|mas ancha",
+            + fields.PRICE: "mas alto|mas alta|mas altos|mas altas|mas elevado|mas elevada|mas gordo|mas gorda|mas grueso|mas gruesa|mas fuerte|mas lleno|mas llena",
             fields.WEIGHT: "mas pesado|mas pesada|pesa mas",
             fields.EASE: "mas dificil|mas complicado|mas complicada",
         },

@@ -53,7 +53,7 @@ THING = frozenset(phrases("thing|item|one|option|result|choice|suggestion|select
 
 NO_TYPE = frozenset(
     phrases(
-        "day|date|time|week|weekend|month|year|morning|evening|afternoon|night|hour|minute|moment|noon|area|city|town|region|way|point|case|number|address|phone|name|price|range|cost|total|kind|type|sort|bit|lot|reason|amount|people|person|thanks|help|info|information|detail|balance|money|fund|weather|list|end|beginning|rest|top|bottom|same|first|second|third|last|next|left|right|dia|semana|mes"
+        "day|date|time|week|weekend|month|year|morning|evening|afternoon|night|hour|minute|moment|noon|area|city|town|region|way|point|case|number|address|phone|name|price|range|cost|total|kind|type|sort|bit|lot|reason|amount|people|person|thanks|help|info|information|detail|balance|money|fund|weather|list|end|beginning|rest|top|bottom|same|first|second|third|last|next|left|right|dia|finde|semana|mes"
     )
 )
 """Nouns that are properties or times, never the type of an item by themselves."""
