@@ -138,3 +138,32 @@ def test_a_forked_process_answers_the_same_question(tmp_path, clock, offline_mod
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert memory.command(ERIN, "yes") is None
         assert memory.command(ERIN, "/undo").endswith("I have a dog")
+
+
+@pytest.mark.spec("U-2")
+def test_a_number_of_the_list_is_forgotten_after_a_yes(memory):
+    for fact in ("My car is red", "My bike is blue"):
+        memory.command(ERIN, f"/remember {fact}")
+    second = next(line for line in memory.command(ERIN, "/memories").splitlines() if line.startswith("2."))
+    fact = second.removeprefix("2. ").rsplit(" [", 1)[0]
+
+    assert fact in memory.command(ERIN, "/forget 2")
+    assert memory.command(ERIN, "yes") == f"🗑️ Forgotten: {fact}"
+    assert "nothing like" in memory.command(ERIN, "/forget 9")
+
+
+@pytest.mark.spec("U-2", "I-4")
+@pytest.mark.parametrize("typed", ["delete x", "off", "delete", "of 1", "priority", "מחק", "borrar todo", "on #"])
+def test_an_unfinished_change_of_an_instruction_is_asked_about_and_is_none(memory, typed):
+    memory.command(ERIN, "/instructions never use emojis")
+
+    assert "1. never use emojis" in memory.command(ERIN, f"/instructions {typed}")
+    assert [each.text for each in memory.instructions.list_instructions(ERIN)] == ["never use emojis"]
+
+
+@pytest.mark.spec("U-2")
+def test_a_page_of_text_is_remembered_whole_and_not_sent_back(memory):
+    answer = memory.command(ERIN, "/remember " + "the shed holds paint, " * 100)
+
+    assert len(answer) < 300
+    assert len(memory.service.list_memories(ERIN)[0].text) > 2_000

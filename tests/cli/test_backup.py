@@ -147,3 +147,12 @@ def test_a_servers_database_is_copied_by_its_own_program_and_comes_back(
         with PhoneMemory(url, settings=QUIET) as restored:
             assert [each.text for each in restored.service.list_memories(ERIN)] == ["Erin likes tea"]
             assert restored.service.recall(ERIN, "what does she drink?")[0].memory.text == "Erin likes tea"
+
+
+@pytest.mark.spec("U-5", "P-6")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_backup_is_noted_once_it_was_made(database_url, memory, tmp_path):
+    (tmp_path / "there").mkdir()
+    langmem("backup", str(tmp_path / "there"), "--database", database_url, code=1)
+    langmem("backup", str(tmp_path / "new"), "--database", database_url)
+    assert [each.subject for each in memory.audit.newest(50) if each.action == "data.exported"] == ["backup"]

@@ -3,8 +3,10 @@
 import json
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from examples.assistant import CANNOT_OPEN
+from examples.assistant import CANNOT_OPEN, NOT_OPENED, find_flights
+from langmem_plugin.references import resolve
 from tests.examples.conftest import http
 from tests.examples.payloads import telegram, telegram_update
 
@@ -115,3 +117,13 @@ def test_a_long_answer_goes_out_in_several_messages_and_loses_nothing(url, outsi
     assert len(texts) == 4
     assert max(map(len, texts)) <= 2_048
     assert "".join(texts) == f"You said <{long}>"
+
+
+@pytest.mark.spec("U-1", "R-1")
+def test_a_voice_message_after_a_list_is_no_question_about_the_list():
+    flights = [AIMessage("", tool_calls=[{"name": "find_flights", "args": {"city": "London"}, "id": "1"}])]
+    flights += [ToolMessage(json.dumps(find_flights("London")), tool_call_id="1"), AIMessage("1. LY 315\n2. BA 164")]
+    found = resolve(NOT_OPENED, [HumanMessage("find flights to London"), *flights])
+
+    assert not found
+    assert found.question is None

@@ -103,7 +103,7 @@ def test_what_stands_beside_a_text_is_one_more_term_of_its_score(told, mode):
 @pytest.mark.spec("M-7")
 @pytest.mark.parametrize(("mode", "operators"), [("text", False), ("hybrid", True)])
 def test_candidates_of_an_exact_search_are_told_apart_by_its_phrases(told, mode, operators):
-    told.remember(ANNA, "Peanuts allergic to Dana is a joke of hers")
+    told.remember(ANNA, "Peanuts are what Dana's brother is allergic to")
     asked = {"mode": mode, "operators": operators, "min_relevance": 0.5}
     for limit, query in ((5, '"allergic to peanuts"'), (1, "peanut* Dana"), (0, "peanut*")):
         found = told.search(ANNA, query, limit=limit, **asked)
@@ -114,7 +114,7 @@ def test_candidates_of_an_exact_search_are_told_apart_by_its_phrases(told, mode,
         assert "below the bound" not in left.values()
     assert left["Dana is allergic to peanuts"] == "beyond the limit"
     phrase = told.explain(ANNA, '"allergic to peanuts"', **asked)
-    assert {each.text: each.left for each in phrase}["Peanuts allergic to Dana is a joke of hers"] == (
+    assert {each.text: each.left for each in phrase}["Peanuts are what Dana's brother is allergic to"] == (
         "without the phrase"
     )
 

@@ -24,6 +24,9 @@ CHANGED = [
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
+    ("Ben owes me 50", "Ben sold his car"),
+    ("I work with Dana", "Dana moved to Haifa"),
+    ("My dentist is Dr. Levi", "Dr. Levi moved to Haifa"),
     ("Leila has drum lessons on Fridays", "Omar has guitar lessons on Fridays"),
     ("The cellar key hangs behind the boiler", "The attic key hangs behind the boiler"),
     ("My prescription is -2.25 in the right eye", "My prescription is -2.75 in the left eye"),

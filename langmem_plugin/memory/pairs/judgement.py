@@ -137,8 +137,8 @@ def chances_of(row: Features, weights: Weights) -> Chances:
     single = np.array([row.get(name, 0.0) for name in names])
     odds = of_questions @ np.concatenate([single, single[products[0]] * single[products[1]]]) + bias
     duplicate, supersedes = 1 / (1 + np.exp(-np.clip(odds, -_SURE_ODDS, _SURE_ODDS)))
-    if row.get("other side"):
-        supersedes = 0.0  # "the right eye" after "the left eye", and nothing says that anything has changed
+    if row.get("other side") or (row.get("of one alone") and not row.get("same slot")):
+        supersedes = 0.0  # "the right eye" after "the left eye"; something else of the same person
     return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
 
 

@@ -1,5 +1,6 @@
 """A new text held against a known one, as numbers: what both say, what is left over on each side, and the cues."""
 
+import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -7,6 +8,7 @@ from typing import Final
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.marks import adds, marks_of
+from langmem_plugin.facts.tokens import plain
 from langmem_plugin.facts.values import canonical
 from langmem_plugin.memory.pairs.cue_words import TRANSFERS
 from langmem_plugin.memory.pairs.text_profile import Kind, Profile, Word, profile
@@ -27,6 +29,7 @@ _HEBREW_BEFORE: Final = frozenset("ושהבלכמנית")
 _HEBREW_AFTER: Final = ("ים", "ימ", "ות", "תי", "נו", "ית", "ה", "ת", "י", "ו")
 # How surely two words are one: of one beginning, of one root, or but for a slip of the finger.
 _ROOT, _LONGER, _MUCH_LONGER, _BEGINNING, _SWAPPED, _LEFT_OUT, _MISTYPED = 0.85, 0.8, 0.6, 0.7, 0.75, 0.65, 0.6
+_WRITTEN = re.compile(r"[^\W\d_]++")
 _NEARLY = 0.9
 _HALF = 0.5
 _SHORTEST, _SHORTEST_TYPED, _SHORTEST_BEGINNING = 3, 4, 5
@@ -48,6 +51,7 @@ def features(new: str, old: str, told: Statement, held: Statement, rule: Relatio
     found["longer"] = _within((ours.length - theirs.length) / 6, 2.0)
     passed = not TRANSFERS.isdisjoint(ours.spelled) and not TRANSFERS.isdisjoint(theirs.spelled)
     found["passed by another"] = float(passed and bool(found["names turned"] or found.get("other who")))
+    found["of one alone"] = float(_of_one_alone(new, old, of_new) and not found["marks swap"])
     found |= _together(found)
     return found
 
@@ -235,6 +239,17 @@ def _subjects(ours: Profile, theirs: Profile, of_new: Mapping[Word, float], of_o
             bool(of_new) and bool(of_old) and alike(next(iter(of_new)).form, next(iter(of_old)).form) > _HALF
         ),
     }
+
+
+def _of_one_alone(new: str, old: str, of_new: Mapping[Word, float]) -> bool:
+    """Whether both have no more in common than whom they name: "Ben owes me 50" and "Ben sold his car"."""
+    capitals = _capitals(new) & _capitals(old)
+    shared = [word for word, sure in of_new.items() if sure >= _HALF and word.kind in _NAMING]
+    return bool(shared) and all(word.kind != "word" or word.written in capitals for word in shared)
+
+
+def _capitals(text: str) -> set[str]:
+    return {plain(word) for word in _WRITTEN.findall(text) if word[0].isupper()}
 
 
 def _begins_with_another(one: Profile, matched: Mapping[Word, float]) -> bool:

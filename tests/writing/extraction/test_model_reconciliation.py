@@ -186,7 +186,7 @@ def test_what_was_said_before_the_other_replaces_it_only_when_the_person_says_so
     [
         (OTHER, OLD, {"sensitive": True}),
         (OTHER, (OLD, {"private": True}), {"sensitive": True}),
-        ("Swapped the guitar lessons for therapy", OLD, {}),
+        ("Sees a therapist in the guitar hour", OLD, {}),
         (OTHER, "Always send me guitar lessons in Spanish", {}),
         (OTHER, OLD, {"confidence": 0.7}),
     ],
