@@ -147,7 +147,8 @@ class MemoryWriter:
         """Stores `text` in place of an older memory, which is kept as history and recalled no more.
 
         Where `said_at` says that it is older itself, it is the history, and what was corrected or forgotten after it
-        was said replaces nothing. Raises MemoryNotFound when the older one is not there, and then nothing is stored.
+        was said replaces nothing; what waits for the person's word (`status="pending"`) replaces it when that is given.
+        Raises MemoryNotFound when the older one is not there, and then nothing is stored.
         """
         seen = erasures_seen(self._database)
         new = NewMemory(worded(text), self._embedder.texts([worded(text)])[0], fields)

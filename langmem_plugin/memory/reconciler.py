@@ -118,6 +118,10 @@ class Reconciler:
             raise MemoryNotFound(f"there is no memory {memory_id} to replace: list the memories for their ids")
         if made.over_at is not None:
             return made
+        if made.status == "pending":  # in its place once it is confirmed
+            noted = {**made.metadata, WOULD_REPLACE: [*made.metadata.get(WOULD_REPLACE, ()), memory_id]}
+            waits = self._repository.change(connection, owner, made.id, {"metadata": noted}, now=now)
+            return remembered(waits, "pending", (*made.concerned, memory_id))
         if made.told_at < old.told_at and old.status == "active" and made.outcome == "stored":
             return remembered(self._over(connection, made.memory, old, now), "stored", (memory_id,))
         self._over(connection, old, made.memory, now)

@@ -28,6 +28,18 @@ def test_saying_a_pending_memory_outright_confirms_it(memory):
     assert (told.id, told.status) == (waiting.id, "active")
 
 
+@pytest.mark.spec("W-5", "W-6")
+@pytest.mark.parametrize("text", ["I park on level 5", "The garage has a new gate"])
+def test_what_waits_takes_the_place_of_another_once_it_is_confirmed(memory, text):
+    old = memory.remember(ANNA, "I park on level 3")
+    waits = memory.supersede(ANNA, old.id, text, status="pending")
+    assert (waits.outcome, old.id in waits.concerned) == ("pending", True)
+    assert [each.text for each in memory.list_memories(ANNA)] == ["I park on level 3"]
+    memory.update(ANNA, waits.id, status="active")
+    assert [each.text for each in memory.list_memories(ANNA)] == [text]
+    assert [each.superseded_by for each in memory.list_memories(ANNA, statuses=["superseded"])] == [waits.id]
+
+
 @pytest.mark.spec("W-6")
 def test_a_superseded_memory_is_kept_as_history_and_recalled_no_more(memory):
     old = memory.remember(ANNA, "I park on level 3")
