@@ -55,7 +55,7 @@ def test_instructions_are_added_listed_and_switched_by_a_number_that_stays(memor
     ]
     assert [each.text for each in memory.instructions.list_instructions(ERIN)] == ["answer in French", "be brief"]
     assert memory.command(ERIN, "/instructions on 2") == "✅ On again: if day is weekend: send no offers"
-    for wrong in ("off 4", "off 0", "off", "on 9999"):
+    for wrong in ("off 4", "off 0", "on 9999"):
         assert memory.command(ERIN, f"/instructions {wrong}").startswith("There is no number")
     assert "/instructions" in memory.command(ERIN, "what do you know about me?")
 
