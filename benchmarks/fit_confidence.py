@@ -24,6 +24,7 @@ import numpy as np
 from langchain_core.messages import BaseMessage
 
 from benchmarks import references
+from benchmarks.logistic_fit import fitted
 from benchmarks.reference_lines import TUNING, Line, ids, read_lines
 from langmem_plugin.references import Resolution, clear_cache, resolve
 from langmem_plugin.references.meant import confidence
@@ -34,7 +35,7 @@ from tests.references.test_small_talk import FOCUSED, TALK
 from tests.references.test_texting import NAMES, TABLE
 
 TABLE_FILE = Path(confidence.__file__).with_suffix(".json")
-RIDGE, STEPS, FOLDS = 4.0, 50, 10
+RIDGE, FOLDS = 4.0, 10
 WEIGHTS = {"tuning": 1.5, "texting": 1.5, "scenes": 0.7, "refs": 0.5, "altentities": 0.5}
 THRESHOLDS = (0.5, 0.7, 0.8, 0.85, 0.9)
 FIXED = {"model": {"bias": 1.4}, "alike": {"bias": 1.4}}
@@ -93,26 +94,6 @@ def collected(folder: Path | None) -> Iterator[Example]:
             yield from examples_of(row["utterance"], messages, meant, names=names, source=source, domain=row["source"])
 
 
-def fitted(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Coefficients; the first column of `features` is the bias, which has no ridge."""
-    ridge = np.eye(features.shape[1]) * RIDGE
-    ridge[0, 0] = 0.01
-    found = np.zeros(features.shape[1])
-    for _ in range(STEPS):
-        chance = probability(features, found)
-        slope = features.T @ (weights * (right - chance)) - ridge @ found
-        curve = (features * (weights * chance * (1 - chance))[:, None]).T @ features + ridge
-        step = np.linalg.solve(curve, slope)
-        found += step
-        if np.abs(step).max() < 1e-6:
-            break
-    return found
-
-
-def probability(features: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    return np.asarray(1 / (1 + np.exp(-np.clip(features @ coefficients, -30, 30))))
-
-
 def tables(examples: Sequence[Example], left_out: Collection[str] = ()) -> dict[str, dict[str, float]]:
     """A table for each group, of all examples but those of some domains."""
     groups: defaultdict[str, list[Example]] = defaultdict(list)
@@ -128,7 +109,7 @@ def fit(examples: Sequence[Example]) -> dict[str, float]:
     rows = [[1.0, *({**each.evidence, f"sort {each.sort}": 1.0}.get(name, 0.0) for name in names)] for each in examples]
     right = np.array([float(each.right) for each in examples])
     weights = np.array([WEIGHTS[each.source] for each in examples])
-    found = fitted(np.array(rows), right, weights)
+    found = fitted(np.array(rows), right, weights, ridge=RIDGE)
     kept = {name: round(float(value), 3) for name, value in zip(names, found[1:], strict=True) if abs(value) > 0.02}
     return {"bias": round(float(found[0]), 3), **kept}
 

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.fit_confidence import probability
+from benchmarks.logistic_fit import fitted
 from langmem_plugin.facts import Statement, relation, statement_of
 from langmem_plugin.memory.pairs import judgement
 from langmem_plugin.memory.pairs.judgement import (
@@ -42,7 +42,7 @@ from tests.facts import test_no_fact_is_lost as looking_alike
 
 TABLE_FILE = Path(judgement.__file__).with_suffix(".json")
 STORIES = Path(__file__).with_name("changes_tuning.jsonl")
-RIDGE, STEPS, FOLDS = 60.0, 25, 10
+RIDGE, FOLDS = 60.0, 10
 MOST_LOST = 0.01
 WEIGHTS = {"story": 1.0, "own": 1.0, "rules": 0.7, "alike": 0.5}
 """Of stories by strangers, of those written for this, of those the rules were written by, and of the tests' tables."""
@@ -123,22 +123,6 @@ def steps_of_tables() -> Iterator[Step]:
 Judged = tuple[Step, Sequence[Chances]]
 
 
-def fitted(features: np.ndarray, right: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Coefficients; the first column of `features` is the bias, which has no ridge."""
-    ridge = np.eye(features.shape[1]) * RIDGE
-    ridge[0, 0] = 0.01
-    found = np.zeros(features.shape[1])
-    for _ in range(STEPS):
-        chance = probability(features, found)
-        slope = features.T @ (weights * (right - chance)) - ridge @ found
-        curve = (features * (weights * chance * (1 - chance))[:, None]).T @ features + ridge
-        step = np.linalg.solve(curve, slope)
-        found += step
-        if np.abs(step).max() < 1e-5:
-            break
-    return found
-
-
 def table_of(steps: Sequence[Step]) -> dict[str, dict[str, float]]:
     """For each question the weight of each feature and product, on the features as they are."""
     rows = [
@@ -161,7 +145,7 @@ def table_of(steps: Sequence[Step]) -> dict[str, dict[str, float]]:
         right = np.array([float(answer == question) for _, answer, _ in rows])
         weights = np.array([weight for _, _, weight in rows])
         features = np.hstack([np.ones((len(values), 1)), values])
-        weighed = fitted(features[of], right[of], weights[of])
+        weighed = fitted(features[of], right[of], weights[of], ridge=RIDGE)
         scaled = weighed[1:] / spread[kept]
         bias = weighed[0] - float(scaled @ middle[kept])
         found[question] = {"bias": round(float(bias), 4)} | {
