@@ -5,6 +5,7 @@ By words alone: the default model's cosine added nothing to them.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
+from langmem_plugin.facts.tokens import plain
 from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
 
 TIMES: Final = " * "
@@ -27,7 +29,9 @@ Table: TypeAlias = Mapping[str, Mapping[str, float]]
 Weights: TypeAlias = tuple[list[str], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
 SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 _SURE_ODDS: Final = 30.0
+_FIGURES: Final = re.compile(r"\d++")
 _HALF: Final = 0.5
+_HALF_SAID: Final = 0.4
 _MOST: Final = 8  # texts that a new one is held against
 _OF_ITS_OWN: Final = (
     "roles new",
@@ -76,12 +80,20 @@ class Bounds:
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     """What is to be done with each; at most one is decided on beside the rules."""
-    if not known or any(each.rule == SAME_WORDS for each in known):
+    if any(each.rule == SAME_WORDS for each in known):
         return [each.rule for each in known]
-    likely = sorted(range(len(known)), key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST]
+    # "Paid 40 for lamps" and "Paid 50 for lamps" are two of a row, where no rule says that only one holds.
+    others = [at for at, each in enumerate(known) if _in_figures(new.text) != _in_figures(each.statement.text)]
+    likely = sorted(others, key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST]
+    if not likely:
+        return [each.rule for each in known]
     weighed = [known[at] for at in sorted(likely)]
     found = dict(zip(sorted(likely), decided(new, weighed, chances(new, weighed), stored_bounds()), strict=True))
     return [found.get(at, each.rule) for at, each in enumerate(known)]
+
+
+def _in_figures(text: str) -> str:
+    return _FIGURES.sub("0", plain(text))
 
 
 def _likeliness(new: Statement, known: Known) -> tuple[bool, float]:
@@ -139,6 +151,10 @@ def chances_of(row: Features, weights: Weights) -> Chances:
     duplicate, supersedes = 1 / (1 + np.exp(-np.clip(odds, -_SURE_ODDS, _SURE_ODDS)))
     if row.get("other side") or (row.get("of one alone") and not row.get("same slot")):
         supersedes = 0.0  # "the right eye" after "the left eye"; something else of the same person
+    if row.get("no things"):
+        duplicate = supersedes = 0.0  # a number alone, or a day, makes no two texts speak of one thing
+    elif row.get("cov new", 0.0) < _HALF_SAID:
+        duplicate = 0.0
     return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
 
 
