@@ -3,12 +3,13 @@
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Generic, TypeVar
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 from langmem_plugin import process_forks
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
+_Rest = ParamSpec("_Rest")
 
 
 class LruCache(Generic[_Key, _Value]):
@@ -52,18 +53,22 @@ class LruCache(Generic[_Key, _Value]):
             self._size -= entry[1]
 
 
-_SHORT = 100
+_WORDS = 100
 
 
-def cached_if_short(entries: int) -> Callable[[Callable[[str], _Value]], Callable[[str], _Value]]:
-    """For pure functions of words: `functools.lru_cache`, but a text of more than 100 letters is not kept."""
+def cached_if_short(
+    entries: int, longest: int = _WORDS
+) -> Callable[[Callable[Concatenate[str, _Rest], _Value]], Callable[Concatenate[str, _Rest], _Value]]:
+    """For pure functions of a text: `functools.lru_cache`, but a text of more letters than `longest` is not kept."""
 
-    def cached(function: Callable[[str], _Value]) -> Callable[[str], _Value]:
-        kept = lru_cache(entries)(function)
+    def cached(
+        function: Callable[Concatenate[str, _Rest], _Value],
+    ) -> Callable[Concatenate[str, _Rest], _Value]:
+        kept: Callable[..., _Value] = lru_cache(entries)(function)
 
         @wraps(function)
-        def called(text: str) -> _Value:
-            return kept(text) if len(text) <= _SHORT else function(text)
+        def called(text: str, /, *rest: _Rest.args, **named: _Rest.kwargs) -> _Value:
+            return kept(text, *rest, **named) if len(text) <= longest else function(text, *rest, **named)
 
         return called
 

@@ -6,17 +6,17 @@ other; what cannot be accounted for keeps both.
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts.grammar import language_of
 from langmem_plugin.facts.marks import adds, marks, names
 from langmem_plugin.facts.one_meaning import shared
-from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import canonical, in_one_form
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import phrases, words
 from langmem_plugin.facts.words.one_meaning import HAPPENING, LEFT_OUT, MAKERS, ONE_MEANING, SHIFTS, TELLING_ALONE
+from langmem_plugin.lru import cached_if_short
 
 _KEPT: Final = 4_096
 _WORD = re.compile(r"[^\W_]++(?:['\"-][^\W_]++)*+|[^\w\s]")
@@ -158,7 +158,7 @@ def _first_name(text: str) -> set[str]:
     }
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def ended(text: str) -> tuple[str, ...]:
     """What a text says to be over: "Millbrook" of "We dropped Millbrook, …", "the van" of "I swapped the van for …"."""
     tokens = _WORD.findall(plain(text))
@@ -298,7 +298,7 @@ def _moved(new: str, old: str, *, whole: str) -> bool:
     return False
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def _telling(text: str) -> frozenset[str]:
     bare = _WRITTEN_ON.sub("", text.replace("’", "'"))
     return frozenset(word for word in canonical(bare) if word not in _EMPTY and word not in _MONEY)

@@ -3,13 +3,13 @@
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
-from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.facts.words import LANGUAGES
+from langmem_plugin.lru import cached_if_short
 
 _ACCENTS_LEFT_OUT: Final = frozenset(
     ["esta", "ano", "anos", "cumpleanos", "manana", "espana", "espanol", "tambien", "ingles"]
@@ -33,7 +33,7 @@ def adds(new: str, old: str) -> bool:
     return any(word not in known for word in names(new))
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def names(text: str) -> frozenset[str]:
     """The words written with a capital letter other than at the beginning of a sentence, in plain form.
 
@@ -66,7 +66,7 @@ def _stressed(text: str) -> list[str]:
     ]
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def marks_of(text: str) -> frozenset[str]:
     return frozenset(marks(text))
 
@@ -110,7 +110,7 @@ def _other_of_a_kind(new: str, old: str) -> bool:
     return False
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def _said_of(text: str, table: str) -> frozenset[str]:
     said = plain(text)
     found = re.findall(r"[$€£₪]|[^\W\d_]++(?:\"[^\W\d_]++)?+", said)

@@ -56,6 +56,9 @@ class Relation:
     reason: str
 
 
+SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
+
+
 def alike_slots(key: str) -> set[str]:
     """The keys of the slots in which the same thing may be said: of "self/home" also "self/address"."""
     who, _, attribute = key.partition("/")
@@ -68,7 +71,7 @@ def alike_slots(key: str) -> set[str]:
 def relation(new: Statement, old: Statement) -> Relation:
     """What `new` does to `old`, were it said after it; when in doubt both are kept, since losing a fact is worst."""
     if _worded_alike(new, old):
-        return Relation("duplicate", "says the same in the same words")
+        return SAME_WORDS
     told = [_of_one(each, old) for each in (new, *new.also)]
     found = told[0]
     if any(each.kind == "supersedes" for each in told) and not any(

@@ -4,13 +4,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
 from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.lru import cached_if_short
 
 _KEPT: Final = 16_384
+LONGEST_KEPT: Final = 1_000
+"""Letters of a text whose reading is kept at hand: a fact is short, and whole conversations are read too."""
 _CHUNK = re.compile(r"\S++")
 _PART = re.compile(r"[^\W\d_]++(?:['’`´׳״\"_-][^\W\d_]++)*+|\d++(?:[.,:/]\d++)*+[^\W\d_]*+(?:'s\b)?+|\S")
 _NUMBERED_NAME = re.compile(r"[\w-]++")
@@ -44,7 +46,7 @@ class Sentence:
     asked: bool
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def plain(text: str) -> str:
     """Lower case, without accents and vowel points, one kind of apostrophe."""
     bare = "".join(c for c in unicodedata.normalize("NFKD", text.translate(_WORN)) if not unicodedata.combining(c))

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from langmem_plugin.facts.codes import codes
-from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.lru import cached_if_short
 
 _WORD = re.compile(r"[^\W\d_]++(?:['\"][^\W\d_]++)*+|\d++(?:[.,:]\d++)*+|\S")
 _TENS = re.compile(r"(?<=ty)-(?=[a-z])")  # "forty-five"
@@ -105,13 +105,13 @@ _ENDINGS: Final = frozenset(("s", "es", "ing", "ed"))
 _CODE: Final = "="  # before a word in which every letter counts
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def canonical(value: str) -> frozenset[str]:
     """The words of a value that tell it from others, each in one form: "₪5,000", "5k" and "five thousand" are one."""
     return frozenset(in_one_form(value))
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def in_one_form(value: str) -> tuple[str, ...]:
     """The same words in their order, by which "Dana owes Ron" differs from "Ron owes Dana"."""
     found: list[str] = []

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 from sqlalchemy import Connection
 
+from langmem_plugin.facts.tokens import LONGEST_KEPT
+from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.models import Memory, bare, plain
 from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.message_rows import PastMessage
@@ -98,7 +99,7 @@ def _says(sentence: str, wanted: frozenset[str]) -> bool:
     return bool(wanted) and wanted <= said and len(said) <= len(wanted) + _BESIDE
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def _terms_of(text: str) -> frozenset[str]:
     return frozenset(terms(text))
 

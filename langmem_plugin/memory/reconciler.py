@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import lru_cache
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -13,6 +12,8 @@ from langmem_plugin.database import Database
 from langmem_plugin.database.memory_tables import memory_owner
 from langmem_plugin.errors import MemoryNotFound
 from langmem_plugin.facts import Slot, Statement, alike_slots, resting_on, statement_of
+from langmem_plugin.facts.tokens import LONGEST_KEPT
+from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.advice import advised
 from langmem_plugin.memory.embedding.embedder import Embedder
 from langmem_plugin.memory.embedding.unit_vectors import Vector
@@ -368,7 +369,7 @@ def stated(memory: Memory) -> Stated:
     return Stated(memory, _statement_of(memory.text, memory.told_at))
 
 
-@lru_cache(_KEPT_STATEMENTS)
+@cached_if_short(_KEPT_STATEMENTS, LONGEST_KEPT)
 def _statement_of(text: str, said_at: datetime) -> Statement:
     return statement_of(text, said_at)
 

@@ -19,10 +19,10 @@ SETTINGS = {
     "telegram": {"TELEGRAM_TOKEN": "12:bot", "TELEGRAM_SECRET": "hook-secret"},
     "twilio": {"TWILIO_AUTH_TOKEN": "12345", "TWILIO_WEBHOOK_URL": "https://mycompany.com/myapp.php?foo=1&bar=2"},
 }
-http = httpx.Client(timeout=90, limits=httpx.Limits(max_keepalive_connections=0))
-"""As patient as a provider; a worker on a busy machine takes its time to load its models. Each request has a connection
-of its own: uvicorn closes one after a failure, and who writes into it just then reads a reset.
-"""
+ONE_REQUEST_EACH = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+"""Of a connection; uvicorn closes one that failed or was quiet, and who writes into it just then reads a reset."""
+http = httpx.Client(timeout=90, limits=ONE_REQUEST_EACH)
+"""As patient as a provider; a worker on a busy machine takes its time to load its models."""
 PRELOADED = ["uvicorn", "fastapi", "httpx", "langchain_openai", "examples.assistant"]
 
 

@@ -13,12 +13,11 @@ from langmem_plugin import SessionManager
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import incoming
 from tests.examples import payloads
+from tests.examples.conftest import ONE_REQUEST_EACH
 
 pytestmark = pytest.mark.slow
 
 PEOPLE, MESSAGES = 20, 5
-ONE_REQUEST_EACH = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-"""Of a connection; uvicorn closes one that was quiet, and who writes into it just then reads a reset."""
 
 
 def named(person, number):

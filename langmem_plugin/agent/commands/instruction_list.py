@@ -16,17 +16,16 @@ NEWEST = "last"
 """In place of a number: the one given last, where there is no doubt which that is."""
 
 _LATELY = timedelta(hours=1)
+_OFF = "off|כבה|כבי|apagar|desactivar"
+_ON = "on|הפעל|הפעילי|activar"
+_REMOVE = "remove|delete|forget|מחק|מחקי|הסר|הסירי|quitar|eliminar|borrar"
+_RANK = "priority|עדיפות|prioridad"
 _CHANGE = re.compile(
-    r"(?:(?P<off>off|stop|כבה|כבי|apagar|desactivar)|(?P<on>on|הפעל|הפעילי|activar)|"
-    r"(?P<remove>remove|delete|forget|מחק|מחקי|הסר|הסירי|quitar|eliminar|borrar)|"
-    r"(?P<rank>priority|עדיפות|prioridad))(?:\s+#?(?P<number>\d{1,4}|last))?(?:\s+(?P<priority>\d{1,4}))?",
+    rf"(?:(?P<off>stop|{_OFF})|(?P<on>{_ON})|(?P<remove>{_REMOVE})|(?P<rank>{_RANK}))"
+    r"(?:\s+#?(?P<number>\d{1,4}|last))?(?:\s+(?P<priority>\d{1,4}))?",
     re.IGNORECASE,
 )
-_UNFINISHED = re.compile(
-    r"(?:off|on|remove|delete|forget|priority|כבה|כבי|הפעל|הפעילי|מחק|מחקי|הסר|הסירי|עדיפות|apagar|desactivar|activar|"
-    r"quitar|eliminar|borrar|prioridad)(?:\s+\S+)?|[^\W\d]+\s+#?\d{1,4}",
-    re.IGNORECASE,
-)
+_UNFINISHED = re.compile(rf"(?:{_OFF}|{_ON}|{_REMOVE}|{_RANK})(?:\s+\S+)?|[^\W\d]+\s+#?\d{{1,4}}", re.IGNORECASE)
 """What no instruction is: a change of a number that is missing, or is misspelt."""
 _ADD = re.compile(r"(?:add|new|הוסף|הוסיפי|añadir|agregar)\s+(?P<text>.+)", re.IGNORECASE | re.DOTALL)
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
+from langmem_plugin.facts.relation import SAME_WORDS
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
 
@@ -27,11 +28,10 @@ Question = Literal["duplicate", "supersedes"]
 QUESTIONS: Final[tuple[Question, Question]] = ("duplicate", "supersedes")
 Table: TypeAlias = Mapping[str, Mapping[str, float]]
 Weights: TypeAlias = tuple[list[str], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
-SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
 _SURE_ODDS: Final = 30.0
 _FIGURES: Final = re.compile(r"\d++")
 _HALF: Final = 0.5
-_HALF_SAID: Final = 0.4
+_LEAST_SAID: Final = 0.4
 _MOST: Final = 8  # texts that a new one is held against
 _OF_ITS_OWN: Final = (
     "roles new",
@@ -140,6 +140,7 @@ def compared(new: Statement, known: Sequence[Known]) -> list[Features]:
     return rows
 
 
+@cache
 def stored_bounds() -> Bounds:
     return Bounds(**_stored()["bounds"])
 
@@ -153,7 +154,7 @@ def chances_of(row: Features, weights: Weights) -> Chances:
         supersedes = 0.0  # "the right eye" after "the left eye"; something else of the same person
     if row.get("no things"):
         duplicate = supersedes = 0.0  # a number alone, or a day, makes no two texts speak of one thing
-    elif row.get("cov new", 0.0) < _HALF_SAID:
+    elif row.get("cov new", 0.0) < _LEAST_SAID:
         duplicate = 0.0
     return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
 

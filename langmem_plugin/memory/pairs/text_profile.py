@@ -3,16 +3,16 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal
 
 from langmem_plugin.facts.marks import names
-from langmem_plugin.facts.tokens import plain
+from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
 from langmem_plugin.facts.values import in_one_form
 from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import named as phrases_of
 from langmem_plugin.facts.words.language_table import words
+from langmem_plugin.lru import cached_if_short
 from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
 from langmem_plugin.memory.search.tokenizer import language_of, stems
@@ -102,7 +102,7 @@ class Profile:
     in_order: tuple[str, ...]
 
 
-@lru_cache(_KEPT)
+@cached_if_short(_KEPT, LONGEST_KEPT)
 def profile(text: str) -> Profile:
     text = text[:_LONGEST]
     said, language, named = plain(text), language_of(text), names(text)

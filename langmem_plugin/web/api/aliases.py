@@ -25,7 +25,8 @@ class KnownAlias(BaseModel):
 
     @classmethod
     def of(cls, held: Alias) -> Self:
-        return cls(**{name: value for name, value in vars(held).items() if name != "owner"}, is_active=held.active)
+        same = {each: getattr(held, each) for each in ("id", "alias", "name", "source", "learnt_from", "created_at")}
+        return cls(is_active=held.active, **same)
 
 
 class Aliases(BaseModel):
