@@ -4,13 +4,14 @@
     python benchmarks/index.py --sizes 10000 300000 --plot docs/index.png
     python benchmarks/index.py --database postgresql://…        # an empty database, with pgvector
 
-Vectors are drawn around one centre for every 50, and asked for with noise, as meanings lie; they are given to the
-service, not embedded. A "search" is all of it, words and meaning, but for the embedding of the question; it is cold
-when nothing of the owner is held. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads
-them from the database first: what happens while an index is mended. "index" is all that replaces the comparison: how
-far the index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's
-cache; at the end, for the largest size, what a new process grows by, Chroma's own memory included. Processor time is
-what a call takes on a core of its own: where other programs run it is the one to compare.
+Vectors are drawn around one centre for every 50, and asked for with noise, as meanings lie; they are stored with their
+texts as an import stores them, neither embedded nor weighed against what is known; ten are added one by one in the
+end, and weighed. A "search" is all of it, words and meaning, but for the embedding of the question; it is cold when
+nothing of the owner is held. "exact, held" compares with the vectors in the owner's cache, "exact, read" reads them
+from the database first: what happens while an index is mended. "index" is all that replaces the comparison: how far
+the index is, its 100 nearest, what it has not seen, and their exact cosines. Held memory is that of the owner's cache;
+at the end, for the largest size, what a new process grows by, Chroma's own memory included. Processor time is what a
+call takes on a core of its own: where other programs run it is the one to compare.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from langmem_plugin.memory.models import EVERYTHING
 from langmem_plugin.memory.search.fact_ranking import Meaning, Query
 from langmem_plugin.memory.search.fact_search import Ask
 
-NEAREST, ASKED, PER_CENTRE = 10, 100, 50
+NEAREST, ASKED, PER_CENTRE, ADDED, AT_ONCE = 10, 100, 50, 10, 5_000
 OWNER = "owner"
 
 
@@ -79,8 +80,8 @@ def asked(memory: MemoryService, vector: Vector, words: str = "") -> Ask:
     return memory.facts.ask(OWNER, Query(words, meaning, mode, NEAREST, 0.0, EVERYTHING, memory.now()))
 
 
-def searched(memory: MemoryService, questions: list[tuple[Vector, str]]) -> tuple[float, float]:
-    """Milliseconds by the clock of the first search, and p50 of the others."""
+def searched(memory: MemoryService, questions: list[tuple[Vector, str]], how: str) -> dict[str, float]:
+    """Milliseconds of the first search and p50 of the others, by the clock and of the processor."""
 
     def search(vector: Vector, words: str) -> None:
         ask = asked(memory, vector, words)
@@ -88,23 +89,33 @@ def searched(memory: MemoryService, questions: list[tuple[Vector, str]]) -> tupl
             memory.facts.found(connection, ask)
 
     memory.facts._corpora.forget(OWNER)
-    cold, *_ = timed([lambda: search(*questions[0])])
-    warm, *_ = timed([lambda each=each: search(*each) for each in questions[1:]])
-    return cold, warm
+    cold, _, cold_worked = timed([lambda: search(*questions[0])])
+    warm, _, warm_worked = timed([lambda each=each: search(*each) for each in questions[1:]])
+    return {
+        f"search, {how}": warm,
+        f"search, {how}, processor": warm_worked,
+        f"search, {how}, cold": cold,
+        f"search, {how}, cold, processor": cold_worked,
+    }
+
+
+def store(memory: MemoryService, facts: list[tuple[str, Vector]]) -> None:
+    drafts = [(memory.repository.draft(OWNER, text, {}, now=memory.now()), vector) for text, vector in facts]
+    with memory.database.write() as connection:
+        memory.repository.insert(connection, OWNER, drafts)
 
 
 def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, held: int) -> dict[str, object]:
     started = time.perf_counter()
-    for start in range(0, added, 5_000):
-        size = min(5_000, added - start)
-        memory.remember_many(OWNER, [(texts.one(), {}) for _ in range(size)], embeddings=vectors.batch(size))
+    for start in range(0, added, AT_ONCE):
+        store(memory, [(texts.one(), unit(each)) for each in vectors.batch(min(AT_ONCE, added - start))])
     filled = time.perf_counter() - started
-    more = vectors.batch(PER_CENTRE)
+    more = vectors.batch(PER_CENTRE)[:ADDED]
     one_more, *_ = timed([lambda each=each: memory.remember(OWNER, texts.one(), embedding=each) for each in more])
     memory.index.after = 10**9
     questions = list(vectors.questions())
     whole = [(vector, texts.one()) for vector in questions[:30]]
-    exact_search = searched(memory, whole)
+    exact_search = searched(memory, whole, "exact")
     with memory.database.read() as connection, memory.facts._corpora.corpus(connection, OWNER) as corpus:
         with_vectors = corpus.size
         exact = timed([lambda vector=vector: cosines(corpus.vectors, vector) for vector in questions])
@@ -118,11 +129,23 @@ def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, h
                 for vector in questions[:5]
             ]
         )
+    figures: dict[str, object] = {
+        "memories": held + added,
+        **exact_search,
+        "exact, held p50": exact[0],
+        "exact, held p95": exact[1],
+        "exact, held processor": exact[2],
+        "exact, read p50": read[0],
+        "MB held": with_vectors / 2**20,
+        "ms to add one": one_more,
+        "s to fill": filled,
+    }
+    shown(figures)
     started = time.perf_counter()
     assert memory.reindex(OWNER)
     indexed = time.perf_counter() - started
     memory.index.after = 0
-    index_search = searched(memory, whole)
+    index_search = searched(memory, whole, "index")
     found: list[set[str]] = []
 
     def ask(vector: Vector) -> None:
@@ -134,26 +157,21 @@ def measure(memory: MemoryService, vectors: Vectors, texts: Texts, added: int, h
         found.clear()
         through = timed([lambda vector=vector: ask(vector) for vector in questions])
     recall = np.mean([len(one & other) / NEAREST for one, other in zip(nearest, found, strict=True)])
-    return {
-        "memories": held + added,
-        "search, exact": exact_search[1],
-        "search, exact, cold": exact_search[0],
-        "search, index": index_search[1],
-        "search, index, cold": index_search[0],
-        "exact, held p50": exact[0],
-        "exact, held p95": exact[1],
-        "exact, held processor": exact[2],
-        "exact, read p50": read[0],
+    through_index: dict[str, object] = {
+        **index_search,
         "index p50": through[0],
         "index p95": through[1],
         "index processor": through[2],
         "recall@10": float(recall),
-        "MB held": with_vectors / 2**20,
         "MB with index": without / 2**20,
-        "ms to add one": one_more,
-        "s to fill": filled,
         "s to index": indexed,
     }
+    shown(through_index)
+    return figures | through_index
+
+
+def shown(figures: dict[str, object]) -> None:
+    print(" | ".join(f"{name} {value:.4g}" for name, value in figures.items()), flush=True)
 
 
 def grown(url: str, folder: str | None, index_after: int) -> float:
@@ -164,7 +182,7 @@ def grown(url: str, folder: str | None, index_after: int) -> float:
         before = own_memory()
         if index_after == 0:
             assert memory.reindex(OWNER)
-        searched(memory, [(vector, texts.one()) for vector in list(vectors.questions())[:10]])
+        searched(memory, [(vector, texts.one()) for vector in list(vectors.questions())[:10]], "grown")
         return own_memory() - before
 
 
@@ -207,14 +225,13 @@ def main(url: str | None, sizes: list[int], file: Path | None) -> None:
             for size in sizes:
                 rows.append(measure(memory, vectors, texts, size - held, held))
                 held = size
-                print(" ".join(f"{name} {value:.3g}" for name, value in rows[-1].items()), flush=True)
         with multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as fresh:
             exact, index = (fresh.apply(grown, (*place, after)) for after in (10**9, 0))
         print(f"\na new process grows by {exact:.0f} MB exactly, by {index:.0f} MB through the index")
     print("\n| " + " | ".join(rows[0]) + " |\n|" + "---|" * len(rows[0]))
     for row in rows:
-        shown = (f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in row.values())
-        print("| " + " | ".join(shown) + " |")
+        cells = (f"{value:,}" if isinstance(value, int) else f"{value:.2f}" for value in row.values())
+        print("| " + " | ".join(cells) + " |")
     if file is not None:
         plot(rows, file)
 

@@ -4,6 +4,7 @@
     python benchmarks/recall.py --database postgresql://…       # an empty database
     python benchmarks/recall.py --quick                         # without the large owners
     python benchmarks/recall.py --encrypt everything            # or private: of these texts every seventh is sensitive
+    python benchmarks/recall.py --judging                       # only what weighing pairs of texts adds to `remember`
 
 Texts are made up and, but for `remember` and the import, their vectors are random: speed does not depend on
 what they mean. Every query is embedded by the offline model and never asked before, so nothing is cached.
@@ -15,17 +16,20 @@ import random
 import re
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Literal
+from unittest import mock
 
 import numpy as np
 
 from langmem_plugin.database.encryption.master_keys import new_master_key
 from langmem_plugin.database.opening import open_database
-from langmem_plugin.memory import MemoryService
+from langmem_plugin.facts import Relation, Statement
+from langmem_plugin.memory import MemoryService, reconciliation
 from langmem_plugin.memory.conditions import Situation
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
+from langmem_plugin.memory.pairs.judgement import Known
 from langmem_plugin.settings import Settings
 
 WORDS = re.findall(
@@ -77,7 +81,7 @@ def recalled(memory: MemoryService, owner: str, question: str) -> object:
     return memory.instructions.applicable(owner, Situation(datetime.now(UTC), message=question))
 
 
-def main(url: str, *, quick: bool, encrypt: Literal["private", "everything"] | None) -> None:
+def main(url: str, *, quick: bool, only_judging: bool, encrypt: Literal["private", "everything"] | None) -> None:
     chance = random.Random(11)
     model = OfflineEmbeddings()
     settings = Settings() if encrypt is None else Settings(keys=new_master_key(), encrypt=encrypt)
@@ -85,6 +89,9 @@ def main(url: str, *, quick: bool, encrypt: Literal["private", "everything"] | N
         open_database(settings, url) as database,
         MemoryService(database, embeddings=model, owner_limit=1_000_000, cache_bytes=1_000_000_000) as memory,
     ):
+        judging(memory, chance, 10_000)
+        if only_judging:
+            return
         fill(memory, "small", 1_000, chance)
         for number in range(50):
             condition = f'message contains "{chance.choice(WORDS)}"' if number % 2 else None
@@ -138,6 +145,34 @@ def large_owner(memory: MemoryService, chance: random.Random, count: int, target
     )
 
 
+def judging(memory: MemoryService, chance: random.Random, count: int) -> None:
+    """What `remember` takes where rules alone decide, and with the judge of pairs beside them, in turns."""
+    owner, judge = "judged", reconciliation.judged
+    fill(memory, owner, count, chance)
+    memory.remember(owner, sentence(chance))
+    taken: dict[str, list[float]] = {"by rules alone": [], "with the judge of pairs": [], "the judge": []}
+
+    def measured(new: Statement, known: Sequence[Known]) -> list[Relation]:
+        started = time.process_time()
+        found = judge(new, known)
+        taken["the judge"].append((time.process_time() - started) * 1_000)
+        return found
+
+    for _ in range(200):
+        for name, used in (
+            ("by rules alone", lambda _new, known: [each.rule for each in known]),
+            ("with the judge of pairs", measured),
+        ):
+            text = sentence(chance)
+            with mock.patch.object(reconciliation, "judged", used):
+                started = time.process_time()
+                memory.remember(owner, text)
+                taken[name].append((time.process_time() - started) * 1_000)
+    for name, each in taken.items():
+        p50, p95 = np.percentile(each, [50, 95])
+        print(f"{f'remember, {count:,} memories, {name}':58} processor p50 {p50:8.2f}  p95 {p95:8.2f}")
+
+
 def alternating(memory: MemoryService, chance: random.Random) -> Iterator[Callable[[], object]]:
     for _ in range(50):
         memory.remember("small", sentence(chance))
@@ -178,8 +213,11 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--database", help="an empty database; SQLite in a temporary folder if not given")
     parser.add_argument("--quick", action="store_true", help="leave out the large owners")
+    parser.add_argument("--judging", action="store_true", help="only what weighing pairs adds to `remember`")
     parser.add_argument("--encrypt", choices=["private", "everything"], help="with a new key; nothing if not given")
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        main(asked.database or f"sqlite:///{folder}/bench.db", quick=asked.quick, encrypt=asked.encrypt)
-    report()
+        url = asked.database or f"sqlite:///{folder}/bench.db"
+        main(url, quick=asked.quick, only_judging=asked.judging, encrypt=asked.encrypt)
+    if ROWS:
+        report()

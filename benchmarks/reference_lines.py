@@ -1,7 +1,8 @@
 """Lines that people text, in chats of our own writing, with the items that each means: the data of two benchmarks.
 
-references_tuning.jsonl was looked at while the rules were written and the confidence was fitted;
-references_unseen.jsonl, in other domains and by other hands, only to measure. A line of a file is a chat with several
+references_tuning.jsonl was looked at while the rules were written; references_fitting.jsonl, in other domains and by
+other hands, never, so that the confidence that is fitted on it is not that of who knows the answers;
+references_unseen.jsonl, in others again, is only there to measure. A line of a file is a chat with several
 lines said in it: {domain, lang, id, dialogue [{role, content}], results [{tool, turn, items [{_id, …}]}],
 lines [{utterance, target [ids] or "none", kind, rejected [ids]}]}; or one of these lines with its chat. `turn` counts
 the person's messages from 1.
@@ -19,7 +20,9 @@ from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMe
 from langmem_plugin.references import Resolution
 
 Row = dict[str, Any]
-TUNING, UNSEEN = (Path(__file__).with_name(f"references_{part}.jsonl") for part in ("tuning", "unseen"))
+TUNING, FITTING, UNSEEN = (
+    Path(__file__).with_name(f"references_{part}.jsonl") for part in ("tuning", "fitting", "unseen")
+)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from typing import Any
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
 
-from benchmarks.reference_lines import TUNING, UNSEEN, Line, ids, read_lines, used
+from benchmarks.reference_lines import FITTING, TUNING, UNSEEN, Line, ids, read_lines, used
 from langmem_plugin.references import Closeness, Resolution, clear_cache, resolve
 
 Row = dict[str, Any]
@@ -305,8 +305,8 @@ def main() -> None:
     tally = Tally()
     closeness = None if asked.no_embedder else offline_closeness()
     texting = sorted(asked.data.glob("texting_*.jsonl")) if asked.data else []
-    for name, file in (("tuning", TUNING), ("unseen", UNSEEN), *((file.stem, file) for file in texting)):
-        measure_lines(read_lines(file), name, closeness)
+    for file in (TUNING, FITTING, UNSEEN, *texting):
+        measure_lines(read_lines(file), file.stem.removeprefix("references_"), closeness)
     print()
     if asked.data is None or not any(asked.data.glob("refs_*.jsonl")):
         print("No data: give --data a folder with refs_*.jsonl and the like (see --help for the format). Time only.")

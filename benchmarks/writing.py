@@ -145,14 +145,11 @@ def changes(name: str, rows: list[dict], *, show: bool) -> None:
     for expected in sorted({expected for expected, _ in told}):
         count = sum(number for (each, _), number in told.items() if each == expected)
         print(f"  {expected:32} {right[expected] / count:9.1%}   ({right[expected]} of {count})")
-    both = sum(number for (each, _), number in told.items() if each in ("keep_both", "stored"))
-    lost = sum(
-        number
-        for (each, got), number in told.items()
-        if each in ("keep_both", "stored") and got in ("superseded", "duplicate")
-    )
     print(f"  {'all':32} {sum(right.values()) / max(told.total(), 1):9.1%}   ({sum(right.values())} of {told.total()})")
-    print(f"  {'what should be kept, lost':32} {lost / max(both, 1):9.1%}   ({lost} of {both})")
+    both = sum(number for (each, _), number in told.items() if each in ("keep_both", "stored"))
+    for got in ("superseded", "duplicate"):
+        lost = sum(told[each, got] for each in ("keep_both", "stored"))
+        print(f"  {f'what should be kept, {got}':32} {lost / max(both, 1):9.1%}   ({lost} of {both})")
 
 
 def judged(found: list[Statement], facts: list[dict]) -> tuple[list[tuple[Statement, str]], list[dict]]:

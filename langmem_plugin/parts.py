@@ -126,7 +126,7 @@ class Parts:
             self.channel = self._new_channel()
             self.wiring = Wiring(self.saver)
 
-            self.reports = TurnReports(self.service, self.context.person, self.context.shown, self.context.model_input)
+            self.reports = TurnReports(self.service, self.context.person, self.context.shown, self.context.references)
             self.insight = opened.enter_context(Insight(self.service, settings, self.person_settings.time_zone))
             self.housekeeping = self._new_housekeeping()
             opened.callback(self.housekeeping.close)

@@ -34,7 +34,7 @@ from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.conversation.turns.turns import Turn
 from langmem_plugin.database import waiting_once
 from langmem_plugin.database.audit_trail import PERSON, acting, record
-from langmem_plugin.errors import ConfigurationError
+from langmem_plugin.errors import ConfigurationError, InvalidInput
 from langmem_plugin.identifiers import normalised
 from langmem_plugin.insight.analytics import Analytics
 from langmem_plugin.insight.operations import OperationFigures
@@ -247,8 +247,9 @@ class PhoneMemory:
         """What to give the model: system text, standing instructions and the window of the conversation.
 
         The memories, documents and what the last message refers to stand at the end of the person's newest message, in
-        `<context>`, so that all before it stays what a provider has read already. A view: nothing in the state changes.
-        Inside a graph the phone is found by itself.
+        `<context>`, so that all before it stays what a provider has read already; what an older one refers to stays at
+        its end if tools were called for it. A view: nothing in the state changes. Inside a graph the phone is found by
+        itself.
         """
         standing, shown = self._parts.context.model_input.of(
             messages_of(state), recalled_of(state), self._written(phone)
@@ -262,7 +263,7 @@ class PhoneMemory:
         `.item("recipe")` is the one item meant, or None; `.question` is what to ask where it is unclear, which `reply`
         and the middleware ask by themselves (`settings.ask_when_unclear`).
         """
-        return self._parts.context.model_input.resolution(state if isinstance(state, Sequence) else messages_of(state))
+        return self._parts.context.references.resolution(state if isinstance(state, Sequence) else messages_of(state))
 
     def citations(self, state: Mapping[str, Any] | Any, *, phone: str | int | None = None) -> list[Citation]:
         """What the newest reply in the state cites as `[Memory: 2]`: memories and documents with their sources."""
@@ -495,8 +496,10 @@ class PhoneMemory:
     def say(self, who: str | int, text: str, *, automated: bool = False) -> None:
         """Records what the assistant says by itself, so that "yes please" has its context; sending it is the caller's.
 
-        `automated` leaves no trace.
+        `automated` leaves no trace. Raises InvalidInput for an empty text.
         """
+        if not text.strip():
+            raise InvalidInput("there is nothing to say: give the text that the person gets")
         if not automated and self.settings.enable_memory_system:
             self.sessions.record(who, AIMessage(clean(text)))
             self._parts.commands.close_question(self._key(who))  # a "yes" is to this from now on
@@ -518,6 +521,8 @@ class PhoneMemory:
     ) -> Steps[Reply]:
         if self.settings.enable_memory_system:
             self._parts.wiring.check_once(graph)
+        if not isinstance(text, str):
+            raise TypeError(f'a reply is to a text, not to {text!r}: give "" where there is only a picture')
         region = self.settings.default_region
         with waiting_once(), timing(self.database.operations, "reply") as call:
             source = normalised(who, region)

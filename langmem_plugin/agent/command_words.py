@@ -130,7 +130,7 @@ def typed(text: str) -> Typed | None:
 
 
 def nearest(word: str, language: str) -> str | None:
-    """The command, in English or in `language`, that a word is a slip of the pen for.
+    """The command that a word, in English or in `language`, is a slip of the pen for, by its word in `language`.
 
     The first letter is right and one other is wrong, left out, added or changed places, two in a word of more than
     five. Nobody mistypes the first letter, and so "/research" is none.
@@ -144,7 +144,12 @@ def nearest(word: str, language: str) -> str | None:
         and known[0] == word[0]
         and (distance := OSA.distance(known, word)) <= (1 if len(known) <= _SHORT else 2)
     ]
-    return min(near)[1] if near else None
+    if not near:
+        return None
+    meant = min(near, key=lambda each: (each[0], _LANGUAGE_OF[each[1]] != language, each[1]))[1]
+    if _LANGUAGE_OF[meant] == language:
+        return meant
+    return _WORDS[language][_COMMAND_OF[meant]].split()[0]
 
 
 def language_of_command(text: str) -> Literal["he", "es"] | None:

@@ -14,25 +14,26 @@ from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import Recalled
 from langmem_plugin.agent.pictures import with_pictures, with_public_pictures
 from langmem_plugin.agent.prompt import joined, late_text, standing_text
-from langmem_plugin.agent.reference_choices import ReferenceChoices
+from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.sendable_messages import sendable
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.settled_conversation import settled
 from langmem_plugin.agent.summary import Summaries
 from langmem_plugin.agent.topic import newest_of_person
 from langmem_plugin.conversation.context_block import looks_like_context, with_context
-from langmem_plugin.conversation.media.media_reference import MediaReference, words_in
+from langmem_plugin.conversation.media.media_reference import MediaReference
 from langmem_plugin.conversation.saver import ConversationSaver
 from langmem_plugin.conversation.window import window
-from langmem_plugin.errors import EmbeddingUnavailable, StoreUnavailable
+from langmem_plugin.errors import StoreUnavailable
 from langmem_plugin.identifiers import masked
 from langmem_plugin.logs import event_log
 from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.models import storable
-from langmem_plugin.references import Resolution, resolve
 from langmem_plugin.settings import Settings
 
 log = event_log(__name__)
+
+_SHARE_OF_REFERENCES = 4  # that part of the window's tokens, beside it, is for what older messages refer to
 
 
 class ModelInput:
@@ -48,17 +49,16 @@ class ModelInput:
         service: MemoryService,
         count_tokens: Callable[[BaseMessage], int],
         summaries: Summaries | None,
-        choices: ReferenceChoices | None,
+        references: ReferencesInPrompt,
     ) -> None:
         self._saver = saver
         self._person = person
         self._shown = shown
         self._settings = settings
         self._service = service
-        self._embedder = service.embedder
         self._count_tokens = count_tokens
         self._summaries = summaries
-        self._choices = choices
+        self._references = references
 
     def of(
         self,
@@ -73,7 +73,8 @@ class ModelInput:
         `conversation`: all that was said and shown, where `messages` were shortened from it for this call.
 
         What is known for the person's newest message stands at its end, so that the calls and results which follow it
-        only add to what the model was given before. Where nobody has written yet it belongs to the system text.
+        only add to what the model was given before, and what an older one refers to at the end of that. Where nobody
+        has written yet it belongs to the system text.
         """
         owner = self._person.owner(phone)
         messages = [sendable(message) for message in messages]
@@ -89,38 +90,30 @@ class ModelInput:
         applying = {each.id for each in self._shown.instructions(owner, messages, told) if each.condition is not None}
         shown = [with_sender(message) for message in in_window]
         newest = newest_of_person(shown)
+        imitated = any(looks_like_context(message.text) for message in shown)
+        references = self._references.of(
+            messages if conversation is None else [sendable(each) for each in conversation],
+            in_window,
+            0 if imitated else self._settings.max_tokens[self._person.role(owner)] // _SHARE_OF_REFERENCES,
+        )
         late = late_text(
             [(rank, each) for rank, each in ranked if each.id in applying],
             self._shown.numbered(owner, messages, recalled, told),
             self._before(owner, messages, in_window, thread, session_of_run() if phone is None else None),
-            self.resolution(messages if conversation is None else [sendable(each) for each in conversation]),
-            "" if newest is None else words_in(in_window[newest].text),
-            imitated=any(looks_like_context(message.text) for message in shown),
+            "" if newest is None else references.pop(newest, ""),
+            imitated=imitated,
         )
         standing = standing_text((rank, each) for rank, each in ranked if each.condition is None)
         if newest is None:
             standing = joined(standing, late)
         elif late:
             shown[newest] = with_context(shown[newest], storable(late))
+        for place, text in references.items():
+            shown[place] = with_context(shown[place], storable(text))
         return storable(standing), with_pictures(
             [with_public_pictures(message, self._settings.picture_hosts) for message in shown],
             lambda reference: self._picture(owner, thread, reference),
         )
-
-    def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
-        """What the person's last message refers to in all that came before it."""
-        last = newest_of_person(messages)
-        if last is None:
-            return Resolution()
-        return resolve(messages[last].text, messages[:last], closeness=self._closeness, model=self._choices)
-
-    def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
-        """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
-        try:
-            return self._embedder.closeness(text, texts)
-        except EmbeddingUnavailable:
-            log.warning("closeness.skipped", exc_info=True)
-            return [0.0] * len(texts)
 
     def _before(
         self,

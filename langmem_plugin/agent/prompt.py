@@ -9,7 +9,6 @@ from langmem_plugin.agent.citations import Citation, source_of
 from langmem_plugin.foreign_text import one_line
 from langmem_plugin.memory import Memory
 from langmem_plugin.memory.instructions import Instruction
-from langmem_plugin.references import Resolution, describe
 
 _LONGEST_SOURCE = 200
 _LONGEST_TEXT = 8_000  # of a memory or a document; what is recalled is within its budget, and may be longer by now
@@ -35,26 +34,19 @@ def late_text(
     instructions: Iterable[Ranked],
     shown: Sequence[Citation],
     earlier: str,
-    resolution: Resolution,
-    said: str,
+    references: str,
     *,
     imitated: bool,
 ) -> str:
     """What is known for the newest message, one delimited block each; "" where nothing is.
 
-    `instructions` are those whose conditions hold now, `earlier` what the window leaves out, in short, and `said` the
-    message. `imitated` says that the conversation holds what could pass for this text.
+    `instructions` are those whose conditions hold now, `earlier` what the window leaves out, in short, and `references`
+    what the message refers to. `imitated` says that the conversation holds what could pass for this text.
     """
-    blocks = (
-        _earlier_block(earlier),
-        context_block(shown),
-        _instruction_block(_NOW, instructions),
-        describe(resolution, said),
-    )
-    known = joined(*blocks)
-    if not known and not imitated:
-        return ""
-    return "\n".join(filter(None, [_NOT_THE_PERSON, _NO_OTHER if imitated else "", known]))
+    beside = joined(_earlier_block(earlier), context_block(shown), _instruction_block(_NOW, instructions))
+    if beside or imitated:
+        beside = "\n".join(filter(None, [_NOT_THE_PERSON, _NO_OTHER if imitated else "", beside]))
+    return joined(references, beside)  # the references first: they stay, and what follows them changes
 
 
 def joined(*texts: str) -> str:

@@ -24,6 +24,7 @@ from langmem_plugin.agent.model_input import ModelInput
 from langmem_plugin.agent.past_session_indexer import PastSessionIndexer
 from langmem_plugin.agent.recall import Recall
 from langmem_plugin.agent.reference_choices import ReferenceChoices
+from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.agent.retriever_documents import RetrieverDocuments
 from langmem_plugin.agent.served_person import ServedPerson
@@ -96,6 +97,7 @@ class TurnContext:
         self._recall = Recall(
             reminders, self.person, self.shown, settings, documents=documents, past_sessions=past_sessions
         )
+        self.references = ReferencesInPrompt(service.embedder, choices, count_tokens)
         self.model_input = ModelInput(
             saver,
             self.person,
@@ -104,7 +106,7 @@ class TurnContext:
             service=service,
             count_tokens=count_tokens,
             summaries=summaries,
-            choices=choices,
+            references=self.references,
         )
         self.files = FilesInPrompt(service, self.person)
         self.use_notes = UseNotes(
@@ -128,7 +130,7 @@ class TurnContext:
         def worded() -> Replies:
             return replies or self._languages.language_for(self.person.owner(), messages[-1].text)
 
-        return asked_back(messages, self.model_input.resolution, worded)
+        return asked_back(messages, self.references.resolution, worded)
 
     def to_confirm(self, owner: str, said: str, reply: str, replies: Replies) -> AddedQuestion | None:
         """What to ask at the end of a reply to what a person said, if anything."""

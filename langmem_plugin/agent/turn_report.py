@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from langmem_plugin.agent.memory_in_prompt import MemoryInPrompt
 from langmem_plugin.agent.memory_state import MemoryState, Recalled
-from langmem_plugin.agent.model_input import ModelInput
+from langmem_plugin.agent.references_in_prompt import ReferencesInPrompt
 from langmem_plugin.agent.said_anew import message_of_run
 from langmem_plugin.agent.served_person import ServedPerson
 from langmem_plugin.agent.topic import last_said, topic
@@ -62,17 +62,17 @@ class TurnReports:
     """Of the current run."""
 
     def __init__(
-        self, service: MemoryService, person: ServedPerson, shown: MemoryInPrompt, model_input: ModelInput
+        self, service: MemoryService, person: ServedPerson, shown: MemoryInPrompt, references: ReferencesInPrompt
     ) -> None:
         self._service = service
         self._person = person
         self._shown = shown
-        self._model_input = model_input
+        self._references = references
 
     def of(self, messages: Sequence[BaseMessage], recalled: Recalled) -> TurnReport:
         """Raises StoreUnavailable or EmbeddingUnavailable: it is there to look at, and has no answer of its own."""
         owner = self._person.owner()
-        meaning = self._model_input.resolution(messages)
+        meaning = self._references.resolution(messages)
         told = self._shown.told_last(owner, recalled, messages)
         found = search_for(
             self._service, owner, self._person.role(owner), topic(last_said(messages)), limit=50, min_relevance=0.0

@@ -24,6 +24,8 @@ def graph_named(name: str, memory: "PhoneMemory") -> Any:
     if not module or not attribute:
         raise ConfigurationError(f"{name!r} names no graph: say package.module:name, or ./file.py:name")
     found = getattr(_module(module), attribute, None)
+    if found is None:
+        raise ConfigurationError(f"there is no {attribute} in {module}: say package.module:name, or ./file.py:name")
     if not isinstance(found, Pregel) and callable(found):
         found = found(memory) if inspect.signature(found).parameters else found()
     if not isinstance(found, Pregel):

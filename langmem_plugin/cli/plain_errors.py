@@ -9,7 +9,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from langmem_plugin.database.audit_trail import acting
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.terminal import visible
 
@@ -18,6 +17,8 @@ class PlainErrors(TyperGroup):
     """A group of commands; the outermost one is enough."""
 
     def invoke(self, ctx: Any) -> Any:  # a Context of click, which typer may bring along as its own
+        from langmem_plugin.database.audit_trail import acting  # noqa: PLC0415 - what only shows its help needs no database
+
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace")  # a terminal may lack the letters

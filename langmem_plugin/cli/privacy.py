@@ -52,12 +52,15 @@ def erase(  # noqa: PLR0917 - the options of a command
 
 
 def restore(
-    phone: Annotated[str, typer.Argument(help="who was erased, or the id of the receipt")],
+    phone: Annotated[str, typer.Argument(metavar="PHONE_OR_RECEIPT", help="who was erased, or the receipt's id")],
+    yes: Yes = False,
     as_json: Json = False,
     database: Url = None,
     config: Config = None,
 ) -> None:
     """Undo an erasure whose time is not over."""
+    refuse_missing(chosen(config), database)
+    confirm(f"Bring back everything of {phone}?", yes=yes)
     with memory_of(database, config) as memory:
         found = memory.restore_erased(phone)
     if as_json:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sqlalchemy import select
 
+from langmem_plugin.asked_paths import told_of
 from langmem_plugin.database.conversation_tables import media
 from langmem_plugin.database.engine import Database
 from langmem_plugin.database.prepared import driver
@@ -42,12 +43,14 @@ def backup(database: Database, folder: Path, pictures: Path | None) -> Backup:
     if database.is_sqlite and database.path is None:
         raise InvalidInput("a database in memory has no file to copy")
     unfinished = folder.with_name(f"{folder.name}.unfinished")
-    unfinished.mkdir(mode=0o700, parents=True)
+    with told_of(folder, unfinished):
+        unfinished.mkdir(mode=0o700, parents=True)
     try:
-        made, kept, missing = _copied(database, unfinished, pictures)
-        _sync(unfinished)
-        unfinished.rename(folder)
-        _sync(folder.parent)
+        with told_of(folder, unfinished):
+            made, kept, missing = _copied(database, unfinished, pictures)
+            _sync(unfinished)
+            unfinished.rename(folder)
+            _sync(folder.parent)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         raise

@@ -28,6 +28,8 @@ def codes(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _is_code(word: str) -> bool:
+    if word.isalpha():
+        return False
     if _VERSION.fullmatch(word) or "://" in word or _GRADE.fullmatch(word):
         return True
     if _AMOUNT.fullmatch(word):

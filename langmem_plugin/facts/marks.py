@@ -29,8 +29,10 @@ def adds(new: str, old: str) -> bool:
         return True
     if (told ^ held) & _NARROWING:
         return True
-    known = set(re.findall(r"[^\W_]++|[^\W\d_]++", plain(old))) | set(re.findall(r"[^\W\d_]++", plain(old)))
-    return any(word not in known for word in names(new))
+    named = names(new)
+    return bool(named) and not named <= set(re.findall(r"[^\W_]++|[^\W\d_]++", plain(old))).union(
+        re.findall(r"[^\W\d_]++", plain(old))
+    )
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)

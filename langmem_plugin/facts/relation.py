@@ -52,8 +52,11 @@ _COMPANY: Final = words("company|ltd|inc|corp|llc|gmbh|grupo|group|co|the|empres
 
 @dataclass(frozen=True)
 class Relation:
+    """`by_place`: nothing in the texts says that the old one is over, only that one value holds where each says one."""
+
     kind: Literal["duplicate", "supersedes", "keeps_both", "unrelated"]
     reason: str
+    by_place: bool = False
 
 
 SAME_WORDS: Final = Relation("duplicate", "says the same in the same words")
@@ -211,7 +214,8 @@ def _one_attribute(new: Statement, old: Statement) -> Relation:
     kept = apart(new, old)
     if kept is not None:
         return Relation("keeps_both", kept)
-    return Relation("supersedes", f"only one {new.slot.attribute if new.slot else 'value'} holds at a time")
+    only = f"only one {new.slot.attribute if new.slot else 'value'} holds at a time"
+    return Relation("supersedes", only, by_place=True)
 
 
 def _across(new: Statement, old: Statement, ours: str, theirs: str) -> Relation:

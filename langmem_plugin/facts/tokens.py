@@ -49,8 +49,8 @@ class Sentence:
 @cached_if_short(_KEPT, LONGEST_KEPT)
 def plain(text: str) -> str:
     """Lower case, without accents and vowel points, one kind of apostrophe."""
-    bare = "".join(c for c in unicodedata.normalize("NFKD", text.translate(_WORN)) if not unicodedata.combining(c))
-    return bare.casefold()
+    bare = unicodedata.normalize("NFKD", text.translate(_WORN))
+    return (bare if bare.isascii() else "".join(c for c in bare if not unicodedata.combining(c))).casefold()
 
 
 def sentences(text: str, contractions: Mapping[str, tuple[str, ...]]) -> Iterator[Sentence]:

@@ -98,6 +98,9 @@ ORDINALS: Final = {
     "eightieth": 80,
     "ninetieth": 90,
 }
+_NUMBERS: Final = {word: float(said) for each in reversed(LANGUAGES) for word, said in each.numbers.items()}
+_COUNTING: Final = _NUMBERS.keys() | {"half", "quarter"}
+_MONTHS: Final = {word: number for each in reversed(LANGUAGES) for word, number in each.months.items()}
 _A: Final = frozenset(("un", "una"))  # "one" too, but where another number follows
 _KEPT: Final = 4_096  # texts; one is read many times while it is weighed against others
 _TYPED_LETTERS: Final = 4
@@ -205,7 +208,7 @@ def _amount(word: str) -> float | None:
             return float(whole) * _SCALES.get(tail, 1)
         except ValueError:
             return None
-    return next((float(each.numbers[word]) for each in LANGUAGES if word in each.numbers), None)
+    return _NUMBERS.get(word)
 
 
 def _split_tail(word: str) -> tuple[str, str]:
@@ -216,6 +219,10 @@ def _split_tail(word: str) -> tuple[str, str]:
 def _read(found: Sequence[str]) -> Iterator[str]:
     place = 0
     while place < len(found):
+        if not (found[place][:1].isdigit() or found[place] in _COUNTING or found[place][:1] == "ב"):
+            yield _month_or_word(found[place])
+            place += 1
+            continue
         clock = _clock(found, place)
         if clock is not None:
             said, used = clock
@@ -238,14 +245,14 @@ def _read(found: Sequence[str]) -> Iterator[str]:
             if place < len(found) and found[place] in ("st", "nd", "rd", "th"):
                 place += 1
             continue
-        month = _month(found[place])
-        yield f"m{month}" if month else found[place]
+        yield _month_or_word(found[place])
         place += 1
 
 
-def _month(word: str) -> int | None:
+def _month_or_word(word: str) -> str:
     bare = word[1:] if word[:1] in "במ" and len(word) > 2 else word
-    return next((each.months[said] for each in LANGUAGES for said in (word, bare) if said in each.months), None)
+    month = _MONTHS.get(word) or _MONTHS.get(bare)
+    return f"m{month}" if month else word
 
 
 def _clock(found: Sequence[str], place: int) -> tuple[str, int] | None:

@@ -32,6 +32,8 @@ def identified(who: str | int, region: str | None = None) -> Identifier:
     if isinstance(who, int):
         found = telegram_id(who)
     else:
+        if not isinstance(who, str):
+            raise TypeError(f"a phone or a chat id is a text or a number, not {who!r}: pass +972501234567")
         if not who.strip():
             raise InvalidInput("a phone is needed to know whose conversation this is: pass +972501234567 or a chat id")
         found = _read(who, region, bare=True)

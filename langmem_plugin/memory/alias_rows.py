@@ -77,15 +77,20 @@ def drop_learnt_from(connection: Connection, owner: str, memory_ids: Sequence[st
 
 def drop_said_in(connection: Connection, owner: str, forgotten: str) -> None:
     """What was learnt from messages about what the person wants forgotten."""
-    words = words_of(forgotten)
     rows = connection.execute(select(table).where(table.c.owner == owner, table.c.source == "message")).all()
     for row in rows:
         try:
             made = _as_alias(connection, row)
         except DecryptionRefused:
             continue
-        if any(_holds(words, words_of(each)) for each in (made.alias, made.name)):
+        if any(names_in(forgotten, made)):
             connection.execute(delete(table).where(table.c.owner == owner, table.c.alias_id == row.alias_id))
+
+
+def names_in(text: str, each: Alias) -> tuple[bool, bool]:
+    """Whether the alias stands in it, and whether the name does."""
+    words = words_of(text)
+    return _holds(words, words_of(each.alias)), _holds(words, words_of(each.name))
 
 
 def _values(connection: Connection, each: Alias) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from langmem_plugin.memory.alias_statements import Naming, namings
 from langmem_plugin.memory.damaged_rows import Damages
 from langmem_plugin.memory.models import Memory, plain, storable
 from langmem_plugin.memory.owner_changes import begin_change
+from langmem_plugin.memory.repository import MemoryRepository
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
 from langmem_plugin.memory.search.tokenizer import words_of
 from langmem_plugin.memory.search.wordings import Groups
@@ -42,8 +43,11 @@ class NameAliases:
     forgotten. What was learnt from a message goes when something is forgotten that has the name or the alias in it.
     """
 
-    def __init__(self, database: Database, damages: Damages, *, now: Callable[[], datetime]) -> None:
+    def __init__(
+        self, database: Database, repository: MemoryRepository, damages: Damages, *, now: Callable[[], datetime]
+    ) -> None:
         self._database = database
+        self._repository = repository
         self._damages = damages
         self._now = now
         self._held: LruCache[str, tuple[_State, list[_Ending]]] = LruCache(_CACHE_BYTES)
@@ -101,7 +105,7 @@ class NameAliases:
 
     def learn_from(self, connection: Connection, made: Memory) -> list[Alias]:
         """The same of a memory that is stored in this transaction."""
-        said = [*namings(made.text), *(namings(made.quote) if made.quote else ())]
+        said = [naming for each in _told(made) for naming in namings(each)]
         return self._learn(connection, made.owner, said, "memory", made.id) if said else []
 
     def groups(self, owner: str) -> Groups:
@@ -135,7 +139,8 @@ class NameAliases:
         return alias_rows.read(connection, owner, self._damages)
 
     def take_in(self, owner: str, alias: Alias) -> bool:
-        """Stores one of another database as it is; False where the owner has it, or the same, already.
+        """Stores one of another database as it is; False where the owner has it, or the same, already, or has
+        corrected or forgotten since what it was learnt from.
 
         Raises InvalidInput for names that are none, and where the owner has 200.
         """
@@ -145,10 +150,22 @@ class NameAliases:
             there = alias_rows.read(connection, owner, self._damages)
             if any(each.id == alias.id for each in there) or _same(there, alias) is not None:
                 return False
+            if self._is_over(connection, owner, alias):
+                return False
             if len(there) >= MOST_ALIASES:
                 raise InvalidInput(f"there are {MOST_ALIASES} aliases already")
             alias_rows.keep(connection, [replace(alias, owner=owner)])
             return True
+
+    def _is_over(self, connection: Connection, owner: str, alias: Alias) -> bool:
+        """Whether the owner has corrected or forgotten since what it was learnt from."""
+        if alias.source == "memory" and alias.learnt_from is not None:
+            told = self._repository.by_id(connection, owner, alias.learnt_from)
+            return told is not None and not any(all(alias_rows.names_in(each, alias)) for each in _told(told))
+        if alias.source == "message":
+            forgotten = self._repository.forgotten_since(connection, owner, alias.created_at, most=None)
+            return any(any(alias_rows.names_in(each.text, alias)) for each in forgotten)
+        return False
 
     def _learn(
         self, connection: Connection, owner: str, said: Iterable[Naming], source: Source, learnt_from: str
@@ -169,6 +186,11 @@ class NameAliases:
     def _made(self, owner: str, naming: Naming, source: Source, learnt_from: str | None) -> Alias:
         alias, name = _checked(naming)
         return Alias(str(uuid.uuid4()), owner, alias, name, self._now(), learnt_from, source)
+
+
+def _told(made: Memory) -> list[str]:
+    """The texts of a memory in which a name may be told."""
+    return [made.text, *([made.quote] if made.quote else ())]
 
 
 def _checked(naming: Naming) -> tuple[str, str]:

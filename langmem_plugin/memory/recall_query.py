@@ -9,7 +9,7 @@ from langmem_plugin.memory.models import EVERYTHING, Filter, Found, Mode, storab
 from langmem_plugin.memory.search.fact_ranking import MOST_CONSIDERED
 from langmem_plugin.memory.search.fact_search import Ask
 from langmem_plugin.memory.search.question_parts import parts_of
-from langmem_plugin.memory.search.wordings import as_meant
+from langmem_plugin.memory.search.wordings import Groups, as_meant
 from langmem_plugin.memory.service import MemoryService
 from langmem_plugin.memory.visibility import Scope, scopes_of
 from langmem_plugin.settings import Role
@@ -54,7 +54,7 @@ def asks_about(
     questions = _questions([storable(text) for text in messages if text.strip()])
     if not questions:
         return []
-    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    names = _names_in(service, scopes)
     service.embedder.prepare([as_meant(question.text, groups) for groups in names.values() for question in questions])
     return [
         service.ask(
@@ -134,7 +134,7 @@ def _asks_in(
     operators: bool = False,
 ) -> list[Ask]:
     """One query, in its parts, of every scope; the names of all of them are read at once."""
-    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    names = _names_in(service, scopes)
     return [
         ask
         for scope in scopes
@@ -149,6 +149,15 @@ def _asks_in(
             groups=names[scope.owner],
         )
     ]
+
+
+def _names_in(service: MemoryService, scopes: Sequence[Scope]) -> dict[str, Groups]:
+    """By the owner of each scope, the names that mean the same in it: in every scope those of what is seen whole, the
+    person's own first; those of what is seen in part only there.
+    """
+    names = service.aliases.groups_of([scope.owner for scope in scopes])
+    everywhere = [group for scope in scopes if scope.where == EVERYTHING for group in names[scope.owner]]
+    return {owner: tuple(dict.fromkeys([*everywhere, *groups])) for owner, groups in names.items()}
 
 
 def narrowed(where: Filter, scope: Scope) -> Filter:

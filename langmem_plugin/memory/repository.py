@@ -27,6 +27,7 @@ from langmem_plugin.memory.memory_rows import STORED, as_memory, as_values, chec
 from langmem_plugin.memory.models import EVERYTHING, LIVE, Filter, Memory, Status
 from langmem_plugin.memory.owner_changes import begin_change, begin_removal
 from langmem_plugin.memory.sealed_rows import as_stored, blinded_slot
+from langmem_plugin.memory.stored_items import corrected
 from langmem_plugin.memory.stored_vectors import OF_MEMORY, SEALED, HeldVector, StoredVectors, reseal
 
 _MOST_UNASKED = 5
@@ -124,6 +125,8 @@ class MemoryRepository:
         if revision is not None and before.revision != revision:
             raise StaleMemory(f"memory {memory_id} has changed since revision {revision}: read it again")
         after = validated(before.model_dump() | checked(changes) | {"revision": before.revision + 1, "updated_at": now})
+        if after.text != before.text:
+            after = after.model_copy(update={"metadata": corrected(after.metadata, after.text)})
         encryption = encryption_of(connection)
         values = as_values(after, encryption)
         sealed = values["sealed"] is not None
@@ -329,12 +332,14 @@ class MemoryRepository:
         )
         return self._memories(connection, statement)
 
-    def forgotten_since(self, connection: Connection, owner: str, since: datetime) -> list[Memory]:
-        """What was forgotten from `since` on, the last first."""
+    def forgotten_since(
+        self, connection: Connection, owner: str, since: datetime, most: int | None = _MOST_FORGOTTEN
+    ) -> list[Memory]:
+        """What was forgotten from `since` on, the last first, at most so many."""
         statement = select(*STORED).where(
             memory.c.owner == owner, memory.c.status == "forgotten", memory.c.updated_at > since
         )
-        return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(_MOST_FORGOTTEN))
+        return self._memories(connection, statement.order_by(memory.c.change.desc()).limit(most))
 
     def unasked(self, connection: Connection, owner: str, *, now: datetime) -> list[Memory]:
         """Of what the person was never asked about: what waits for their word, and what is in doubt; of each some,

@@ -100,7 +100,7 @@ class MemoryService:
         vectors = StoredVectors(self.embedder.model, damages)
         self.repository = MemoryRepository(vectors, damages)
         self.instructions = StandingInstructions(self.database, damages, now=now)
-        self.aliases = NameAliases(self.database, damages, now=now)
+        self.aliases = NameAliases(self.database, self.repository, damages, now=now)
         self.categories = Categories(self.database, damages, now=now)
         self.index = (
             None
@@ -124,6 +124,7 @@ class MemoryService:
             vectors,
             self.repository,
             damages,
+            names=self.aliases.groups,
             now=now,
             cache_bytes=cache_bytes // 2,
         )

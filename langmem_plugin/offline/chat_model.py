@@ -115,7 +115,7 @@ class OfflineChatModel(BaseChatModel):
         last = max((place for place, each in enumerate(messages) if isinstance(each, HumanMessage)), default=None)
         if last is None:
             return AIMessage(_cannot(tools))
-        history = [each for each in messages[:last] if not isinstance(each, SystemMessage)]
+        history = [without_context(each)[0] for each in messages[:last] if not isinstance(each, SystemMessage)]
         written, known = without_context(messages[last])
         said = storable(written.text[:_LONGEST]).strip()
         meant = resolve(said, history)

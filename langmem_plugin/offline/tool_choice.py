@@ -13,7 +13,7 @@ from langmem_plugin.offline.english import in_english
 from langmem_plugin.offline.message_values import CARRIERS
 from langmem_plugin.offline.tool_arguments import Filled, fill
 from langmem_plugin.references import Reference
-from langmem_plugin.references.said.language_detection import language_of
+from langmem_plugin.references.said.lexicon import language_of
 from langmem_plugin.references.shown.tool_results import reads
 
 # Cosines of the offline embeddings; the tests of the model and of the example graphs hold what they keep apart.

@@ -8,10 +8,11 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, TextIO, TypeVar
 
+from langmem_plugin.asked_paths import told_of
 from langmem_plugin.errors import InvalidInput, UnreadableImport
 from langmem_plugin.portability.csv_tables import DOCUMENT, bytes_name, read_tables, write_tables
 from langmem_plugin.portability.exporter import Exporter
@@ -101,12 +102,14 @@ def _whole(path: Path) -> Iterator[Path]:
     if not path.parent.is_dir():
         raise InvalidInput(f"there is no folder {path.parent}: name one that is there")
     part = path.with_name(f".{path.name}.part")
-    _remove(part)
     try:
-        yield part
-        part.rename(path)
+        with told_of(path, part):
+            _remove(part)
+            yield part
+            part.rename(path)
     finally:
-        _remove(part)
+        with suppress(OSError):  # what was wrong is told already
+            _remove(part)
 
 
 def _remove(path: Path) -> None:

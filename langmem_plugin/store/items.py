@@ -9,9 +9,9 @@ from langgraph.store.base.embed import get_text_at_path
 
 from langmem_plugin.errors import InvalidInput
 from langmem_plugin.memory.models import Memory, storable
+from langmem_plugin.memory.stored_items import MARK, mark_of, value_with
 from langmem_plugin.store.namespaces import MEMORIES, Location, spelled
 
-_MARK = "store"
 Index = Literal[False] | list[str] | None
 Value = dict[str, Any]
 
@@ -49,30 +49,24 @@ def text_of(key: str, value: Mapping[str, Any], index: Index) -> str:
 
 def metadata_of(location: Location, key: str, value: str, text: str, ttl: float | None) -> dict[str, Any]:
     # The value as text: JSON of any depth and content comes back as it was.
-    return {_MARK: {"namespace": list(location.shape), "key": key, "value": value, "text": text, "ttl": ttl}}
+    return {MARK: {"namespace": list(location.shape), "key": key, "value": value, "text": text, "ttl": ttl}}
 
 
 def place_of(memory: Memory) -> tuple[tuple[str, ...], str]:
     """The shape of its namespace, and its key there: of one that no store made, its own key or its id."""
-    mark = _mark(memory)
+    mark = mark_of(memory.metadata)
     return (tuple(mark["namespace"]), mark["key"]) if mark else (MEMORIES, memory.key or memory.id)
 
 
 def ttl_of(memory: Memory) -> float | None:
-    mark = _mark(memory)
+    mark = mark_of(memory.metadata)
     return mark["ttl"] if mark else None
 
 
 def value_of(memory: Memory) -> Value:
     """As it was put; where the text has been corrected since through another door, with that text."""
-    mark = _mark(memory)
-    if mark is None:
-        return {"content": memory.text}
-    value: Value = json.loads(mark["value"])
-    if memory.text == mark["text"]:
-        return value
-    texts = [name for name, held in value.items() if isinstance(held, str)]
-    return {**value, texts[0]: memory.text} if len(texts) == 1 else {**value, "content": memory.text}
+    mark = mark_of(memory.metadata)
+    return {"content": memory.text} if mark is None else value_with(mark, memory.text)
 
 
 def item_of(memory: Memory, namespace: Sequence[str]) -> Item:
@@ -95,12 +89,6 @@ def search_item_of(memory: Memory, score: float | None) -> SearchItem:
         updated_at=memory.updated_at,
         score=score,
     )
-
-
-def _mark(memory: Memory) -> dict[str, Any] | None:
-    mark = memory.metadata.get(_MARK)
-    is_ours = isinstance(mark, dict) and mark.keys() >= {"namespace", "key", "value", "text", "ttl"}
-    return mark if is_ours else None
 
 
 def _leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

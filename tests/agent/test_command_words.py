@@ -131,6 +131,15 @@ def test_a_slip_in_the_persons_own_language_is_told_too(memory):
 
 
 @pytest.mark.spec("U-2")
+def test_who_writes_in_another_language_is_told_the_names_of_that(memory):
+    memory.people.set_language(ERIN, "es")
+    for slip, meant in {"/memorias": "/recuerdos", "/exportr": "/exporta", "/remembr": "/recordar"}.items():
+        assert f"¿Querías decir {meant}?" in memory.command(ERIN, slip)
+    memory.people.set_language(ERIN, "en")
+    assert "¿Querías decir /recordar?" in memory.command(ERIN, "/recordr que tengo dos gatos")
+
+
+@pytest.mark.spec("U-2")
 @pytest.mark.parametrize("text", FOR_THE_AGENT)
 def test_what_only_looks_like_a_command_belongs_to_the_agent(memory, text):
     assert memory.command(ERIN, text) is None

@@ -111,3 +111,25 @@ def test_without_a_long_term_memory_plain_words_belong_to_the_agent(database_url
         assert memory.command(ERIN, "/instructions be brief") == "Memory system is disabled"
         assert memory.command(ERIN, "/undo") == "Memory system is disabled"
         assert "/help" in memory.command(ERIN, "/help")
+
+
+@pytest.mark.spec("U-2", "P-4")
+@pytest.mark.parametrize(
+    "text", ["forget everything", "Forget everything you know about me.", "תשכח הכל", "olvida todo"]
+)
+def test_who_wants_everything_forgotten_is_asked_first_as_by_the_command(memory, text):
+    memory.command(ERIN, "/remember I am vegan")
+    asked = memory.command(ERIN, text)
+    assert asked is not None
+    assert len(memory.service.list_memories(ERIN)) == 1
+    memory.command(ERIN, "no")
+    assert len(memory.service.list_memories(ERIN)) == 1
+    assert memory.command(ERIN, text) == asked
+    memory.command(ERIN, "yes")
+    assert memory.service.list_memories(ERIN) == []
+
+
+@pytest.mark.spec("U-2", "W-1")
+def test_a_colon_stands_for_that(memory):
+    assert memory.command(ERIN, "Remember: TestCorp owes me 5") == "✅ Remembered: TestCorp owes me 5"
+    assert memory.command(ERIN, "Remember: buy milk") is None

@@ -178,3 +178,16 @@ def test_a_turn_works_in_asynchronous_code_as_well(memory, graph_of, scripted):
             return await graph.aget_state(config)
 
     assert [message.text for message in asyncio.run(talk()).values["messages"]] == ["hello", "heard 2"]
+
+
+@pytest.mark.spec("C-13")
+def test_what_is_no_text_is_refused_by_what_it_is(memory, graph_of, scripted):
+    graph = graph_of(scripted())
+    with pytest.raises(TypeError, match="a reply is to a text, not to None"):
+        memory.reply(graph, ERIN, None)
+    with pytest.raises(TypeError, match="a phone or a chat id is a text or a number, not None"):
+        memory.reply(graph, None, "hello")
+    for nothing in ("", "  \n"):
+        with pytest.raises(InvalidInput, match="nothing to say"):
+            memory.say(ERIN, nothing)
+    assert memory.sessions.get_session(ERIN).message_ids == ()

@@ -156,3 +156,16 @@ def test_a_backup_is_noted_once_it_was_made(database_url, memory, tmp_path):
     langmem("backup", str(tmp_path / "there"), "--database", database_url, code=1)
     langmem("backup", str(tmp_path / "new"), "--database", database_url)
     assert [each.subject for each in memory.audit.newest(50) if each.action == "data.exported"] == ["backup"]
+
+
+@pytest.mark.spec("U-5", "P-3")
+@pytest.mark.parametrize("database_url", ["sqlite"], indirect=True)
+def test_a_place_that_cannot_be_written_is_told_as_it_was_named(database_url, memory, tmp_path):
+    _say(memory, 1)
+    longest = "x" * 255  # a name beside it is longer than a file system takes
+    for command in (["backup", str(tmp_path / longest)], ["export", ERIN, "--to", str(tmp_path / longest)]):
+        told = langmem(*command, "--database", database_url, code=1).err
+        assert longest in told
+        assert ".part" not in told
+        assert ".unfinished" not in told
+    assert [each for each in tmp_path.iterdir() if each.name.startswith(("x", ".x"))] == []

@@ -1,12 +1,15 @@
 """The langmem command on a real database."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
 
 from langmem_plugin import ConversationSaver, SessionManager
 from langmem_plugin.cli import app
+from langmem_plugin.cli.lazy_commands import COMMANDS, loaded
 
 ERIN = "+972501234567"
 
@@ -123,3 +126,19 @@ def test_a_database_that_cannot_be_used_is_one_line_and_exit_code_1(tmp_path):
 
     assert result.exit_code == 1
     assert "there is no database" in result.stderr
+
+
+@pytest.mark.spec("U-5")
+def test_the_list_of_commands_imports_none_of_them_and_says_of_each_what_it_says_itself():
+    script = (
+        "import sys; from typer.testing import CliRunner; from langmem_plugin.cli import app\n"
+        "out = CliRunner().invoke(app, ['--help']).output\n"
+        "assert 'restore' in out and 'aliases' in out, out\n"
+        "print([each for each in ('sqlalchemy', 'langgraph', 'numpy') if each in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    for name, listed in COMMANDS.items():
+        itself = loaded(name)
+        assert itself.name == name
+        assert " ".join(itself.help.split()).startswith(listed.line.rstrip(".")), name

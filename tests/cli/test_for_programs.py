@@ -27,7 +27,7 @@ def test_indexes_jobs_and_an_erasure_that_is_undone_are_told_to_programs(json_of
     assert (told["owners"], told["up_to_date"], told["without_a_vector"]) == (1, 1, 0)
     assert json_of("worker", "--once")["jobs"].keys() <= {"pending", "running", "done", "failed"}
     assert json_of("erase", ERIN, "--yes")["state"] == "held"
-    assert json_of("restore", ERIN)["state"] == "restored"
+    assert json_of("restore", ERIN, "--yes")["state"] == "restored"
 
 
 def test_keys_that_are_wrapped_anew_and_rows_that_are_encrypted_are_told_to_programs(json_of):

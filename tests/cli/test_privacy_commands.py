@@ -51,9 +51,11 @@ def test_a_person_is_erased_and_comes_back(run, erin, database_url, offline_mode
     assert f"langmem restore {erasure_id}" in told
     assert "not covered: what they wrote in groups" in told
     assert json.loads(run("erase", "--receipt", erasure_id, "--json"))["state"] == "held"
-    run("restore", erasure_id)
+    assert "say --yes" in run("restore", erasure_id, exit_code=1)
+    assert _texts(database_url, offline_model) == ([], 0)
+    run("restore", erasure_id, "--yes")
     assert _texts(database_url, offline_model) == (["Erin is allergic to peanuts"], 1)
-    assert "cannot be undone" in run("restore", erasure_id, exit_code=1)
+    assert "cannot be undone" in run("restore", erasure_id, "--yes", exit_code=1)
 
 
 @pytest.mark.slow
@@ -63,7 +65,7 @@ def test_for_good_at_once_after_a_yes(run, erin, database_url, offline_model):
     assert _texts(database_url, offline_model)[1] == 1
     told = run("erase", ERIN, "--now", "--yes")
     assert "nothing of it is left" in told
-    assert "nothing of them is held" in run("restore", ERIN, exit_code=1)
+    assert "nothing of them is held" in run("restore", ERIN, "--yes", exit_code=1)
 
 
 @pytest.mark.spec("P-4", "U-5")

@@ -84,5 +84,6 @@ def test_a_chat_with_a_graph_of_ones_own(tmp_path, monkeypatch):
         ("shop.none:made", "no module shop.none"),
         ("./none.py:made", "no file ./none.py"),
         ("shop.own:nothing", "no compiled graph"),
+        ("shop.own:missing", "no missing in shop.own"),
     ):
         assert told in langmem("chat", "--graph", graph, code=1).err

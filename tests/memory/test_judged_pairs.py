@@ -21,6 +21,7 @@ CHANGED = [
     ("Leila has drum lessons on Fridays", "Leila's drum lessons moved to Sundays"),
     ("The cellar key hangs behind the boiler", "I moved the cellar key, it's in the kitchen drawer now"),
     ("La llave del trastero la tiene Begoña", "la llave del trastero ya no la tiene Begoña, está en la cocina"),
+    ("My brother Theo lives in Leeds", "Theo has moved to York"),
     ("המפתח של המרתף אצל יונתן", "לקחתי את המפתח של המרתף מיונתן, עכשיו הוא אצלי"),
 ]
 BOTH_SO = [
@@ -31,6 +32,8 @@ BOTH_SO = [
     ("The cellar key hangs behind the boiler", "The attic key hangs behind the boiler"),
     ("My prescription is -2.25 in the right eye", "My prescription is -2.75 in the left eye"),
     ("Dana lent me 200", "I lent Dana 200"),
+    ("Dana is allergic to peanuts", "Peanuts allergic to Dana is a joke of hers"),
+    ("We sold the old car", "We bought a new car"),
     ("The gate code of the cabin is 4410", "The gate code of the cabin is in my notebook, and so is the alarm code"),
 ]
 

@@ -15,6 +15,9 @@ from langmem_plugin.memory import MemoryService
 from langmem_plugin.memory.alias_statements import abbreviates, namings
 from langmem_plugin.memory.key_value import KeyValueMemory
 from langmem_plugin.memory.name_aliases import MOST_ALIASES
+from langmem_plugin.memory.recall_query import explain_for, recall_for, search_for
+from langmem_plugin.memory.search.message_rows import PastMessage
+from langmem_plugin.memory.visibility import SHARED, share
 from tests.chat_graph import chat_graph
 
 ANNA, BEN, TELEGRAM = "+972501234567", "+972507654321", "telegram:4242777"
@@ -139,6 +142,68 @@ def test_a_name_in_the_other_script_and_a_misspelled_one_are_found(memory):
         assert not any(each.explanation.aliases for each in memory.search(ANNA, question, min_relevance=0.0)), question
 
 
+def said(memory, clock, *lines):
+    messages = [PastMessage(f"m{at}", f"s{at}", by, text, clock()) for at, (by, text) in enumerate(lines)]
+    memory.history.add(ANNA, messages)
+
+
+@pytest.mark.spec("M-7")
+def test_what_was_said_is_found_under_the_other_name_and_tells_why(memory, clock):
+    said(
+        memory,
+        clock,
+        ("user", "Dr. Levi moved his practice to Haifa"),
+        ("user", "Dr. Cohen moved her practice to Eilat"),
+        ("user", "The cluster of Kubernetes fell over again"),
+    )
+    memory.aliases.add(ANNA, "Eagle", "Dr. Levi")
+    memory.aliases.learn(ANNA, "k8s is short for Kubernetes", message_id="m9")
+    for question, text, label in [
+        ("what did I say about Eagle?", "Dr. Levi moved his practice to Haifa", "Eagle = Dr. Levi"),
+        ("k8s", "The cluster of Kubernetes fell over again", "k8s = Kubernetes"),
+    ]:
+        for mode in ("text", "hybrid"):
+            [first, *_] = memory.history.search(ANNA, question, mode=mode, min_relevance=0.2)
+            assert (first.message.text, first.aliases) == (text, (label,)), (question, mode)
+    assert memory.history.search(ANNA, "Dr. Cohen", mode="text")[0].aliases == ()
+
+
+@pytest.mark.spec("M-7")
+def test_what_was_said_is_found_by_a_name_in_the_other_script_and_a_misspelled_one(memory, clock):
+    said(memory, clock, ("user", "Dana is allergic to peanuts"), ("user", "Griselda teaches piano"))
+    for question, text, label in [
+        ("דנה", "Dana is allergic to peanuts", "דנה = dana"),
+        ("what does Grizelda teach?", "Griselda teaches piano", "grizelda = griselda"),
+    ]:
+        [first, *_] = memory.history.search(ANNA, question, mode="text")
+        assert (first.message.text, first.aliases) == (text, (label,))
+    assert memory.history.search(ANNA, "Dan", mode="text", min_relevance=0.1) == []
+
+
+@pytest.mark.spec("M-7")
+def test_who_is_named_by_another_name_is_known_as_the_one_who_said_it(memory, clock):
+    said(memory, clock, ("Daniel", "I like pears"), ("Miriam", "I like pears"), ("Ruth", "I like apples"))
+    memory.aliases.add(ANNA, "Dani", "Daniel")
+    assert memory.history.search(ANNA, "what did Dani say of pears?")[0].message.speaker == "Daniel"
+    assert memory.history.search(ANNA, "what did Miriam say of pears?")[0].message.speaker == "Miriam"
+
+
+@pytest.mark.spec("M-7", "M-16")
+def test_a_persons_names_find_what_is_shared_and_shared_names_what_is_theirs(memory):
+    memory.aliases.add(ANNA, "Eagle", "Dr. Levi")
+    memory.aliases.add(SHARED, "k8s", "Kubernetes")
+    share(memory, "Dr. Levi is in the office on Mondays", with_clients=True)
+    memory.remember(ANNA, "Kubernetes keeps me awake")
+    found = recall_for(memory, ANNA, "client", ["when is Eagle in the office?"])
+    assert texts(found) == ["Dr. Levi is in the office on Mondays"]
+    assert found[0].explanation.aliases == ("Eagle = Dr. Levi",)
+    assert search_for(memory, ANNA, "client", "Eagle", mode="text")[0].memory.owner == SHARED
+    assert explain_for(memory, ANNA, "client", "Eagle")[0].explanation.aliases == ("Eagle = Dr. Levi",)
+    assert texts(search_for(memory, ANNA, "godfather", "k8s", mode="text")) == ["Kubernetes keeps me awake"]
+    assert search_for(memory, ANNA, "client", "k8s", mode="text") == []  # perhaps from what is not for them
+    assert search_for(memory, BEN, "client", "Eagle", mode="text") == []
+
+
 @pytest.mark.spec("M-7")
 def test_a_name_that_somebody_has_is_not_taken_for_one_that_sounds_like_it(memory):
     memory.remember(ANNA, "Sofia likes tea")
@@ -170,6 +235,40 @@ def test_aliases_go_with_the_person_by_merge_export_and_erasure(database_url, cl
         assert report.stored["alias"] == 2
         assert memory.import_person(document, phone=BEN).there_already["alias"] == 2
         assert sorted(names(aliases.list_aliases(BEN))) == [("Dr. L", "Dr. Levi"), ("Eagle", "Kubernetes")]
+
+
+@pytest.mark.spec("M-7", "P-3", "P-5")
+def test_an_older_export_brings_no_name_back_that_was_removed_corrected_or_forgotten_since(
+    database_url, clock, offline_model
+):
+    with PhoneMemory(database_url, settings=QUIET, embeddings=offline_model, now=clock) as memory:
+        service, aliases = memory.service, memory.service.aliases
+        told = service.remember(ANNA, "Dr. L is Dr. Levi")
+        gone = service.remember(ANNA, "BD is short for Big Dog")
+        service.remember(ANNA, "PJ is short for Paul Jonas")
+        loan = service.remember(ANNA, "Moshe Zuchmir owes me 50")
+        aliases.learn(ANNA, "Moishe is short for Moshe Zuchmir", message_id="m1")
+        aliases.learn(ANNA, "k8s is short for Kubernetes", message_id="m2")
+        removed = aliases.add(ANNA, "Eagle", "Dr. Cohen")
+        older = memory.export(ANNA)
+        assert len(older.aliases) == 6
+        clock.forward(minutes=1)
+        service.update(ANNA, told.id, text="Dr. L is Dr. Lopez")
+        service.forget(ANNA, gone.id)
+        service.forget(ANNA, loan.id)
+        aliases.remove(ANNA, removed.id)
+        left = [("Dr. L", "Dr. Lopez"), ("PJ", "Paul Jonas"), ("k8s", "Kubernetes")]
+        assert sorted(names(aliases.list_aliases(ANNA))) == left
+        report = memory.import_person(older)
+        assert "alias" not in report.stored
+        assert report.there_already["alias"] == 6
+        assert sorted(names(aliases.list_aliases(ANNA))) == left
+        assert not {"Moishe", "Dr. Levi"} & {word for each in aliases.groups(ANNA) for word in each}
+        aliases.learn(ANNA, "Moishe is short for Moshe Zuchmir", message_id="m3")  # said again: it counts again
+        newer = memory.export(ANNA)
+        memory.erase(ANNA, now=True)
+        memory.import_person(newer)
+        assert sorted(names(aliases.list_aliases(ANNA))) == sorted([*left, ("Moishe", "Moshe Zuchmir")])
 
 
 @pytest.mark.spec("P-1")

@@ -2,11 +2,10 @@
 
 import pytest
 
-from langmem_plugin.references.meant.by_agreement import by_agreement
 from langmem_plugin.references.meant.by_comparison import by_comparison
-from langmem_plugin.references.meant.by_group import by_other
-from langmem_plugin.references.meant.by_position import by_numbers
-from langmem_plugin.references.meant.by_pronoun import by_singular
+from langmem_plugin.references.meant.by_offer import by_agreement
+from langmem_plugin.references.meant.by_pointing import by_singular
+from langmem_plugin.references.meant.by_position import by_numbers, by_other
 from langmem_plugin.references.meant.finding import Unclear
 from langmem_plugin.references.meant.revised_call import revises
 from langmem_plugin.references.said.utterance import Utterance

@@ -93,7 +93,7 @@ PARCELS = [
     ("utterance", "ids"),
     [
         ("who hasn't signed", ["p2", "p3"]), ("the one with customs", ["p1"]), ("not oakley, the one after it", ["p2"]), ("pull up no 3", ["p3"]),
-        ("the bright path one", ["p3"]), ("the one in 16e", ["p3"]), ("the one due this friday", ["p1"]), ("everything due after may 10", ["p2", "p3"]),
+        ("the bright path one", ["p3"]), ("the one in 16e", ["p3"]), ("everything due after may 10", ["p2", "p3"]),
         ("the third is new, no?", ["p3"]), ("skip the signed one and send me the rest", ["p2", "p3"]),
     ],
 )  # fmt: skip

@@ -1,6 +1,7 @@
 """LangGraph's contract of a store, over people's memories, on each engine."""
 
 import asyncio
+import json
 from datetime import timedelta
 
 import pytest
@@ -65,6 +66,9 @@ def test_one_fact_is_found_corrected_and_forgotten_through_every_door(memory, st
     [found] = memory.service.search(ERIN, "short emails", limit=1)
     memory.service.update(ERIN, found.memory.id, text="long emails")
     assert store.get(OF_ERIN, "email_preference").value == {"content": "long emails"}
+    [kept] = memory.service.get(ERIN, [found.memory.id])
+    assert json.loads(kept.metadata["store"]["value"]) == {"content": "long emails"}
+    assert "short" not in str(kept.metadata)
     memory.command(ERIN, "/forget long emails")
     assert store.get(OF_ERIN, "email_preference") is None
     memory.service.erase(ERIN)

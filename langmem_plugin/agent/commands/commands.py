@@ -23,7 +23,7 @@ from langmem_plugin.agent.commands.privacy import Privacy
 from langmem_plugin.agent.commands.told import remembered
 from langmem_plugin.agent.incoming_message import as_utc
 from langmem_plugin.agent.instruction_choice import InstructionChoice
-from langmem_plugin.agent.languages import Languages
+from langmem_plugin.agent.languages import Languages, written_in
 from langmem_plugin.agent.replies import Replies
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, StorageFull, StoreUnavailable
 from langmem_plugin.facts.standing_orders import instruction_in
@@ -161,7 +161,7 @@ class Commands:
             return self._confirmed(owner, command.rest, question, replies)
         if command.command is not None:
             return self._answered(owner, text, command.command, command.rest, links=links)
-        near = nearest(command.word, self._person_settings.language(owner))
+        near = self._nearest(owner, command.word, text)
         return None if near is None else replies.unknown_command.format(command=f"/{command.word}", near=f"/{near}")
 
     def knows(self, text: str) -> bool:
@@ -180,7 +180,7 @@ class Commands:
         if self.knows(text) and (may_be_typed(text) or self._said_by(owner, text) is not None):
             return Reading(is_answered=True)
         command = typed(cleaned(text)) if may_be_typed(text) else None
-        if command is not None and nearest(command.word, self._person_settings.language(owner)) is not None:
+        if command is not None and self._nearest(owner, command.word, text) is not None:
             return Reading(is_answered=True)
         if not self._remembers:
             return Reading()
@@ -239,6 +239,10 @@ class Commands:
         """What an earlier reply asked at its end, that is: another reply goes out."""
         if (question := self._question(owner, None)) is not None and question.kind == "confirm":
             self._close(owner, question)
+
+    def _nearest(self, owner: str, word: str, text: str) -> str | None:
+        """What a word is a slip for to who writes in the language of this text, or wrote in one before."""
+        return nearest(word, written_in(text) or self._person_settings.language(owner))
 
     def _spoken(
         self, owner: str, text: str, question: OpenQuestion | None, answered: list[OpenQuestion] | None

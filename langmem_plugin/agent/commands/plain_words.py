@@ -52,6 +52,8 @@ class _Language:
     allows: re.Pattern[str]
     """That what the person says may be remembered."""
     forbids: re.Pattern[str]
+    erases: re.Pattern[str]
+    """All that is known of the person: they are asked whether that is meant."""
     asks_why: re.Pattern[str]
     """On what the last reply rests."""
 
@@ -84,6 +86,8 @@ def _whole(language: _Language, text: str) -> Said | None:
         return Said("memories")
     if dropped := language.drops_rule.fullmatch(text):
         return Said("instructions", f"delete {dropped['number'] or NEWEST}")
+    if language.erases.fullmatch(text):
+        return Said("privacy", "erase")
     switched = _switched(language, text)
     return None if switched is None else Said("privacy", switched)
 
@@ -169,7 +173,7 @@ _ENGLISH = _Language(
         _Rule(
             "remember",
             _pattern(
-                rf"""{_EN_HEAD}(?:remember|(?:don't|do\snot|never)\sforget|keep\sin\smind)\s(?:please\s)?that\s(?P<rest>.+)"""
+                rf"""{_EN_HEAD}(?:remember|(?:don't|do\snot|never)\sforget|keep\sin\smind)(?:\s(?:please\s)?that\s|\s?:\s?)(?P<rest>.+)"""
             ),
             means=_EN_CLAUSE,
             not_if=_pattern(rf"{_EN_ONE}|\bis\swhat\s(?:i|we)\b|{_EN_ERRAND}|{_EN_JUDGED}"),
@@ -211,6 +215,11 @@ _ENGLISH = _Language(
         rf"""{_EN_HEAD}(?:(?:stop|quit)\s(?:remembering|keeping|storing|saving|collecting)
         |(?:don't|do\snot|never|you\s(?:may|can|must|should)\s?not|you\scan't|i\sdon't\swant\syou\sto)\s(?:remember|keep|store|save))
         \s{_EN_SAID_BY_ME}(?:\s(?:any\s?more|from\snow\son|again))?{_EN_END}"""
+    ),
+    erases=_pattern(
+        rf"""{_EN_HEAD}(?:(?:can|could)\syou\s)?(?:please\s)?(?:forget|(?:delete|erase|remove)(?=.+\bme\b))\s(?:everything|all(?=.*\b(?:me|you|i)\b))
+        (?:\s(?:(?:that|what)\s)?(?:you(?:'ve|\shave)?\s(?:ever\s)?(?:know|remember|remembered|stored|learned|learnt)
+        |i(?:'ve|\shave)?\s(?:ever\s)?(?:told|said|tell)(?:\s(?:to\s)?you)?))?(?:\s(?:about|of|on)\sme)?(?:[\s,]{{1,3}}please)?[\s.!]{{0,5}}\Z"""
     ),
     asks_why=_pattern(
         rf"""{_EN_HEAD}(?:(?:and|but)\s)?(?:why\s(?:do|did|would)\syou\s(?:think|say|believe|assume|remember|mention)\s(?:that|so|this|it)
@@ -262,6 +271,12 @@ _HEBREW = _Language(
             ),
         ),
         _Rule(
+            "remember",
+            _pattern(rf"""{_HE_HEAD}(?:תזכור|תזכרי|תזכרו|זכור|זכרי)(?:\sבבקשה)?\s?:\s?(?P<rest>.+)"""),
+            means=_HE_CLAUSE,
+            not_if=_pattern(r"\A[לת]|\A(?:זה|זאת|זו|אלה|אלו)\b"),  # what is to be done
+        ),
+        _Rule(
             "forget",
             _pattern(
                 rf"""{_HE_HEAD}(?:תשכח|תשכחי|שכח|שכחי)[\s,]{{1,3}}ש(?P<rest>(?!{_HE_WORDS_WITH_SH}\b).+?){_HE_END}"""
@@ -298,6 +313,10 @@ _HEBREW = _Language(
         rf"""{_HE_HEAD}(?:(?:תפסיק|תפסיקי|להפסיק|די|אסור\sלך|(?:את|אתה)\sלא\s(?:יכול|יכולה|רשאי|רשאית))\s(?:לזכור|לשמור|לאסוף)|אל\s(?:תזכור|תזכרי|תשמור|תשמרי))
         \s{_HE_SAID_BY_ME}(?:\s(?:יותר|מעכשיו))?{_HE_END}"""
     ),
+    erases=_pattern(
+        rf"""{_HE_HEAD}(?:(?:תשכח|תשכחי|שכח|שכחי)(?:\sאת)?\s(?:הכל|הכול)|(?:תשכח|תשכחי|שכח|שכחי|תמחק|תמחקי|מחק|מחקי)\s(?:את\s)?(?:(?:הכל|הכול)\s(?:עלי|עליי)
+        |כל\sמה\sש(?:את|אתה)\s(?:יודע|יודעת|זוכר|זוכרת)\s(?:עלי|עליי)))(?:[\s,]{{1,3}}בבקשה)?{_HE_END}"""
+    ),
     asks_why=_pattern(
         rf"""{_HE_HEAD}(?:(?:למה|מדוע)\s(?:את|אתה)\s(?:חושב|חושבת|אומר|אומרת|זוכר|זוכרת)\s(?:את\sזה|ככה|כך|כן)
         |(?:איך|מאיפה|מנין|מניין)\s(?:את|אתה)\s(?:יודע|יודעת|זוכר|זוכרת)(?:\sאת\s(?:זה|כל\sזה))?
@@ -308,6 +327,11 @@ _HEBREW = _Language(
 _ES_HEAD = r"\A[¡\s]{0,3}(?:(?:oye|hola|vale|ok|bueno|y|pues|ah)\b[\s,!]{0,3})?(?:por\sfavor[\s,]{1,3})?"
 _ES_END = r"[\s.!]{0,5}\Z"
 _ES_CLAUSE = _pattern(r"\S{1,40}\s\S")
+# Behind a colon may stand what is to be done: "compra leche".
+_ES_STATED = _pattern(
+    r"""(?:(?:el|la|los|las|mi|mis|nuestr[oa]s?|su|sus|yo|soy|tengo|vivo|no|me)\s\S{1,40}\s\S|(?:soy|tengo|vivo|trabajo)\s\S
+    |[^\W\d_][\w'.-]{0,30}(?:\s[\w'.-]{1,30})?\s(?:(?:me|le|nos|se|te)\s(?:debe|gusta|llama|prefiere)n?|es|son|está|están|tiene|tienen|vive|viven|trabaja|trabajan|debe|deben)\s\S)"""
+)
 _ES_POINTS = (
     r"(?:eso|esto|ello|esos?|esas?|el\s(?:primero|segundo|tercero|último|otro)"
     r"|la\s(?:primera|segunda|tercera|última|otra)|número\s\d{1,4})"
@@ -340,6 +364,11 @@ _SPANISH = _Language(
                 rf"\A(?:te\sdije|es\sbroma|eso|esto|esos|esas)\b|\s{_ES_POINTS}[\s.!]{{0,5}}\Z"
                 r"|\A(?:necesito|necesitamos|quiero|queremos|tengo\sque)\s.{0,60}?\b(?:hoy|mañana|esta\snoche|esta\starde|a\slas?\s\w)"
             ),
+        ),
+        _Rule(
+            "remember",
+            _pattern(rf"""{_ES_HEAD}(?:recuerda|recuerde)(?:\spor\sfavor)?\s?:\s?(?P<rest>.+)"""),
+            means=_ES_STATED,
         ),
         _Rule(
             "forget",
@@ -378,6 +407,10 @@ _SPANISH = _Language(
     forbids=_pattern(
         rf"""{_ES_HEAD}(?:(?:deja|deje|para|pare)\sde\s(?:recordar|guardar|recopilar)|no\s(?:puedes|puede)\s(?:recordar|guardar)|no\squiero\sque\s(?:recuerdes|guardes)
         |(?:ya\s)?no\s(?:recuerdes|recuerde|guardes|guarde)(?:\smás)?)\s{_ES_SAID_BY_ME}(?:\s(?:más|nunca\smás))?{_ES_END}"""
+    ),
+    erases=_pattern(
+        rf"""{_ES_HEAD}(?:(?:olvida|olvide|olvídalo|olvídate\sde)\stodo|(?:olvida|olvide|borra|borre|elimina|elimine)\stodo\s(?:lo\sque\s(?:sabes|recuerdas)\s)?(?:de|sobre|acerca\sde)\sm[íi])
+        (?:[\s,]{{1,3}}por\sfavor)?{_ES_END}"""
     ),
     asks_why=_pattern(
         rf"""[¿\s]{{0,3}}{_ES_HEAD}[¿\s]{{0,3}}(?:(?:y\s|pero\s)?(?:por\squé|por\sque|porqué|porque)\s(?:piensas|crees|dices|piensa|cree|dice)\s(?:eso|esto|así)

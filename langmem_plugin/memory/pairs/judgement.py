@@ -5,15 +5,14 @@ By words alone: the default model's cosine added nothing to them.
 """
 
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from operator import mul
 from typing import Final, Literal, TypeAlias
-
-import numpy as np
-from numpy.typing import NDArray
 
 from langmem_plugin.facts import Relation, Statement
 from langmem_plugin.facts.codes import codes
@@ -21,13 +20,10 @@ from langmem_plugin.facts.relation import SAME_WORDS
 from langmem_plugin.facts.tokens import plain
 from langmem_plugin.memory.pairs.pair_features import Features, compare_candidates, features, nearness, of_one_thing
 
-TIMES: Final = " * "
-"""Between two features in the name of their product."""
-
 Question = Literal["duplicate", "supersedes"]
 QUESTIONS: Final[tuple[Question, Question]] = ("duplicate", "supersedes")
-Table: TypeAlias = Mapping[str, Mapping[str, float]]
-Weights: TypeAlias = tuple[list[str], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
+Weights: TypeAlias = Mapping[str, Mapping[str, float]]
+BIAS: Final = "bias"
 _SURE_ODDS: Final = 30.0
 _FIGURES: Final = re.compile(r"\d++")
 _HALF: Final = 0.5
@@ -41,6 +37,8 @@ _OF_ITS_OWN: Final = (
     "swap number",
     "swap period",
     "turned round",
+    "turned about",
+    "bound otherwise",
     "passed by another",
     "another in its place",
 )
@@ -58,7 +56,8 @@ class Known:
 class Chances:
     """That the new text says nothing that the known one does not, and that the known one is no longer so.
 
-    `of_its_own`: it names a person, name, day or time that the known one does not, or a number in another's place.
+    `of_its_own`: it names a person, name, day or time that the known one does not, or a number in another's place,
+    or begins what the known one ends.
     """
 
     duplicate: float
@@ -80,16 +79,21 @@ class Bounds:
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     """What is to be done with each; at most one is decided on beside the rules."""
+    found = [each.rule for each in known]
+    places = weighed(new, known)
+    likely = [known[at] for at in places]
+    for at, relation in zip(places, decided(new, likely, chances(new, likely), stored_bounds()), strict=True):
+        found[at] = relation
+    return found
+
+
+def weighed(new: Statement, known: Sequence[Known]) -> list[int]:
+    """The places of those that the new text is held against: the likeliest few, and none where one has its words."""
     if any(each.rule == SAME_WORDS for each in known):
-        return [each.rule for each in known]
+        return []
     # "Paid 40 for lamps" and "Paid 50 for lamps" are two of a row, where no rule says that only one holds.
     others = [at for at, each in enumerate(known) if _in_figures(new.text) != _in_figures(each.statement.text)]
-    likely = sorted(others, key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST]
-    if not likely:
-        return [each.rule for each in known]
-    weighed = [known[at] for at in sorted(likely)]
-    found = dict(zip(sorted(likely), decided(new, weighed, chances(new, weighed), stored_bounds()), strict=True))
-    return [found.get(at, each.rule) for at, each in enumerate(known)]
+    return sorted(sorted(others, key=lambda at: _likeliness(new, known[at]), reverse=True)[:_MOST])
 
 
 def _in_figures(text: str) -> str:
@@ -104,6 +108,8 @@ def decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bo
     """The same, for chances and bounds that are given."""
     rules = [_doubted(new, each, chance, bounds) for each, chance in zip(known, found, strict=True)]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
+        return rules
+    if not known:
         return rules
     repeats = [0.0 if each.of_its_own else each.duplicate for each in found]
     same = max(range(len(known)), key=repeats.__getitem__)
@@ -121,7 +127,7 @@ def _doubted(new: Statement, known: Known, chance: Chances, bounds: Bounds) -> R
     rule = known.rule
     doubtful = (rule.kind == "duplicate" and chance.duplicate < bounds.doubted_duplicate) or (
         rule.kind == "supersedes"
-        and rule.reason.startswith("only one")
+        and rule.by_place
         and chance.supersedes < bounds.doubted
         and not of_one_thing(new, known.statement)
     )
@@ -130,12 +136,12 @@ def _doubted(new: Statement, known: Known, chance: Chances, bounds: Bounds) -> R
 
 def chances(new: Statement, known: Sequence[Known]) -> list[Chances]:
     """Of each, among all that the new text may concern."""
-    return [chances_of(row, _stored_weights()) for row in compared(new, known)]
+    return [chances_of(row, _stored()) for row in compared(new, known)]
 
 
 def compared(new: Statement, known: Sequence[Known]) -> list[Features]:
     """The features of each pair."""
-    rows = [features(new.text, each.statement.text, new, each.statement, each.rule) for each in known]
+    rows = [features(new, each.statement, each.rule) for each in known]
     compare_candidates(rows)
     return rows
 
@@ -146,39 +152,25 @@ def stored_bounds() -> Bounds:
 
 
 def chances_of(row: Features, weights: Weights) -> Chances:
-    names, products, of_questions, bias = weights
-    single = np.array([row.get(name, 0.0) for name in names])
-    odds = of_questions @ np.concatenate([single, single[products[0]] * single[products[1]]]) + bias
-    duplicate, supersedes = 1 / (1 + np.exp(-np.clip(odds, -_SURE_ODDS, _SURE_ODDS)))
-    if row.get("other side") or (row.get("of one alone") and not row.get("same slot")):
+    values = row | {BIAS: 0.0}
+    duplicate, supersedes = (_chance(values, weights[question]) for question in QUESTIONS)
+    if row["other side"] or row["of one alone"]:
         supersedes = 0.0  # "the right eye" after "the left eye"; something else of the same person
-    if row.get("no things"):
+    if row["no things"]:
         duplicate = supersedes = 0.0  # a number alone, or a day, makes no two texts speak of one thing
-    elif row.get("cov new", 0.0) < _LEAST_SAID:
+    elif row["cov new"] < _LEAST_SAID:
         duplicate = 0.0
-    return Chances(float(duplicate), float(supersedes), any(row.get(name, 0.0) > _HALF for name in _OF_ITS_OWN))
+    return Chances(duplicate, supersedes, any(row[name] > _HALF for name in _OF_ITS_OWN))
 
 
-def weights_of(table: Table) -> Weights:
-    """The features; the places of the two of each product; the weights of both, a row for each question; their bias."""
-    stored = [table[question] for question in QUESTIONS]
-    names = sorted({part for each in stored for name in each for part in name.split(TIMES)} - {"bias"})
-    products = sorted({name for each in stored for name in each if TIMES in name})
-    places = np.array([[names.index(part) for part in name.split(TIMES)] for name in products], dtype=np.intp)
-    weights = np.array([[each.get(name, 0.0) for name in (*names, *products)] for each in stored])
-    return names, places.reshape(-1, 2).T, weights, np.array([each["bias"] for each in stored])
+def _chance(row: Features, weights: Mapping[str, float]) -> float:
+    odds = weights[BIAS] + sum(map(mul, weights.values(), map(row.__getitem__, weights)))
+    return 1 / (1 + math.exp(-max(-_SURE_ODDS, min(_SURE_ODDS, odds))))
 
 
 @cache
-def _stored_weights() -> Weights:
-    return weights_of(_stored())
-
-
-@cache
-def _stored() -> Mapping[str, Mapping[str, float]]:
-    found: Mapping[str, Mapping[str, float]] = json.loads(
-        files(__package__).joinpath("judgement.json").read_text("utf-8")
-    )
+def _stored() -> Weights:
+    found: Weights = json.loads(files(__package__).joinpath("judgement.json").read_text("utf-8"))
     return found
 
 

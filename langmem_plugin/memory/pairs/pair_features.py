@@ -1,17 +1,15 @@
 """A new text held against a known one, as numbers: what both say, what is left over on each side, and the cues."""
 
-import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from langmem_plugin.facts import Relation, Statement
+from langmem_plugin.facts import Relation, Statement, another_subject
+from langmem_plugin.facts.changes import ended
 from langmem_plugin.facts.marks import adds, marks_of
-from langmem_plugin.facts.tokens import plain
-from langmem_plugin.facts.values import canonical
-from langmem_plugin.memory.pairs.cue_words import TRANSFERS
-from langmem_plugin.memory.pairs.text_profile import Kind, Profile, Word, profile
+from langmem_plugin.facts.values import canonical, within
+from langmem_plugin.memory.pairs.text_profile import Kind, Profile, Word, initial, profile
 
 Features = dict[str, float]
 
@@ -19,59 +17,56 @@ _KINDS: Final[tuple[Kind, ...]] = ("number", "time", "day", "name", "role", "per
 _MARKS: Final[tuple[Kind, ...]] = ("number", "time", "day")
 _NAMING: Final = frozenset(("name", "role", "word"))
 _EXACT: Final = frozenset(("number", "time", "day", "period", "role"))
-_CUES: Final = (
-    *("now", "change", "amount", "end", "correct", "paid", "add"),
-    *("still", "begin", "back", "past", "not", "when"),
-)
 _MOVING: Final = frozenset(("change", "amount", "end", "correct", "paid", "back"))
-_REASONS: Final = ("about somebody", "there can be several", "may be about", "something more", "ends")
+_DECIDED: Final = frozenset(("duplicate", "supersedes"))
 _HEBREW_BEFORE: Final = frozenset("ושהבלכמנית")
 _HEBREW_AFTER: Final = ("ים", "ימ", "ות", "תי", "נו", "ית", "ה", "ת", "י", "ו")
 # How surely two words are one: of one beginning, of one root, or but for a slip of the finger.
 _ROOT, _LONGER, _MUCH_LONGER, _BEGINNING, _SWAPPED, _LEFT_OUT, _MISTYPED = 0.85, 0.8, 0.6, 0.7, 0.75, 0.65, 0.6
-_WRITTEN = re.compile(r"[^\W\d_]++")
 _NEARLY = 0.9
 _HALF = 0.5
 _SHORTEST, _SHORTEST_TYPED, _SHORTEST_BEGINNING = 3, 4, 5
+_MOST_SHARED, _MOST_LEFT = 2.0, 6.0
 
 
-def features(new: str, old: str, told: Statement, held: Statement, rule: Relation) -> Features:
+def features(told: Statement, held: Statement, rule: Relation) -> Features:
     """Of one pair; `rule` is what the rules say of it."""
-    ours, theirs = profile(new), profile(old)
+    ours, theirs = profile(told.text), profile(held.text)
     of_new = {word: best_match(word, theirs) for word in ours.words if word.kind != "cue"}
     of_old = {word: best_match(word, ours) for word in theirs.words if word.kind != "cue"}
-    found = _shares(of_new, of_old)
-    found |= _kinds(of_new, of_old)
-    found |= _cues(ours, theirs)
+    found = _shares(of_new, of_old) | _kinds(of_new, of_old) | _cues(ours, theirs)
     found |= _subjects(ours, theirs, of_new, of_old)
-    found |= _order(new, old, ours, theirs)
-    found |= _read(told, held, rule)
-    found["adds new"], found["adds old"] = float(adds(new, old)), float(adds(old, new))
-    found["length"] = min(ours.length, 30) / 10
-    found["longer"] = _within((ours.length - theirs.length) / 6, 2.0)
-    passed = not TRANSFERS.isdisjoint(ours.spelled) and not TRANSFERS.isdisjoint(theirs.spelled)
-    found["passed by another"] = float(passed and bool(found["names turned"] or found.get("other who")))
-    found["of one alone"] = float(_of_one_alone(new, old, of_new) and not found["marks swap"])
-    found |= _together(found)
-    return found
+    found |= _order(ours, theirs) | _sides(told, held, ours) | _read(told, held, rule)
+    found["longer"] = max(-_MOST_SHARED, min(_MOST_SHARED, (len(ours.in_order) - len(theirs.in_order)) / 6))
+    over = ended(told.text)
+    found["ends it"] = float(any(within(each, held.text) for each in over))
+    found["of one alone"] = float(_of_one_alone(of_new, ours.capitals & theirs.capitals) and not _tied(found))
+    found["turned round"] = float(
+        bool(found["names turned"] or found.pop("numbers turned")) and ours.forms == theirs.forms
+    )
+    passed = ours.passes and theirs.passes
+    found["passed by another"] = float(passed and bool(found["names turned"] or found["other who"]))
+    return found | _together(found)
 
 
 def compare_candidates(rows: Sequence[Features]) -> None:
     """Adds to the features of each known text how it stands among the others that the same new one may concern."""
-    by_both = [row["cov new"] + row["cov old"] for row in rows]
-    for name, scores in (
-        ("ahead", by_both),
-        ("ahead said", [row["cov new"] for row in rows]),
-        ("ahead shared", [row["heavy shared"] for row in rows]),
-    ):
-        for at, row in enumerate(rows):
-            others = (score for place, score in enumerate(scores) if place != at)
-            row[name] = _within(scores[at] - max(others, default=0.0), 3.0)
-    for row in rows:
-        row["best"] = float(row["ahead"] >= 0)
-        row["moving x ahead"] = row["moving or happened"] * row["ahead"]
-        row["moving x best"] = row["moving or happened"] * row["best"]
-        row["now x ahead"] = row["new now"] * row["ahead"]
+    ahead = _ahead([row["cov new"] + row["cov old"] for row in rows])
+    shared = _ahead([row.pop("heavy shared") for row in rows])
+    for row, lead, lead_shared in zip(rows, ahead, shared, strict=True):
+        best = row["best"] = float(lead >= 0)
+        row["ahead shared"] = lead_shared
+        row["cov new x best"], row["cov old x best"] = row["cov new"] * best, row["cov old"] * best
+        row["shared number x best"] = min(row["shared number"], 1.0) * best
+        row["swap x best"] = max(row["marks swap"], row["swap name"], row["swap word"]) * best
+        row["moving or now x best"] = row["moving or now"] * best
+        row["moving or happened x ahead"] = row["moving or happened"] * lead
+
+
+def _ahead(scores: Sequence[float]) -> list[float]:
+    """By how much each is more than the most of the others."""
+    others = (max((each for place, each in enumerate(scores) if place != at), default=0.0) for at in range(len(scores)))
+    return [max(-3.0, min(3.0, score - other)) for score, other in zip(scores, others, strict=True)]
 
 
 def nearness(new: str, old: str) -> float:
@@ -117,15 +112,13 @@ def alike(one: str, other: str) -> float:
 def best_match(word: Word, other: Profile) -> float:
     """How surely a word is said in another text too."""
     if word.kind in _EXACT:
-        return max((_same_mark(word, each) for each in other.words), default=0.0)
-    told = (alike(word.form, each.form) for each in other.words if each.kind in ("word", "name", "cue"))
-    found = max(told, default=0.0)
-    return found if found == 1.0 else max(found, max((alike(word.form, stem) for stem in other.stems), default=0.0))
+        beside = other.words if word.kind == "time" else other.times
+        return 1.0 if word.form in other.forms else max((_same_time(word, each) for each in beside), default=0.0)
+    spoken = other.spoken.get(initial(word.form), frozenset())
+    return 1.0 if word.form in spoken else max((alike(word.form, each) for each in spoken), default=0.0)
 
 
-def _same_mark(one: Word, other: Word) -> float:
-    if one.form == other.form:
-        return 1.0
+def _same_time(one: Word, other: Word) -> float:
     if {one.kind, other.kind} == {"time"} and "?" in one.form + other.form:
         return float(_of_twelve(one.form) == _of_twelve(other.form))
     if {one.kind, other.kind} == {"time", "number"}:
@@ -168,11 +161,9 @@ def _shares(of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Featu
         "cov new": new,
         "cov old": old,
         "cov both": new * old,
-        "cov min": min(new, old),
-        "cov max": max(new, old),
-        "heavy left new": min(sum(word.weight * (1 - sure) for word, sure in of_new.items()), 6.0),
-        "heavy left old": min(sum(word.weight * (1 - sure) for word, sure in of_old.items()), 6.0),
-        "heavy shared": min(sum(word.weight * sure for word, sure in of_new.items()), 6.0),
+        "heavy left new": min(sum(word.weight * (1 - sure) for word, sure in of_new.items()), _MOST_LEFT),
+        "heavy left old": min(sum(word.weight * (1 - sure) for word, sure in of_old.items()), _MOST_LEFT),
+        "heavy shared": min(sum(word.weight * sure for word, sure in of_new.items()), _MOST_LEFT),
     }
 
 
@@ -183,73 +174,65 @@ def _share(matched: Mapping[Word, float]) -> float:
 
 def _kinds(of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Features:
     """What is left over on each side and what both say, by kind; a mark of one kind on each side is a swap."""
-    found: Features = {}
     left_new, left_old, shared = (dict[Kind, float].fromkeys(_KINDS, 0.0) for _ in range(3))
     for word, sure in of_new.items():
         left_new[word.kind] += 1 - sure
         shared[word.kind] += sure
     for word, sure in of_old.items():
         left_old[word.kind] += 1 - sure
-    for kind in _KINDS:
-        found[f"left new {kind}"] = min(left_new[kind], 3.0)
-        found[f"left old {kind}"] = min(left_old[kind], 3.0)
-        found[f"shared {kind}"] = min(shared[kind], 3.0)
+    found = {f"left new {kind}": min(left_new[kind], 3.0) for kind in ("time", "day", "name")}
+    found |= {f"left old {kind}": min(left_old[kind], 3.0) for kind in ("number", "day")}
+    found |= {f"shared {kind}": min(shared[kind], 3.0) for kind in ("number", "time", "day", "word")}
+    for kind in ("number", "period", "name", "word"):
         found[f"swap {kind}"] = float(left_new[kind] >= _NEARLY and left_old[kind] >= _NEARLY)
     new, old, both = (sum(each[kind] for kind in _MARKS) > 0 for each in (left_new, left_old, shared))
     things = shared["word"] + shared["name"] + shared["role"]
-    found["marks new"], found["marks old"] = float(new), float(old)
+    found["marks old"] = float(old)
     found["marks swap"] = float(new and old)
     found["marks all"] = float(both and not new and not old)
-    found["things"] = min(things, 4.0)
+    found["things"] = min(things, _MOST_SHARED)
     found["no things"] = float(things < _HALF)
     return found
 
 
 def _cues(ours: Profile, theirs: Profile) -> Features:
-    found = {f"new {cue}": float(cue in ours.cues) for cue in _CUES}
-    found |= {f"old {cue}": float(cue in theirs.cues) for cue in _CUES}
+    found = {f"new {cue}": float(cue in ours.cues) for cue in ("now", "fresh", "same", "change", "add")}
+    found |= {f"old {cue}": float(cue in theirs.cues) for cue in ("now", "fresh", "change", "end")}
     moving = not _MOVING.isdisjoint(ours.cues)
     found["moving"] = float(moving)
     found["moving or now"] = float(moving or "now" in ours.cues)
-    found["moving new only"] = float(moving and _MOVING.isdisjoint(theirs.cues))
     found["same moving"] = float(not _MOVING.isdisjoint(ours.cues & theirs.cues))
-    found["not differs"] = float(("not" in ours.cues) != ("not" in theirs.cues))
-    found["end differs"] = float("end" in ours.cues - theirs.cues)
+    found["moved before"] = found["moving or now"] * float(not {"now", "change", "end"}.isdisjoint(theirs.cues))
+    turns = (("begin", "end"), ("end", "begin"))
+    found["turned about"] = float(
+        any(one in ours.cues - theirs.cues and two in theirs.cues - ours.cues for one, two in turns)
+    )
     found["happened new"] = float(ours.happened > 0)
-    found["happened differs"] = float(ours.happened > 0 and not theirs.happened)
     found["moving or happened"] = float(moving or ours.happened > 0)
+    found["now last"] = float(ours.now_last)
     return found
 
 
 def _subjects(ours: Profile, theirs: Profile, of_new: Mapping[Word, float], of_old: Mapping[Word, float]) -> Features:
-    new, old = ours.roles - theirs.roles, theirs.roles - ours.roles
+    begins = bool(of_new) and bool(of_old) and alike(next(iter(of_new)).form, next(iter(of_old)).form) > _HALF
     return {
-        "roles new": float(len(new)),
-        "roles old": float(len(old)),
-        "roles same": float(not ours.roles.isdisjoint(theirs.roles)),
-        "roles differ": float(bool(new and old)),
-        "self both": float(ours.of_self and theirs.of_self),
-        "self new only": float(ours.of_self and not theirs.of_self),
-        "self old only": float(theirs.of_self and not ours.of_self),
+        "roles new": float(len(ours.roles - theirs.roles)),
         "name new": float(any(sure < _HALF for word, sure in of_new.items() if word.kind == "name")),
-        "name old": float(any(sure < _HALF for word, sure in of_old.items() if word.kind == "name")),
         "first new": float(_begins_with_another(ours, of_new)),
-        "first old": float(_begins_with_another(theirs, of_old)),
-        "first same": float(
-            bool(of_new) and bool(of_old) and alike(next(iter(of_new)).form, next(iter(of_old)).form) > _HALF
-        ),
+        "first same": float(begins),
     }
 
 
-def _of_one_alone(new: str, old: str, of_new: Mapping[Word, float]) -> bool:
+def _tied(found: Features) -> bool:
+    """Whether two texts have more in common than whom they name."""
+    marks = any(found[f"shared {kind}"] for kind in _MARKS)
+    return marks or any(found[name] for name in ("marks swap", "ends it", "rule decides", "same attribute"))
+
+
+def _of_one_alone(of_new: Mapping[Word, float], capitals: frozenset[str]) -> bool:
     """Whether both have no more in common than whom they name: "Ben owes me 50" and "Ben sold his car"."""
-    capitals = _capitals(new) & _capitals(old)
     shared = [word for word, sure in of_new.items() if sure >= _HALF and word.kind in _NAMING]
-    return bool(shared) and all(word.kind != "word" or word.written in capitals for word in shared)
-
-
-def _capitals(text: str) -> set[str]:
-    return {plain(word) for word in _WRITTEN.findall(text) if word[0].isupper()}
+    return len(shared) == 1 and all(word.kind != "word" or word.written in capitals for word in shared)
 
 
 def _begins_with_another(one: Profile, matched: Mapping[Word, float]) -> bool:
@@ -258,102 +241,80 @@ def _begins_with_another(one: Profile, matched: Mapping[Word, float]) -> bool:
     return first is not None and bool(one.begins) and first.written[:3] == one.begins[:3] and matched[first] < _HALF
 
 
-def _order(new: str, old: str, ours: Profile, theirs: Profile) -> Features:
+def _order(ours: Profile, theirs: Profile) -> Features:
     """Whether both are built alike: of two texts of one pattern, what stands in one's place is another thing."""
     one, other = ([word.form for word in each.words] for each in (ours, theirs))
     steps = SequenceMatcher(None, one, other, autojunk=False).get_opcodes()
     same = sum(end - start for tag, start, end, *_ in steps if tag == "equal")
     built = 2 * same / max(len(one) + len(other), 1)
-    replaced = sum(tag == "replace" for tag, *_ in steps)
-    places = [
-        at
-        for at, (tag, start, end, begin, stop) in enumerate(steps)
-        if tag == "replace"
+    only_replaced = all(tag in ("equal", "replace") for tag, *_ in steps)
+    another = any(
+        tag == "replace"
         and end - start == stop - begin == 1
         and _tells_apart(ours.words[start], theirs)
         and _tells_apart(theirs.words[begin], ours)
-    ]
-    before = [at > 0 and steps[at - 1][0] == "equal" for at in places]
-    behind = [at + 1 < len(steps) and steps[at + 1][0] == "equal" for at in places]
-    first, last = (_named_in_order(each, ours, theirs) for each in (ours, theirs))
+        for tag, start, end, begin, stop in steps
+    )
+    shared = (ours.named | theirs.named | {"self"}) & ours.said & theirs.said
+    first, last = ([*dict.fromkeys(word for word in each.in_order if word in shared)] for each in (ours, theirs))
     counted = [[word.form for word in each.words if word.kind == "number"] for each in (ours, theirs)]
-    numbers = counted[0] != counted[1] and sorted(counted[0]) == sorted(counted[1])
-    said, told = (_telling(text) for text in (new, old))
     return {
         "built alike": built,
-        "replaced once": float(replaced == 1) * built,
-        "only replaced": float(all(tag in ("equal", "replace") for tag, *_ in steps)) * built,
-        "replaced word": float(bool(places)) * built,
-        "another in its place": float(
-            bool(places)
-            and all(tag in ("equal", "replace") for tag, *_ in steps)
-            and len(ours.in_order) == len(theirs.in_order)
-        ),
-        "replaced between": float(any(a and b for a, b in zip(before, behind, strict=True))) * built,
-        "replaced before": float(any(behind)) * built,
+        "replaced once": float(sum(tag == "replace" for tag, *_ in steps) == 1) * built,
+        "only replaced": float(only_replaced) * built,
+        "another in its place": float(another and only_replaced and len(ours.in_order) == len(theirs.in_order)),
         "names turned": float(first != last),
-        "numbers turned": float(numbers),
-        "turned round": float((first != last or numbers) and set(one) == set(other)),
-        "telling new": float(bool(said - told)),
-        "telling old": float(bool(told - said)),
-        "telling swap": float(bool(said - told and told - said)),
-        "other side": float(
-            bool(said - told and told - said) and _MOVING.isdisjoint(ours.cues) and "now" not in ours.cues
-        ),
+        "numbers turned": float(counted[0] != counted[1] and sorted(counted[0]) == sorted(counted[1])),
+        "bound otherwise": float(_bound_otherwise(ours, theirs)),
     }
+
+
+def _sides(told: Statement, held: Statement, ours: Profile) -> Features:
+    """Whether each says a side that the other does not, and nothing has changed: "the right eye", "the left eye"."""
+    said, heard = _telling(told.text), _telling(held.text)
+    swapped = bool(said - heard and heard - said)
+    return {"other side": float(swapped and _MOVING.isdisjoint(ours.cues) and "now" not in ours.cues)}
+
+
+def _bound_otherwise(ours: Profile, theirs: Profile) -> bool:
+    """Whether one word binds another one in each, of words that both say: "allergic to peanuts", "allergic to Dana"."""
+    return any(
+        bound != held and bound in theirs.said and held in ours.said
+        for word, bound in ours.bound - theirs.bound
+        for other, held in theirs.bound - ours.bound
+        if word == other
+    )
 
 
 def _tells_apart(word: Word, other: Profile) -> bool:
     return word.kind in ("word", "name") and word.weight >= 1 and best_match(word, other) < _HALF
 
 
-def _named_in_order(one: Profile, *both: Profile) -> list[str]:
-    """The speaker and the names that both say, in the order in which one text says them."""
-    named = [{"self", *(word.form for word in each.words if word.kind == "name")} for each in both]
-    said = [set(each.in_order) for each in both]
-    shared = (named[0] | named[1]) & said[0] & said[1]
-    return list(dict.fromkeys(word for word in one.in_order if word in shared))
-
-
 def _read(told: Statement, held: Statement, rule: Relation) -> Features:
-    """What the rules have read in both texts, and why they keep both."""
-    found = {
-        "no slot new": float(told.slot is None),
-        "no slot old": float(held.slot is None),
-        "rule unrelated": float(rule.kind == "unrelated"),
+    """What the rules have read in both texts."""
+    one, other = told.slot, held.slot
+    return {
+        "rule decides": float(rule.kind in _DECIDED),
         "rule keeps": float(rule.kind == "keeps_both"),
+        "another subject": float(another_subject(told, held)),
+        "other who": float(one is not None and other is not None and one.who != other.who),
+        "same attribute": float(one is not None and other is not None and one.attribute == other.attribute),
+        "adds new": float(adds(told.text, held.text)),
+        "adds old": float(adds(held.text, told.text)),
     }
-    found |= {f"reason {each}": float(each in rule.reason) for each in _REASONS}
-    if told.slot is not None and held.slot is not None:
-        found["same who"] = float(told.slot.who == held.slot.who)
-        found["other who"] = float(told.slot.who != held.slot.who)
-        found["same attribute"] = float(told.slot.attribute == held.slot.attribute)
-        found["same slot"] = float(told.slot.key == held.slot.key)
-    return found
 
 
 def _together(found: Features) -> Features:
     """What counts only beside something else."""
-    moving, quiet, things = found["moving"], 1 - found["moving"], min(found["things"], 2.0)
+    quiet, still = 1 - found["moving"], 1 - found["moving or now"]
     return {
-        "moving x things": moving * things,
-        "moving x no things": moving * found["no things"],
-        "moving x marks swap": found["moving or now"] * found["marks swap"],
-        "moving x cov old": moving * found["cov old"],
-        "moving x roles new": moving * found["roles new"],
-        "moving x first new": moving * found["first new"],
-        "moving x add": moving * found["new add"],
         "quiet x add": quiet * found["new add"],
-        "now x swap": found["new now"] * max(found["marks swap"], found["swap name"], found["swap word"]),
-        "end x cov old": found["new end"] * found["cov old"],
         "quiet x cov new": quiet * found["cov new"],
         "quiet x cov old": quiet * found["cov old"],
-        "quiet x marks all": quiet * found["marks all"],
-        "quiet x marks new": quiet * found["marks new"],
         "quiet x name new": quiet * found["name new"],
-        "marks swap x things": found["marks swap"] * things,
+        "still x cov new": still * found["cov new"],
+        "moving or now x things": found["moving or now"] * found["things"],
+        "moving or happened x marks all": found["moving or happened"] * found["marks all"],
+        "moving or happened x first new": found["moving or happened"] * found["first new"],
+        "marks swap x things": found["marks swap"] * found["things"],
     }
-
-
-def _within(value: float, most: float) -> float:
-    return max(-most, min(most, value))

@@ -1,10 +1,11 @@
 """What a text says, in the parts by which it is held against another: words, marks, names, whom it is about, cues."""
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from langmem_plugin.facts.marks import names
 from langmem_plugin.facts.tokens import LONGEST_KEPT, plain
@@ -13,9 +14,9 @@ from langmem_plugin.facts.words import LANGUAGES
 from langmem_plugin.facts.words.language_table import named as phrases_of
 from langmem_plugin.facts.words.language_table import words
 from langmem_plugin.lru import cached_if_short
-from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES
+from langmem_plugin.memory.pairs.cue_words import CUES, HAPPENED, LIGHT, SELVES, TRANSFERS
 from langmem_plugin.memory.search.stop_words import STOP_WORDS
-from langmem_plugin.memory.search.tokenizer import language_of, stems
+from langmem_plugin.memory.search.tokenizer import language_of, stemmer
 
 Kind = Literal["number", "time", "day", "period", "name", "role", "word", "cue"]
 
@@ -23,6 +24,7 @@ _KEPT: Final = 8_192
 _LONGEST: Final = 600  # letters; what is longer is no fact of one sentence
 _WRITTEN_ON = re.compile(r"'(?:s|m|ve|re|d|ll|t)\b")
 _WORD = re.compile(r"[^\W_]++(?:['\"][^\W_]++)*+")
+_LETTERS = re.compile(r"[^\W\d_]++")
 _GLUED = re.compile(r"(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)")  # "50mg"
 _IN_GROUPS = re.compile(r"(?<![\d.,:/])\d{2,5}(?:[ -]\d{2,8}){1,4}(?![\d.,:/])")  # "07700 900321"
 _DATE = re.compile(r"(?<!\d)(\d{1,2})[./](\d{1,2})(?:[./](?:20)?(\d{2}))?(?!\d|[.,:]\d)")
@@ -31,10 +33,19 @@ _LAST_DAY, _MONTHS = 31, 12
 _MONTH_NAMES: Final = {number: name for name, number in LANGUAGES[0].months.items()}
 _ROLES: Final = {phrase: role for language in LANGUAGES for phrase, role in language.people.items()}
 _LONGEST_ROLE: Final = max(len(phrase) for phrase in _ROLES)
-_WEEKDAYS: Final = {form: f"w{number}" for language in LANGUAGES for form, number in language.weekdays.items()}
+_ROLES_BEGIN: Final = frozenset(phrase[0] for phrase in _ROLES)
+_WEEKDAYS: Final = {
+    written: f"w{number}"
+    for changed in (lambda form: f"{form}s", lambda form: form.removesuffix("s"), str)  # the form itself goes before
+    for language in LANGUAGES
+    for form, number in language.weekdays.items()
+    if len(form) > 2  # noqa: PLR2004 - no initials
+    for written in [changed(form)]
+}
 _EMPTY: Final = frozenset(
     word for language in LANGUAGES for word in language.empty | language.fillers | language.articles
 ) | frozenset(word for language in ("english", "spanish", "hebrew") for word in STOP_WORDS[language])
+_BINDING: Final = frozenset(word for language in LANGUAGES for word in language.binding)
 _MONEY: Final = frozenset(word for language in LANGUAGES for word in language.currencies)
 _PERIODS: Final = {word: meant for language in LANGUAGES for word, meant in language.periods_said.items()}
 _UNITS: Final = phrases_of(
@@ -55,10 +66,10 @@ _UNITS: Final = phrases_of(
     }
 )
 _HEBREW_NUMBERS: Final = {w: n for each in LANGUAGES if each.name == "he" for w, n in each.numbers.items()}
-_CUES: Final = {
-    name: (frozenset(each[0] for each in cell if len(each) == 1), tuple(each for each in cell if len(each) > 1))
-    for name, cell in CUES.items()
-}
+_CUES_BY_FIRST: Final = defaultdict[str, list[tuple[str, tuple[str, ...]]]](list)
+for _name, _cell in CUES.items():
+    for _phrase in _cell:
+        _CUES_BY_FIRST[_phrase[0]].append((_name, _phrase))
 _ALSO_CONTENT: Final = frozenset(("and", "when", "past"))  # cues whose words say something of their own too
 _PLACES_TOO: Final = words("left|back|over|second|cut|even|more")
 _BEFORE_THINGS: Final = words("the|my|his|her|our|their|your|a|an|and|or")
@@ -69,12 +80,14 @@ _HAPPENED_ENDINGS: Final = {
     "english": ("ed",),
 }
 _SHORTEST_HAPPENED: Final = {"hebrew": 4, "spanish": 5, "english": 5}
+_CLAUSES = re.compile(r"(?<![,;.:!])[,;.:!]++(?=\s|$)")
+_NOW: Final = (["now"], ["ahora"], ["עכשיו"])
 _SELF: Final = "self"
+_SPOKEN: Final = frozenset(("word", "name", "cue"))
 _MARK, _DAY, _PLAIN, _PERIOD, _LIGHT, _CUE = 1.5, 1.2, 1.0, 0.5, 0.4, 0.15
 
 
-@dataclass(frozen=True)
-class Word:
+class Word(NamedTuple):
     """`form` is compared; `weight` is how much it tells."""
 
     form: str
@@ -85,26 +98,31 @@ class Word:
 
 @dataclass(frozen=True)
 class Profile:
-    """`stems` are those of all words as they are written; `begins` is the first word where it has a capital letter;
-    `happened` counts the words that tell of something done.
+    """`spoken` are the words and names, and the stems of all words as they are written, by `initial`; `begins` is the
+    first word where it has a capital letter; `happened` counts the words that tell of something done.
     """
 
     words: tuple[Word, ...]
     forms: frozenset[str]
-    stems: frozenset[str]
+    spoken: dict[str, frozenset[str]]
+    named: frozenset[str]
+    capitals: frozenset[str]
     cues: frozenset[str]
     roles: frozenset[str]
     of_self: bool
+    now_last: bool
+    times: tuple[Word, ...]
     begins: str
     happened: int
-    length: int
-    spelled: frozenset[str]
+    passes: bool
     in_order: tuple[str, ...]
+    said: frozenset[str]
+    bound: frozenset[tuple[str, str]]
 
 
 @cached_if_short(_KEPT, LONGEST_KEPT)
-def profile(text: str) -> Profile:
-    text = text[:_LONGEST]
+def profile(whole: str) -> Profile:
+    text = whole[:_LONGEST]
     said, language, named = plain(text), language_of(text), names(text)
     bare = _WRITTEN_ON.sub("", said.replace("n't", " not"))
     bare = _YEAR.sub(r" \1 ", _DATE.sub(_in_words, _IN_GROUPS.sub(_joined, bare)))
@@ -112,21 +130,53 @@ def profile(text: str) -> Profile:
     cues, cue_words = _cues(_WORD.findall(said), tokens)
     roles, role_words = _roles(tokens)
     counted = [form for form in in_one_form(_GLUED.sub(" ", bare)) if form != "1" or "1" in said]
-    found = [_word(form, _stem(form, text), named, cue_words, role_words) for form in counted]
+    stem = _stems({*tokens, *counted}, text)
+    told = (_word(form, stem[form], named, cue_words, role_words) for form in counted)
+    found = [word for word in told if word is not None]
     found += [Word(f"r {role}", "role", _MARK) for role in sorted(roles)]
+    kept = tuple({word.form: word for word in found}.values())
+    in_order = tuple(_SELF if word in SELVES else stem[word] for word in tokens)
     return Profile(
-        words=tuple({word.form: word for word in found if word is not None}.values()),
-        forms=frozenset(word.form for word in found if word is not None),
-        stems=frozenset(_stem(token, text) for token in tokens if token[0].isalpha()),
+        words=kept,
+        forms=frozenset(word.form for word in kept),
+        spoken=_by_initial(
+            {word.form for word in kept if word.kind in _SPOKEN} | {stem[each] for each in tokens if each[0].isalpha()}
+        ),
+        named=frozenset(word.form for word in kept if word.kind == "name"),
+        capitals=frozenset(plain(word) for word in _LETTERS.findall(whole) if word[0].isupper()),
         cues=cues,
         roles=roles,
         of_self=not SELVES.isdisjoint(tokens),
+        now_last=any(clause.split()[-1:] in _NOW for clause in _CLAUSES.split(said)),
         begins=tokens[0] if tokens and text[:1].isupper() else "",
         happened=_happened(tokens, language),
-        length=len(tokens),
-        spelled=frozenset(tokens),
-        in_order=tuple(_SELF if word in SELVES else _stem(word, text) for word in tokens),
+        times=tuple(word for word in kept if word.kind == "time"),
+        passes=not TRANSFERS.isdisjoint(tokens),
+        in_order=in_order,
+        said=frozenset(in_order),
+        bound=frozenset(_bound(tokens, in_order)),
     )
+
+
+def _by_initial(words: Iterable[str]) -> dict[str, frozenset[str]]:
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for word in words:
+        found[initial(word)].add(word)
+    return {letter: frozenset(forms) for letter, forms in found.items()}
+
+
+def initial(word: str) -> str:
+    """Words of other initials are no forms of one word; all Hebrew ones share one: letters are written onto them."""
+    return "\u05d0" if "\u05d0" <= word[:1] <= "\u05ea" else word[:1]
+
+
+def _bound(tokens: Sequence[str], in_order: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each word that binds ("to", "than") with the next one that tells something."""
+    for at, word in enumerate(tokens):
+        if word in _BINDING:
+            told = (form for each, form in zip(tokens[at + 1 :], in_order[at + 1 :], strict=True) if each not in _EMPTY)
+            if (first := next(told, None)) is not None:
+                yield word, first
 
 
 def bare_forms(word: str) -> list[str]:
@@ -151,9 +201,10 @@ def _in_words(found: re.Match[str]) -> str:
     return f" {day} {_MONTH_NAMES[month]} {year or ''} "
 
 
-def _stem(word: str, text: str) -> str:
-    found = stems(word, like=text) if word[:1].isalpha() else []
-    return found[0] if len(found) == 1 else word
+def _stems(words: Iterable[str], text: str) -> dict[str, str]:
+    stems_of = stemmer(text)
+    found = {word: stems_of(word) if word[:1].isalpha() else [] for word in words}
+    return {word: stems[0] if len(stems) == 1 else word for word, stems in found.items()}
 
 
 def _word(  # noqa: C901, PLR0911 - one case for each kind
@@ -168,9 +219,8 @@ def _word(  # noqa: C901, PLR0911 - one case for each kind
         return Word(form, "time", _MARK, form)
     if form[:1] == "m" and form[1:].isdigit():
         return Word(form, "day", _DAY, form)
-    days = (other for each in forms for other in (each, f"{each}s", each.removesuffix("s")) if other in _WEEKDAYS)
-    if (day := next((each for each in days if len(each) > 2), None)) is not None:  # noqa: PLR2004 - no initials
-        return Word(_WEEKDAYS[day], "day", _DAY, form)
+    if (day := next((_WEEKDAYS[each] for each in forms if each in _WEEKDAYS), None)) is not None:
+        return Word(day, "day", _DAY, form)
     if (form,) in _UNITS:
         return Word(f"p {_UNITS[form,]}", "period", _PERIOD, form)
     if form in _PERIODS:
@@ -191,25 +241,24 @@ def _cues(whole: Sequence[str], tokens: Sequence[str]) -> tuple[frozenset[str], 
     line = f" {' '.join(whole)} "
     of_things = {word for before, word in pairwise(whole) if before in _BEFORE_THINGS and word in _PLACES_TOO}
     said = {form for word in (*whole, *tokens) if word not in of_things for form in bare_forms(word)[:2]}
-    found: set[str] = set()
-    used: set[str] = set()
-    for name, (single, several) in _CUES.items():
-        hit = single & said
-        hit |= {word for phrase in several if f" {' '.join(phrase)} " in line for word in phrase}
-        if hit:
-            found.add(name)
-            if name not in _ALSO_CONTENT:
-                used |= hit
-    return frozenset(found), frozenset(used)
+    hits = [
+        (name, phrase)
+        for first in said.union(whole)
+        for name, phrase in _CUES_BY_FIRST.get(first, ())
+        if (first in said if len(phrase) == 1 else f" {' '.join(phrase)} " in line)
+    ]
+    used = frozenset(word for name, phrase in hits if name not in _ALSO_CONTENT for word in phrase)
+    return frozenset(name for name, _ in hits), used
 
 
 def _roles(tokens: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Which people of somebody a text names by what they are, and by which words."""
     found, used = set(), set()
     for at, token in enumerate(tokens):
-        for length in range(min(_LONGEST_ROLE, len(tokens) - at), 0, -1):
+        firsts = [form for form in bare_forms(token) if form in _ROLES_BEGIN]
+        for length in range(min(_LONGEST_ROLE, len(tokens) - at) if firsts else 0, 0, -1):
             rest = tuple(tokens[at + 1 : at + length])
-            first = next((form for form in bare_forms(token) if (form, *rest) in _ROLES), None)
+            first = next((form for form in firsts if (form, *rest) in _ROLES), None)
             if first is not None:
                 found.add(_ROLES[first, *rest])
                 used |= {first, *rest}

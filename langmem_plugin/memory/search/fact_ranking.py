@@ -151,9 +151,15 @@ def considered(
     return hits
 
 
-def asked_groups(corpus: Corpus, query: Query) -> list[Group]:
-    """The terms by which the corpus is searched: of each word of the question, and of each beginning of one."""
-    return [*_groups_of(corpus, query.words), *_groups_begun(corpus, query.exact)]
+def wordings_of(corpus: Corpus, query: Query) -> list[Wording]:
+    """The question as it was asked, and with other names in it: by the owner's aliases, and as the texts spell them."""
+    others = [*query.wordings, *by_sound(query.words, partial(_alike, corpus))][:MOST]
+    return [Wording(query.words, ()), *others]
+
+
+def asked_groups(corpus: Corpus, query: Query, words: str) -> list[Group]:
+    """The terms by which the corpus is searched: of each of these words, and of each beginning of one in the query."""
+    return [*_groups_of(corpus, words), *_groups_begun(corpus, query.exact)]
 
 
 def _groups_of(corpus: Corpus, words: str) -> list[Group]:
@@ -224,11 +230,11 @@ class _Covering:
     best: NDArray[np.intp]
 
 
-def _covering(corpus: Corpus, wordings: Sequence[Wording], exact: ExactQuery) -> _Covering:
-    live, begun = corpus.columns["live"], _groups_begun(corpus, exact)
+def _covering(corpus: Corpus, query: Query) -> _Covering:
+    live, wordings = corpus.columns["live"], wordings_of(corpus, query)
     measured = []
     for each in wordings:
-        groups = [*_groups_of(corpus, each.text), *begun]
+        groups = asked_groups(corpus, query, each.text)
         bm25, labels, ceiling = corpus.words.grouped(groups, corpus.labelled, live)
         words, beside = bm25 / max(ceiling, 1e-6), labels / np.float32(max(ceiling, 1e-6))
         by_text = score_fusion.by_words(words)
@@ -261,8 +267,7 @@ def _scored(corpus: Corpus, query: Query, nearest: Sequence[tuple[str, float]]) 
         unit = near.unit
         terms["meaning"] = near.score
     if query.mode != "semantic":
-        others = [*query.wordings, *by_sound(query.words, partial(_alike, corpus))][:MOST]
-        covering = _covering(corpus, [Wording(query.words, ()), *others], query.exact)
+        covering = _covering(corpus, query)
         scores, coverage = covering.scores, covering.coverage
         terms["words"] = covering.by_text
         if covering.by_labels.any():

@@ -11,10 +11,11 @@ from langmem_plugin.memory.models import MatchType, plain
 from langmem_plugin.memory.search import score_fusion
 from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
-from langmem_plugin.memory.search.fact_ranking import Query, asked_groups, best, match_type, may_hold
+from langmem_plugin.memory.search.fact_ranking import Query, asked_groups, best, match_type, may_hold, wordings_of
 from langmem_plugin.memory.search.score_fusion import Scores
 from langmem_plugin.memory.search.session_spreading import spreading
 from langmem_plugin.memory.search.tokenizer import asked, terms
+from langmem_plugin.memory.search.wordings import Wording
 
 _WORDS = 2.0
 _SESSION = 1.0
@@ -50,6 +51,8 @@ class MessageHit:
     similarity: float
     match_type: MatchType
     signals: dict[str, float]
+    aliases: tuple[str, ...] = ()
+    """As in Explanation."""
 
 
 def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
@@ -58,14 +61,16 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     and by how near it is to the days that are named. A speaker's name is no search word: the others use it when
     they address them. The best message of a session stands for all of it, and gains what the session's message
     of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
+    Words count in the wording of the question that a message covers best, with the names that mean the same.
     Talks with an assistant gain by how late they were and by what talks like them score, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
     fits = corpus.fitting(query.where, query.now)
     names = corpus.kinds
-    wanted = _without_names([term for group in asked_groups(corpus, query) for term in group], names)
-    groups, group_of = np.unique(sessions, return_inverse=True)
+    wordings = wordings_of(corpus, query)
+    group_of = np.unique(sessions, return_inverse=True)[1]
+    chosen = np.zeros(len(corpus.ids), dtype=np.intp)
     signals: dict[str, Scores] = {}
     spread = None
     score = np.zeros(len(corpus.ids), dtype=np.float32)
@@ -75,18 +80,16 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         )
         score += spread
     if query.mode != "semantic":
-        words, ceiling = corpus.words.scores(wanted)
-        signals["text"] = words / max(ceiling, 1e-6)
+        signals["text"], whole, chosen = _covered(corpus, query, wordings, group_of)
         score += _WORDS * signals["text"]
     score *= live
     # Where only one speaks, neighbours are notes one after the other and no answers to each other.
     talks = _talks(kinds, group_of)
     score = np.where(talks, _with_neighbours(score, sessions, columns["created"]), score)
     if query.mode != "semantic":
-        whole, ceiling = corpus.words.grouped_scores(wanted, group_of.astype(np.int32), live)
-        signals["session"] = (whole / max(ceiling, 1e-6))[group_of] if len(groups) else whole
+        signals["session"] = whole
         score += _SESSION * signals["session"]
-    speaker = _one_meant(query.text, names)
+    speaker = _one_meant([query.text, *(each.text for each in query.wordings)], names)
     if speaker is not None:
         score = np.where(kinds == corpus.code_of(speaker), score * _SPEAKER, score)
     near = nearness(query.text, query.now, columns["created"])
@@ -115,10 +118,31 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
             float(similarity[row]),
             match_type(shown),
             shown,
+            wordings[chosen[row]].aliases,
         )
         for row in best(score, fits, query.limit)
         for shown in [{name: round(float(signal[row]), 4) for name, signal in signals.items()}]
     ]
+
+
+def _covered(
+    corpus: Corpus, query: Query, wordings: Sequence[Wording], group_of: NDArray[np.intp]
+) -> tuple[Scores, Scores, NDArray[np.intp]]:
+    """Which part of the question's words each message covers, and its whole session, in the wording in which they
+    cover most together; and which of the wordings that is.
+    """
+    live, names, groups = corpus.columns["live"], corpus.kinds, group_of.astype(np.int32)
+    measured = []
+    for each in wordings:
+        terms_asked = [term for group in asked_groups(corpus, query, each.text) for term in group]
+        wanted = _without_names(terms_asked, names)
+        words, ceiling = corpus.words.scores(wanted)
+        whole, of_whole = corpus.words.grouped_scores(wanted, groups, live)
+        measured.append((words / max(ceiling, 1e-6), (whole / max(of_whole, 1e-6))[group_of]))
+    by_text, by_session = map(np.stack, zip(*measured, strict=True))
+    chosen = np.argmax(_WORDS * by_text + _SESSION * by_session, axis=0)  # of equals the first
+    rows = np.arange(len(chosen))
+    return by_text[chosen, rows], by_session[chosen, rows], chosen
 
 
 def _with_neighbours(score: Scores, sessions: NDArray[np.int32], said_at: NDArray[np.int64]) -> Scores:
@@ -198,10 +222,14 @@ def _asks_only_for_days(text: str) -> bool:
     return not asked(rest)
 
 
-def _one_meant(text: str, names: Sequence[str]) -> str | None:
-    """The one speaker the question is about: by name, or as "I" and "you" of who asks the bot."""
-    question = plain(text)
-    named = [name for name in names if re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question)]
+def _one_meant(wordings: Sequence[str], names: Sequence[str]) -> str | None:
+    """The one speaker the question is about: by name, by an alias, or as "I" and "you" of who asks the bot."""
+    asked_in = [plain(each) for each in wordings]
+    named = [name for name in names if any(_is_named(name, question) for question in asked_in)]
     if not named:
-        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(question)]
+        named = [role for role, pattern in _PERSONS.items() if role in names and pattern.search(asked_in[0])]
     return named[0] if len(named) == 1 else None
+
+
+def _is_named(name: str, question: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(plain(name))}(?!\w)", question) is not None

@@ -28,6 +28,7 @@ from langmem_plugin.memory.search.found_message import FoundMessage
 from langmem_plugin.memory.search.message_neighbours import Around, around, once
 from langmem_plugin.memory.search.message_ranking import MessageHit, ranked_messages
 from langmem_plugin.memory.search.message_rows import STORED, PastMessage, as_message, as_values, said
+from langmem_plugin.memory.search.wordings import Groups
 from langmem_plugin.memory.stored_vectors import HeldVector, StoredVectors
 from langmem_plugin.operation_timing import timed
 
@@ -40,7 +41,8 @@ _SPARE = 8  # messages, in the place of those that say what was forgotten
 class MessageHistory:
     """The messages of every owner, apart from their memories: another corpus, ranked in another way.
 
-    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time.
+    Above `owner_limit` messages an owner's oldest are deleted, a tenth of the limit at a time. `names` are those that
+    mean the same to an owner.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class MessageHistory:
         repository: MemoryRepository,
         damages: Damages,
         *,
+        names: Callable[[str], Groups],
         now: Callable[[], datetime],
         cache_bytes: int,
         owner_limit: int = 100_000,
@@ -62,6 +65,7 @@ class MessageHistory:
         self._vectors = vectors
         self._repository = repository
         self._damages = damages
+        self._names = names
         self._now = now
         self._messages = CorpusCache(lambda _connection, _owner: Corpus(), self._changed, limit=cache_bytes)
 
@@ -154,6 +158,7 @@ class MessageHistory:
             where=where,
             now=now,
             operators=operators,
+            groups=self._names(owner),
         )
         near: dict[str, Around] = {}
 
@@ -190,9 +195,12 @@ class MessageHistory:
                 hit.match_type,
                 hit.signals,
                 standing[hit.id].corrected_by,
-                *(tuple(standing[each] for each in side if each in standing) for side in near[hit.id]),
+                before,
+                after,
+                hit.aliases,
             )
             for hit in shown
+            for before, after in [[tuple(standing[each] for each in side if each in standing) for side in near[hit.id]]]
         ]
 
     def remove_sessions(self, owner: str, session_ids: Sequence[str]) -> int:

@@ -5,6 +5,7 @@ import re
 import threading
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 import Stemmer  # type: ignore[import-not-found]  # an extension module without stubs
@@ -59,8 +60,13 @@ def _others(language: str) -> tuple[str, ...]:
 
 def stems(text: str, *, like: str) -> list[str]:
     """Every word of `text` in order, stop words too, stemmed in the language of `like`."""
+    return stemmer(like)(text)
+
+
+def stemmer(like: str) -> Callable[[str], list[str]]:
+    """The same for many texts."""
     latin = _latin_language(words_of(like))
-    return [_stem(word, _script(word) or latin) for word in words_of(text)]
+    return lambda text: [_stem(word, _script(word) or latin) for word in words_of(text)]
 
 
 @functools.lru_cache(maxsize=16)  # of one question it is asked several times
@@ -79,6 +85,8 @@ def _spoken(text: str) -> list[tuple[str, str]]:
 
 def words_of(text: str) -> list[str]:
     """Every word as it is spelled, in order, in small letters."""
+    if text.isascii() and text.isalnum():
+        return [text.casefold()]
     text = text.casefold() if text.isascii() else _HEBREW_POINTS.sub("", unicodedata.normalize("NFKC", text).casefold())
     return _WORD.findall(_DIGIT_GROUPS.sub("", text))
 
@@ -121,8 +129,8 @@ def stems_of(word: str) -> frozenset[str]:
 
 def _latin_language(words: list[str]) -> str:
     """The language whose stop words occur most; English when that says nothing."""
-    hits = Counter(language for word in words for language in _STOPS_IN.get(word, ()))
-    return max(_LATIN, key=hits.__getitem__) if hits else "english"
+    hits = [language for word in words for language in _STOPS_IN.get(word, ())]
+    return max(_LATIN, key=hits.count) if hits else "english"
 
 
 def _script(word: str) -> str | None:

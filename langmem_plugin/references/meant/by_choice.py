@@ -1,11 +1,13 @@
-"""The answer to "do you mean A or B?": which of the few just named an indirect description fits better."""
+"""Items by closeness in meaning: the answer to "do you mean A or B?", and "the skin lady" of a dermatologist."""
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import date
 
 from langmem_plugin.references.meant.by_comparison import extreme
+from langmem_plugin.references.meant.candidate_lists import newest
+from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.shown.ledger import Ledger
@@ -14,10 +16,8 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import typed_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.description_synonyms import SYNONYMS
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE
 
-_TIME = 1.5  # what a period or a decade counts against a word
 Closeness = Callable[[str, Sequence[str]], Sequence[float]]
 """How close in meaning a text is to each of several others: cosine, say, by whoever has an embedder."""
 
@@ -30,8 +30,6 @@ _OR = re.compile(r"\b(?:or|which|o|cual)\b|\bאו\b|\bאיזה\b")
 _NEGATION = re.compile(
     r"\b(?:not|isn'?t|n't|didn'?t|don'?t|wasn'?t|doesn'?t|never|neither|no|other than|opposite of|unlike)\b|n[`'’]t\b|\bno es\b|\bלא\b"
 )
-_PERIOD = re.compile(r"\b(before|after|since|prior to|until|earlier than|later than)\s+(?:the\s+)?(?:year\s+)?(\d{4})")
-_DECADE = re.compile(r"\b(?:19|20)?(\d)0'?s\b|\b(\d{4})'?s\b")
 
 
 def choices(ledger: Ledger) -> ShownList | None:
@@ -114,66 +112,63 @@ def _near(utterance: str, entries: Sequence[ItemEntry], closeness: Closeness) ->
     return found
 
 
+_REQUESTS = ("can", "could")
+_MOST = 20  # items of a list that are compared
+_LETTERS, _VALUE = 160, 40  # of an item, and of one of its values
+_WORDS = 4  # of the description
+_MARGIN = 0.15  # that the closest is closer by than the second
+
+
 def _score(utterance: str, entry: ItemEntry, offered: ShownList) -> tuple[float, list[str]]:
-    others = [other for other in offered.entries if other is not entry]
-    held, heads = _words(entry)
+    """How much more the words said tell of an entry than of any other, and which do."""
+    others = frozenset[str]().union(*(_words(other) for other in offered.entries if other is not entry))
     names = frozenset[str]().union(*entry.name_words)
-    total, told = 0.0, []
-    for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance)))):
-        if (is_stop(word) and word not in SYNONYMS) or word.isdigit():
-            continue
-        weight = _weight(word, held, heads)
-        rival = max((_weight(word, *_words(other)) for other in others), default=0.0)
-        if weight > rival:
-            short = len(word) <= 3 and word[1:2] != ":"
-            typed = word in GROUPS or word in NO_TYPE
-            total += (weight - rival) * (1.3 if word in names else 1) * (0.6 if short else 1) * (0.4 if typed else 1)
-            told.append(word)
-    times = _times(normal(utterance), _year_of(entry))
-    return total + _TIME * len(times), told + times
-
-
-def _times(said: str, year: int | None) -> list[str]:
-    """The periods and decades said that a year is in."""
-    if year is None:
-        return []
-    periods = [
-        f"{relation} {bound}"
-        for relation, bound in _PERIOD.findall(said)
-        if (year < int(bound)) == (relation in ("before", "prior to", "until", "earlier than"))
+    told = [
+        word
+        for word in dict.fromkeys((*words_of(utterance), *sorted(typed_atoms(utterance))))
+        if not is_stop(word) and not word.isdigit() and word in _words(entry) and word not in others
     ]
-    decades = [match[0] for match in _DECADE.finditer(said) if year // 10 % 10 == int(match[1] or match[2][2])]
-    return periods + decades
+    return sum((1.3 if word in names else 1) * (0.4 if word in GROUPS or word in NO_TYPE else 1) for word in told), told
 
 
-def _year_of(entry: ItemEntry) -> int | None:
-    """The first that one of its fields or texts tells."""
-    dates = [value for values in entry.values.values() for value in values if value.kind == "date"]
-    years = [int(value.amount) for value in dates if value.unit == "year"]
-    days = [date.fromordinal(int(value.amount)).year for value in dates if value.unit == "day"]
-    return next(iter((*years, *days)), None)
+def _words(entry: ItemEntry) -> set[str]:
+    return set(words_of(" ".join(str(value) for _, value in leaves(entry.item))[:3000])) | entry.atoms
 
 
-def _words(entry: ItemEntry) -> tuple[set[str], set[str]]:
-    held = set(words_of(" ".join(str(value) for _, value in leaves(entry.item))[:3000])) | entry.atoms
-    return held, {_head(word) for word in held}
+def by_likeness(
+    segment: Segment, utterance: Utterance, ledger: Ledger, among: Sequence[ItemEntry], closeness: Closeness
+) -> Finding | None:
+    """Of a list, or of those `among` which it is unclear, the closest to words that fit none by themselves."""
+    marks = segment.marks
+    listed = next((each for each in newest(ledger) if len(each.entries) > 1), None)
+    if listed is None or len(listed.entries) > _MOST or utterance.language.name != "en":
+        return None
+    definite = [place for place, mark in enumerate(marks) if mark.has("the", "this") or mark.text in ("my", "el", "la")]
+    strange = sorted(read(marks, utterance, listed).strange)
+    hung = heads(marks)
+    if not strange or not (hung or (definite and not (marks[0].has("question") and marks[0].text not in _REQUESTS))):
+        return None
+    told = [marks[place].text for place in strange if not definite or place > definite[0]]
+    entries = list(among) or listed.entries
+    if (
+        not told
+        or len(told) > _WORDS
+        or any(mark.has("another") or mark.text == "new" for mark in marks)
+        or len(entries) < 2
+        or utterance.has("search")
+    ):
+        return None
+    near = closeness(" ".join(told), [_text(entry) for entry in entries])
+    (second, _), (best, place) = sorted(zip(near, range(len(entries)), strict=True))[-2:]
+    if best - second < _MARGIN:
+        return None
+    words = utterance.text[marks[strange[0]].start : marks[strange[-1]].end]
+    return Finding([entries[place]], words, f"nearest in meaning to {' '.join(told)}", "alike", listed)
 
 
-def _weight(word: str, held: set[str] | frozenset[str], heads: set[str]) -> float:
-    if word in held:
-        return 1.0
-    alike = SYNONYMS.get(word) or SYNONYMS.get(stem(word))
-    if alike and alike & held:
-        return 0.5
-    if len(word) >= 4 and word.isalpha() and _head(word) in heads:
-        return 0.7
-    return 0.0
-
-
-def _head(word: str) -> str:
-    """The first letters of a word, enough to see caramelised in caramel."""
-    for ending in ("ing", "ed", "ly", "er", "ish", "ian", "an", "es"):
-        if len(word) - len(ending) >= 4 and word.endswith(ending):
-            word = word[: -len(ending)]
-            break
-    return word[:6].rstrip("ei")
+def _text(entry: ItemEntry) -> str:
+    """What it is called and its short texts."""
+    values = [value for _, value in leaves(entry.item) if isinstance(value, str) and not any(map(str.isdigit, value))]
+    return " ".join([entry.title, *(value.replace("_", " ").lower() for value in values if len(value) < _VALUE)])[
+        :_LETTERS
+    ]

@@ -1,22 +1,19 @@
 """Items at an end of a scale: "the cheapest", "the two longest", "the second earliest"."""
 
 import math
-import re
 from collections.abc import Sequence
 
-from langmem_plugin.references.meant.by_properties import described
-from langmem_plugin.references.meant.candidate_lists import candidate_lists, newest, of_type, type_words
+from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.segments import Segment
 from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import is_stop, normal, stem
+from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.text.values import comparable
-from langmem_plugin.references.words import Comparison, phrases
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RATING, RECENT, SIZE
+from langmem_plugin.references.words import Comparison
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 
 
@@ -29,8 +26,7 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     newest_turn = max((each.turn for each in ledger.shown_lists if len(each.entries) > 1), default=0)
     for candidate in candidate_lists(utterance, ledger, phrase.nouns)[:3]:
         listed = of_type(candidate, phrase.nouns)
-        known_scale = len(phrase.comparison.fields) > 1 and not _EVER.search(normal(utterance.text))
-        if len(listed.entries) == 1 and known_scale and ledger.shown_lists[0].narrowed:
+        if len(listed.entries) == 1 and ledger.shown_lists[0].narrowed:
             return Finding(listed.entries, utterance.words(phrase), "the only one of these", "comparison", listed)
         if len(listed.entries) < 2:
             continue
@@ -38,12 +34,8 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
         fields = _named_fields(listed.entries, measured, utterance.atoms)
-        if _EVER.search(normal(utterance.text)) or (not fields and _of_anything(phrase, utterance, listed.known_words)):
-            return None
-        if fields and phrase.comparison.fields == RATING and not _rates(fields[0], listed.entries):
-            return None  # "the worst delay": the longest or the shortest
         found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
-        if found is None and not _per(phrase, utterance):
+        if found is None:
             found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
         if found is not None:
             entries, field = found
@@ -52,25 +44,9 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
     return None
 
 
-_EVER = re.compile(r"\b(?:ever|of all time|in the world|in history|del mundo|de la historia)\b|בעולם|אי פעם|בהיסטוריה")
-
-
-def _of_anything(phrase: Phrase, utterance: Utterance, known: frozenset[str]) -> bool:
-    """As in "what's the best length for a film": of something that nothing shown is."""
-    behind = [mark for mark in utterance.marks if mark.start >= phrase.end]
-    named = bool(phrase.nouns) and bool(behind) and not behind[0].has("indefinite", "one")
-    return named and stem(phrase.nouns[0]) not in known and any(mark.has("indefinite") for mark in behind)
-
-
-def _rates(name: str, entries: Sequence[ItemEntry]) -> bool:
-    return not _all_fields(entries)[name].isdisjoint(RATING)
-
-
 def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
     """The words that may name the field: the nouns behind; before it too where it goes with any: "battery is lowest"."""
     comparison = phrase.comparison
-    if per := _per(phrase, utterance):
-        return per
     if comparison is None or len(comparison.fields) == 1:
         return (*(comparison.fields if comparison else ()), *phrase.nouns)
     if not set(SIZE) <= set(comparison.fields):
@@ -78,44 +54,6 @@ def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
     before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
     behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + NEAR]
     return (*phrase.nouns, *behind[:3], *before)
-
-
-def _per(phrase: Phrase, utterance: Utterance) -> list[str]:
-    """As in "the cheapest per person": one thing's share is compared, and nothing else."""
-    behind = [mark.text for mark in utterance.marks if mark.start >= phrase.end][:3]
-    return behind[1:] if behind[:1] and behind[0] in ("per", "por", "ל") and phrase.comparison else []
-
-
-def by_than(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> Finding | None:
-    """As in "the one with less hours than gwen": the only one on that side of an item described."""
-    than = next((place for place, mark in enumerate(segment.marks) if mark.text == "than"), None)
-    if phrase.comparison is None or than is None or than + 1 == len(segment.marks):
-        return None
-    for listed in newest(ledger):
-        known = described(segment.marks[than + 1 :], utterance, listed).entries
-        if len(known) == 1:
-            found = _beyond(listed.entries, known[0], phrase, utterance)
-            reason = "the only one on that side of it"
-            return Finding(found, utterance.words(phrase), reason, "comparison", listed) if len(found) == 1 else None
-    return None
-
-
-def _beyond(entries: Sequence[ItemEntry], known: ItemEntry, phrase: Phrase, utterance: Utterance) -> list[ItemEntry]:
-    """Those with more, or less, than a known one has of what a phrase compares; none where no field tells."""
-    comparison = phrase.comparison
-    if comparison is None:
-        return []
-    named = _named_fields(entries, phrase.nouns, utterance.atoms)
-    for name in (*named, *_fields(entries, comparison), *_typed_fields(entries, comparison)):
-        values = _measured(entries, name)
-        own = next(value for value, entry in zip(values, entries, strict=True) if entry is known)
-        if own is not None and sum(value is not None for value in values) > 1:
-            return [
-                entry
-                for value, entry in zip(values, entries, strict=True)
-                if value is not None and (value - own) * comparison.direction > 0
-            ]
-    return []
 
 
 def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: frozenset[str]) -> list[str]:
@@ -129,12 +67,9 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
     for name, words in _all_fields(entries).items():
         stems = {stem(word) for word in words}
         hits = sum(bool(each & stems) for each in wanted)
-        if hits and not words & _NAMING:
+        if hits:
             ranked.append((-hits - len(stems & said), len(words), name))
     return [name for _, _, name in sorted(ranked)]
-
-
-_NAMING = frozenset(("name", "title", "id", "code", "key", "url"))
 
 
 def extreme(
@@ -150,15 +85,12 @@ def extreme(
         ages = [name for name in fields if known.get(name, frozenset()) & _AGES]
         fields, direction = (ages, -direction) if ages else (fields, direction)
     found = _at_end(entries, fields, direction, count, rank)
-    if found is None and comparison.fields == DURATION:  # a way is long too, and what began long ago
+    if found is None and comparison.fields == DURATION:  # a way is long too
         found = _at_end(entries, _fields(entries, Comparison(DISTANCE, direction)), direction, count, rank)
-        begun = [name for name, words in entries[0].fields.items() if words & _BEGAN]
-        found = found or _at_end(entries, begun, -direction, count, rank)
     return found
 
 
 _AGES = frozenset(("age", "edad", "גיל"))
-_BEGAN = frozenset(phrases("since|started|opened|joined|hired|acquired|bought|purchased|founded|born|desde|inicio"))
 
 
 def _all_fields(entries: Sequence[ItemEntry]) -> dict[str, frozenset[str]]:

@@ -19,9 +19,7 @@ def by_name(text: str, utterance: Utterance, ledger: Ledger) -> Finding | None:
     found = [
         mention.entry
         for mention in named_in(text, _by_recency(pool, ledger))
-        if _tells(mention.entry, utterance, latest)
-        and not _shared(mention.entry, latest)
-        and not _sought(mention.entry, utterance)
+        if _tells(mention.entry, utterance, latest) and not _shared(mention.entry, latest)
     ]
     if not found:
         return None
@@ -51,11 +49,3 @@ def _tells(entry: ItemEntry, utterance: Utterance, latest: list[ItemEntry]) -> b
     spoken = f" {' '.join(words_of(utterance.text))} "
     names = [f" {name} " for name in entry.name_text if not name.isdigit()]
     return len(spoken.split()) > 1 and any(spoken.startswith(name) or spoken.endswith(name) for name in names)
-
-
-def _sought(entry: ItemEntry, utterance: Utterance) -> bool:
-    """Whether a name of one word stands behind "a": "a dentist appointment" is a new one."""
-    return any(
-        before.has("indefinite") and " ".join(words_of(mark.text)) in entry.name_text
-        for before, mark in zip(utterance.marks, utterance.marks[1:], strict=False)
-    )

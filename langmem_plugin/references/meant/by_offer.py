@@ -1,20 +1,23 @@
-"""The item that the assistant just asked about, taken up by a yes: "yes but at 7" to "Should I book the 7:40?"."""
+"""The item that was just asked about or offered, taken up by a yes or by praise: "yes but at 7", "sounds good"."""
 
 import re
+from collections.abc import Sequence
 
 from langmem_plugin.references.meant.by_properties import Described, best_described
 from langmem_plugin.references.meant.candidate_lists import list_with, newest
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.last_question import asks_what_else
-from langmem_plugin.references.said.segments import Segment
+from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
+from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.said.yes_or_no import agrees
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 from langmem_plugin.references.shown.text_lists import behind_list
+from langmem_plugin.references.shown.tool_results import reads
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
+from langmem_plugin.references.text.tokens import is_stop, stem
+from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import THING
 
 _SENTENCE = re.compile(r"[^.!?\n]*[.!?]*")
@@ -106,6 +109,18 @@ def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     return Finding([entry], utterance.text.strip(), "takes up what was just asked", "offered", list_with(entry, ledger))
 
 
+_PRAISE = word_set(
+    "good|great|perfect|fine|nice|works|work|cool|sweet|awesome|excellent|amazing|wonderful|lovely|super|ideal|okay|ok|alright|sounds|terrific|fantastic|genial|perfecto|bien|vale|excelente"
+    "|מעולה|סבבה|יופי|מצוין|אחלה|מתאים|טוב|נשמע|מושלם|suena|encanta"
+)
+_YES = word_set("yes|yeah|yep|yup|sure|si|claro|definitely|absolutely|ok|okay|please|exactly|correct|right|כן|בטח")
+_THANKS = word_set("thanks|thank you|thx|ty|gracias|תודה")
+_TURNS = 3  # an offer is taken up within
+_WORDS = 8  # of praise, at most
+_OPENING = 5  # words that praise stands among
+_BESIDE_PRAISE = 2  # words of another matter
+
+
 def _speaks_of_another(utterance: Utterance, entry: ItemEntry) -> bool:
     """As in "approve the bot" of another: what is definite is no word of the item that was asked about."""
     known = entry.atoms | entry.kind_words | THING
@@ -113,3 +128,39 @@ def _speaks_of_another(utterance: Utterance, entry: ItemEntry) -> bool:
     nouns = [noun for nouns in utterance.definite_nouns[:1] for noun in nouns[:1]]
     direct = any(mark in utterance.marks[1:2] for mark in opening)
     return direct and bool(nouns) and not any({stem(noun), *word_atoms(noun)} & known for noun in nouns)
+
+
+def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """Takes up the one item just offered or shown; None where the assistant asked for a detail or for what else."""
+    if not ledger.focus or not ledger.shown_lists or asks_detail(ledger.reply) or heads(utterance.marks):
+        return None
+    last, entry = ledger.shown_lists[-1], ledger.focus[-1]
+    words = [word for mark in utterance.wanted_marks for word in mark.text.split()]
+    takes_up = words[:1] and words[0] in _YES and offers(ledger.reply)
+    alone = (
+        len(last.entries) == 1
+        and last.entries[0] is entry
+        and ledger.turn - last.turn <= _TURNS
+        and (not last.tool or reads(last.tool))
+        and not utterance.has("search", "greeting")
+    )
+    if takes_up and (alone or ledger.chosen[-1:] == [entry]):
+        reason = "takes up what was just offered"
+    elif alone and ledger.turn - last.turn <= 1 and not takes_up and _praises(words, utterance, ledger.reply):
+        reason = "agrees to the one just shown"
+    else:
+        return None
+    return Finding([entry], utterance.text.strip(), reason, "agreed", list_with(entry, ledger))
+
+
+def _praises(words: Sequence[str], utterance: Utterance, reply: str) -> bool:
+    """Whether there is hardly more than praise, and thanks only in answer to a question."""
+    content = [word for word in words if word[:1].isalpha()]
+    return (
+        len(content) <= _WORDS
+        and not _PRAISE.isdisjoint(content[:_OPENING])
+        and not utterance.marks[0].has("question")
+        and (_THANKS.isdisjoint(words) or asks(reply))
+        and sum(not is_stop(word) and word not in _PRAISE for word in content) <= _BESIDE_PRAISE
+        and not asks_what_else(reply)
+    )

@@ -3,14 +3,20 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from langmem_plugin.references.meant.by_comparison import by_comparison, by_than
-from langmem_plugin.references.meant.by_group import by_all, by_both, by_other, by_others
-from langmem_plugin.references.meant.by_position import by_end, by_numbers, by_previous
+from langmem_plugin.references.meant.by_comparison import by_comparison
+from langmem_plugin.references.meant.by_position import (
+    by_all,
+    by_both,
+    by_end,
+    by_numbers,
+    by_other,
+    by_others,
+    by_previous,
+)
 from langmem_plugin.references.meant.by_properties import described
 from langmem_plugin.references.meant.candidate_lists import best_list, newest, type_words, without
 from langmem_plugin.references.meant.constraints import read
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.narrowing import narrowed
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import Segment, heads, segments
 from langmem_plugin.references.said.tagger import Mark
@@ -18,15 +24,9 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_RELATIVE = frozenset(
-    phrases(
-        "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
-    )
-)
-_INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 _MOST = 12
 """Phrases of a piece that are looked into."""
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
@@ -46,15 +46,21 @@ def by_phrases(
     for phrase in picking[:_MOST]:
         if of_a_part(phrase, utterance):
             continue
-        finding = by_than(phrase, segment, utterance, ledger)
-        if finding is None and phrase.kind == "others":
+        if phrase.kind == "comparison" and (inner := _compared(phrase, picking, utterance)) is not None:
+            few = PICKING[inner.kind](inner, utterance, ledger)  # "the cheaper of the first two"
+            if few is not None and len(few.entries) == 1:
+                continue  # "cuéntame más del número 3"
+            if few is None or few.listed is None:
+                return None
+            return by_comparison(phrase, utterance, _only(few.entries, few.listed, ledger))
+        if phrase.kind == "others":
             finding = by_others(phrase, utterance, ledger, turned_down)
-        elif finding is None and phrase.kind == "other":
+        elif phrase.kind == "other":
             finding = by_other(phrase, utterance, ledger, turned_down, segment.marks)
-        elif finding is None:
+        else:
             among = narrowed(phrase, segment, utterance, ledger)
             unread = among is ledger and (
-                (phrase.kind == "all" and _restricted(phrase, segment, utterance))
+                (phrase.kind == "all" and _restricted(phrase, segment))
                 or (phrase.kind in _OF_SOME and _of_others(phrase, segment, utterance, ledger))
             )
             finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
@@ -66,6 +72,28 @@ def by_phrases(
     for finding in found:
         entries += without(finding.entries, entries)
     return replace(found[0], entries=entries)
+
+
+def _compared(phrase: Phrase, picking: Sequence[Phrase], utterance: Utterance) -> Phrase | None:
+    """What picks those that a phrase compares, as "first two" does behind "the cheaper of"."""
+    for inner in picking:
+        between = [mark for mark in utterance.marks if phrase.end <= mark.start < inner.start]
+        behind = inner.start >= phrase.end and all(mark.has("of", "the") for mark in between)
+        if (
+            inner.kind in ("first", "last", "numbers")
+            and behind
+            and (between or "de" in utterance.words(phrase).split()[-1])
+        ):
+            return inner
+    return None
+
+
+_RELATIVE = word_set(
+    "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
+)
+
+
+_INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 
 
 def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> bool:
@@ -85,16 +113,17 @@ def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: L
     return any(not type_words([inner[place].text]) & known for place in strange)
 
 
-_TOGETHER = frozenset(phrases("lot|bunch|group|pack|set|grupo|lote|כולם|כולן"))
+_TOGETHER = word_set("lot|bunch|group|pack|set|grupo|lote|כולם|כולן")
+
+
 _OF_SOME = frozenset(("comparison", "first", "last"))
+
+
 _OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
 
 
-def _restricted(phrase: Phrase, segment: Segment, utterance: Utterance) -> bool:
+def _restricted(phrase: Phrase, segment: Segment) -> bool:
     """As in "everything I'm waiting for", "כל מה שלא שמעתי": not all, whatever the rest of it means."""
-    before = [mark for mark in utterance.marks if mark.end <= phrase.start]
-    if before and any(place < len(before) - 1 for place in heads(before)):
-        return True  # "lo del playa de sacido me lo quedo todo"
     behind = [mark for mark in segment.marks if mark.start >= phrase.end and not mark.has("punctuation")][:2]
     said = [mark.text for mark in behind]
     if (
@@ -141,8 +170,8 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             listed, among = candidate, fitting.entries
             break
     else:
-        if _narrows(inside[:turn], utterance, listed):
-            return None  # "all the dogs except rumble" where nothing is said to be a dog
+        if turn > 1 and inside[1].text in _WHICH and read(inside[:turn], utterance, listed).strange:
+            return None  # "all that have wifi except the cedar" where nothing is said to have it
     left_out: list[ItemEntry] = []
     for inner in phrase.inner:
         finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
@@ -156,20 +185,6 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         return None
     reason = f"the {len(among)} last shown without {len(left_out)}"
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
-
-
-def _narrows(marks: Sequence[Mark], utterance: Utterance, listed: ShownList) -> bool:
-    """Whether words before an exception tell of some, by what nothing shown tells."""
-    noun = next((place for place, mark in enumerate(marks) if place and not mark.kinds), None)
-    if len(marks) < 2 or not marks[0].has("all"):
-        return False
-    strange = read(marks, utterance, listed).strange
-    if marks[1].text in _WHICH:
-        return bool(strange)  # "all that have space except …"
-    if noun is None:
-        return False
-    known = type_words([marks[noun].text]) & (listed.nouns | GROUPS.keys() | THING)
-    return noun in strange and marks[noun].text.endswith("s") and not known
 
 
 _WHICH = frozenset(("that", "which", "who", "with"))
@@ -192,3 +207,53 @@ PICKING: dict[str, Way] = {
     "comparison": by_comparison,
 }
 """By kind of phrase; each of these kinds picks by itself."""
+
+
+_NARROWED = frozenset(("all", "both", "comparison", "first", "last"))
+_PURPOSE = word_set("for|to|para|on|pls|please|ל")
+_OLDER = 0.5  # words that a newer list may fit worse by
+
+
+def narrowed(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> Ledger:
+    """The ledger as if no more had been shown than what fits the words that a phrase stands with; itself where those
+    tell nothing.
+    """
+    inside = [mark for mark in segment.marks if phrase.start <= mark.start < phrase.end]
+    if phrase.kind not in _NARROWED or any(mark.has("digit", "label", "marker") for mark in inside):
+        return ledger
+    marks = _attached(phrase, segment)
+    taken = [(phrase.start, phrase.end)]
+    best, most = None, 0.0
+    for age, listed in enumerate(newest(ledger) if marks else ()):
+        found = described(marks, utterance, listed, taken)
+        fitting = len(found.reading.constraints) - _OLDER * age
+        if fitting > most and len(listed.entries) > 1:
+            best, most = found, fitting
+    if best is None or (not best.entries and best.reading.strange):
+        return ledger
+    entries = best.entries or best.listed.entries
+    least = 2 if phrase.kind in ("all", "both") else 1
+    if len(entries) < least or (best.listed is ledger.shown_lists[-1] and len(entries) == len(best.listed.entries)):
+        return ledger
+    return _only(entries, best.listed, ledger)
+
+
+def _only(entries: list[ItemEntry], listed: ShownList, ledger: Ledger) -> Ledger:
+    fewer = ledger.copy()
+    fewer.shown_lists = [listed.of(entries)]
+    return fewer
+
+
+def _attached(phrase: Phrase, segment: Segment) -> list[Mark]:
+    """The words behind a phrase, up to what it is wanted for, and those that stand first of all: "for boxes take the
+    fastest".
+    """
+    after = [mark for mark in segment.marks if mark.start >= phrase.end]
+    grouped = phrase.kind in ("all", "both")  # "both on the 6th" says which, "the cheapest for the 6th" what for
+    purpose = next((place for place, mark in enumerate(after) if mark.text in _PURPOSE and not grouped), len(after))
+    opening = list(segment.marks[1:3]) if segment.marks[0].text in _PURPOSE else []
+    owner = [mark for mark in segment.marks if mark.end <= phrase.start][-1:]
+    owned = [
+        mark for mark in owner if mark.text.endswith("s") and mark.text[:1].isalpha() and not mark.kinds
+    ]  # "petes newer one"
+    return [mark for mark in opening if mark.end <= phrase.start and mark not in owned] + owned + after[:purpose]

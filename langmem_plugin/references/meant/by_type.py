@@ -1,4 +1,4 @@
-"""Items named by their type: "that restaurant", "book the tickets"; and the place that "there" is."""
+"""Items named by their type or by a field of theirs: "that restaurant", "add the ingredients", "what is the cost?"."""
 
 import re
 from collections.abc import Sequence
@@ -6,29 +6,25 @@ from collections.abc import Sequence
 from langmem_plugin.references.meant.candidate_lists import list_with
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.last_question import asks_detail
+from langmem_plugin.references.said.segments import heads
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.tool_results import COLLECTIVE, reads
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import stem
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.text.tokens import is_stop, key_words, stem
+from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE, PLACE, THING
 
-_PLACE_FIELDS = frozenset(
-    phrases("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
+_PLACE_FIELDS = word_set("address|street|location|venue|city|area|postcode|place|latitude|lat|geo|direccion|כתובת")
+_ACTIONS = word_set(
+    "book|booking|buy|buying|reserve|reserving|purchase|purchasing|get|order|ordering|schedule|scheduling|make|arrange|rent"
 )
-_ACTIONS = frozenset(
-    phrases(
-        "book|booking|buy|buying|reserve|reserving|purchase|purchasing|get|order|ordering|schedule|scheduling|make|arrange|rent"
-    )
-)
-_PURCHASES = frozenset(phrases("book|buy|reserve|buying|booking"))
+_PURCHASES = word_set("book|buy|reserve|buying|booking")
 _TAKEN_UP_AGAIN = re.compile(
     r"\b(?:back|return|resume|finish|continue|proceed|complete|now|first|want|need|like|wanna|ready|actually|earlier|before|previous(?:ly)?|found|mentioned|searched|talked)\b"
 )
-_ANOTHER = 2  # words that fit another thing
-_BOOKED = frozenset(phrases("ticket|table|room|appointment|reservation|booking"))
+_BOOKED = word_set("ticket|table|room|appointment|reservation|booking")
 
 
 def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -39,22 +35,20 @@ def by_type(utterance: Utterance, ledger: Ledger) -> Finding | None:
         if not acting and not COLLECTIVE.isdisjoint(stem(noun) for noun in nouns):
             continue  # "show me the meal plan"
         entry = _last_of_type(nouns, ledger, acting=acting)
-        if entry is not None and (strange := _strange(nouns, entry, utterance)) < _ANOTHER:
+        if entry is not None and not _strange(nouns, entry, utterance):
             reason = "the last spoken of that type"
             of_type = [other for other in ledger.shown_lists[-1].entries if entry.kind_words & other.kind_words]
-            rivals = len(of_type) > 1 and ledger.chosen[-1:] != [entry]
-            if rivals and ledger.shown_lists[-1].kind == "list":
+            if len(of_type) > 1 and ledger.chosen[-1:] != [entry] and ledger.shown_lists[-1].kind == "list":
                 continue
-            evidence = {"qualified": float(strange), "rivals": float(rivals)}
-            return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger), evidence=evidence)
+            return Finding([entry], " ".join(nouns), reason, "type", list_with(entry, ledger))
     return None
 
 
-def _strange(nouns: Sequence[str], entry: ItemEntry, utterance: Utterance) -> int:
-    """How many words tell of another thing, as "dog" and "bite" do in "the dog bite claim" of a claim about a wrist."""
+def _strange(nouns: Sequence[str], entry: ItemEntry, utterance: Utterance) -> bool:
+    """Whether a word tells of another thing, as "dog" does in "the dog bite claim" of a claim about a wrist."""
     known = entry.atoms | entry.kind_words | NO_TYPE | GROUPS.keys() | THING
     known |= {mark.text for mark in utterance.marks if mark.kinds}
-    return sum(not ({stem(noun), noun, *word_atoms(noun)} & known) for noun in nouns)
+    return any(not ({stem(noun), noun, *word_atoms(noun)} & known) for noun in nouns)
 
 
 def by_action(utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -125,3 +119,84 @@ def _offered(ledger: Ledger) -> list[ItemEntry]:
 def _acted_on(entry: ItemEntry, ledger: Ledger) -> bool:
     listed = list_with(entry, ledger)
     return listed is not None and bool(listed.tool) and not reads(listed.tool)
+
+
+_NEAR_FOCUS = 3
+_NAMES = frozenset(("name", "id", "title"))
+
+
+def by_part(utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "add the ingredients": several things in a field of the item in focus, named with a definite word."""
+    if not ledger.focus or asks_detail(ledger.reply):
+        return None
+    for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1]:  # "saved" may have been said of it since
+        for nouns in utterance.definite_nouns:
+            part = part_of(entry, nouns[:2])
+            if part is not None and isinstance(entry.item[part], (list, tuple, dict)):
+                reason = f"the {part} of the one last spoken of"
+                return Finding([entry], nouns[0], reason, "part", list_with(entry, ledger), part)
+    return None
+
+
+def by_question(utterance: Utterance, ledger: Ledger) -> Finding | None:
+    """As in "what is the cost?", "any wind?": asks for a field of an item just spoken of."""
+    own = any(mark.text == "my" for mark in utterance.wanted_marks)
+    described = utterance.language.name != "he" and heads(utterance.marks)
+    if own or described or utterance.has("search") or asks_detail(ledger.reply):
+        return None
+    for entry in ledger.focus[: -_NEAR_FOCUS - 1 : -1]:
+        field = _asked_field(utterance, entry)
+        if field is not None and not _of_another(utterance, entry, field):
+            reason = f"asks for its {field.replace('_', ' ')}"
+            return Finding([entry], utterance.text.strip(), reason, "asked", list_with(entry, ledger), field)
+    return None
+
+
+def _of_another(utterance: Utterance, entry: ItemEntry, field: str) -> bool:
+    """As "bohemian rhapsody" in "how long is bohemian rhapsody" of another song: two words that nothing of it explains."""
+    known = entry.atoms | entry.kind_words | {stem(word) for word in entry.fields.get(field, ())}
+    strange = [
+        mark.text
+        for mark in utterance.wanted_marks
+        if mark.text[:1].isalpha()
+        and not is_stop(mark.text)
+        and not mark.kinds
+        and not ({stem(mark.text), *word_atoms(mark.text)} & known)
+    ]
+    return len(strange) > 1
+
+
+def part_of(entry: ItemEntry, nouns: Sequence[str]) -> str | None:
+    """The field of an entry that nouns name: "ingredients" of a recipe."""
+    wanted = {stem(word) for noun in nouns for word in (noun, *word_atoms(noun))}
+    for name in entry.item:
+        words = {stem(word) for word in key_words(name)}
+        if words and words & wanted and not wanted & entry.kind_words:
+            return name
+    return None
+
+
+def _asked_field(utterance: Utterance, entry: ItemEntry) -> str | None:
+    """The field that a word for it asks for ("how long"), else the one that shares most words with the utterance."""
+    every = utterance.wanted_marks
+    marks = [mark for place, mark in enumerate(every) if not (place and every[place - 1].has("cardinal"))]
+    for place, mark in enumerate(marks):
+        if any(later.has("indefinite") for later in marks[place + 1 : place + 3]):
+            continue  # "how much is a dollar"
+        names = mark.values.get("attribute")
+        if isinstance(names, tuple):
+            for wanted in names:
+                for field, words in entry.fields.items():
+                    if wanted in words or stem(wanted) in words:
+                        return field
+    if every and every[0].has("question"):  # "whats a reserve"
+        marks = [mark for place, mark in enumerate(marks) if not (place and marks[place - 1].has("indefinite"))]
+    said = {stem(word) for mark in marks for word in (mark.text, *word_atoms(mark.text)) if not is_stop(mark.text)}
+    best: tuple[int, str] | None = None
+    for field, words in entry.fields.items():
+        if words & _NAMES and not words & _NAMES & said:
+            continue
+        hits = len({stem(word) for word in words} & said - {"name", "type", "title"})
+        if hits and (best is None or hits > best[0]):
+            best = (hits, field)
+    return best[1] if best else None

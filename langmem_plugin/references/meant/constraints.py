@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
-from math import inf
 
 from rapidfuzz.distance import OSA
 
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import NEGATIONS, lacked, negated
+from langmem_plugin.references.said.segments import NEGATIONS, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -19,7 +16,7 @@ from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, likeness, parts_of_date
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
 
@@ -27,17 +24,9 @@ _SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5  # "pete" of Peter
 _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with two
 _ROOT, _ENDINGS = 7, 4
-_DENIES = frozenset(("isn't", "isnt", "not", "no es", "שלא", "לא", "aren't", "arent"))
-_ENDING = frozenset(("ending", "ends", "termina", "acaba", "terminada", "נגמר", "נגמרת", "מסתיים", "מסתיימת"))
-_LACKING = frozenset(phrases("no|not|without|sin|ni|אין|בלי|ללא|לא"))
-_THIS = frozenset(phrases("this|coming|este|esta|proximo"))
-_BESIDE_A_STATE = frozenset(
-    phrases("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
-)
-_FRAME = frozenset(
-    phrases(
-        "everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta"
-    )
+_BESIDE_A_STATE = word_set("already|yet|still|too|also|even|only|ya|aun|todavia|כבר|עוד|עדיין|גם|שכבר|שעוד|שעדיין")
+_FRAME = word_set(
+    "everyone|everybody|everything|anyone|anything|whoever|whichever|those|between|under|over|above|below|entre|cual|cuales|quien|quienes|menos|hasta"
 )
 _ARTICLES = frozenset(("my", "el", "la", "los", "las", "את"))
 _TWO_OR_MONDAY = frozenset(("שני", "שלישי"))
@@ -88,35 +77,13 @@ def read(
     for place, mark in enumerate(marks):
         if place in covered or not _tells(marks, place, utterance, listed):
             continue
-        if (joined := _joined(marks, place, listed)) is not None:
-            found.append(joined)
-            covered.add(place + 1)
-            continue
         way_of = _code if mark.text[:1].isdigit() else _word
-        fitting = None if _is_order(marks, place) else way_of(marks, place, listed)
+        fitting = way_of(marks, place, listed)
         if fitting is not None:
             found.append(fitting)
         else:
             strange.add(place)
-    other = [each for each in found if each.sort == "nickname" and _of_another(each, marks, strange)]
-    strange.update(place for each in other for place in each.places)
-    return Reading([each for each in found if each not in other], frozenset(strange))
-
-
-def _of_another(slip: Constraint, marks: Sequence[Mark], strange: AbstractSet[int]) -> bool:
-    """As in "that joe rogan one" of a Roman: a short word nearly a name, beside one that is no word of the list."""
-    beside = {slip.places.start - 1, slip.places.stop} & strange
-    return len(slip.words) <= _SHORTEST_SLIP and any(marks[place].text[:1].isalpha() for place in beside)
-
-
-def _joined(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
-    """Two words that the items write as one: "rapid play" of Rapidplay."""
-    two = marks[place : place + 2]
-    if len(two) < 2 or not all(mark.text.isalpha() for mark in two):
-        return None
-    word = stem(two[0].text + two[1].text)
-    fits = tuple(float(word in listed.atoms_of(index)) for index in range(len(listed.entries)))
-    return Constraint(f"{two[0].text} {two[1].text}", "name", fits, range(place, place + 2)) if any(fits) else None
+    return Reading(found, frozenset(strange))
 
 
 def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: ShownList) -> bool:
@@ -125,7 +92,7 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     word = mark.text
     if not place and len(marks) > 1 and word[0].isalpha() and _opens_object(marks[1]):
         return False  # "sell the coke": what is to be done
-    if word in _ENDING or word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
+    if word in _BESIDE_A_STATE or word in NEGATIONS or word in _FRAME:
         return False
     if not word[:1].isalnum() or (len(word) == 1 and not word.isdigit()):
         return place > 0 and place + 1 == len(marks) and mark.has("letter") and not marks[place - 1].kinds  # "rack a"
@@ -149,14 +116,6 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
     return not verb and word not in utterance.language.stop
 
 
-def _is_order(marks: Sequence[Mark], place: int) -> bool:
-    """A verb that tells what is to be done, in Spanish with its object, in Hebrew at the beginning."""
-    mark = marks[place]
-    if mark.text[0] != "ת" or len(mark.text) <= _SHORTEST_NICKNAME:
-        return mark.has("enclitic")
-    return mark.has("enclitic") or all(each.has("confirm", "punctuation") for each in marks[:place])
-
-
 def _opens_object(mark: Mark) -> bool:
     return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in _ARTICLES
 
@@ -167,9 +126,9 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         start, end = stretch.span
         values, upto = stretch.values, stretch.upto
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
-        if not places or covered.intersection(places) or _counts(marks, places, values, utterance):
+        if not places or covered.intersection(places) or _counts(marks, places[0]):
             continue
-        if _is_end(marks, places[0]) or utterance.text[start:end] in _TWO_OR_MONDAY:
+        if utterance.text[start:end] in _TWO_OR_MONDAY:
             continue
         words = utterance.text[start:end]
         word = stem(normal(words))
@@ -189,27 +148,8 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
             else:
                 fits = _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
-        if sum(fits) > 1 and marks[places[0] - 1].text in _THIS and any(value.unit == "weekday" for value in values):
-            fits = _soonest(values[0], fits, listed)
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
-
-
-def _soonest(said: Value, fits: tuple[float, ...], listed: ShownList) -> tuple[float, ...]:
-    """Of the days that fit "this friday" the first."""
-    days = [
-        min(
-            (
-                value.amount
-                for values in entry.values.values()
-                for value in values
-                if fit and value.unit == "day" and likeness(said, value)
-            ),
-            default=inf,
-        )
-        for fit, entry in zip(fits, listed.entries, strict=True)
-    ]
-    return tuple(fit if day == min(days) else 0.0 for fit, day in zip(fits, days, strict=True))
 
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:
@@ -305,25 +245,11 @@ def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
     return None
 
 
-def _is_end(marks: Sequence[Mark], place: int) -> bool:
-    """As in "ending in 33": digits of a number, and no value."""
-    return any(mark.text in _ENDING for mark in marks[max(place - 2, 0) : place])
-
-
-def _counts(marks: Sequence[Mark], places: Sequence[int], values: Sequence[Value], utterance: Utterance) -> bool:
-    """Whether a number says how many, and not which: "those two", "2 onions"."""
-    first, after = places[0], places[-1] + 1
-    if (
-        marks[first].count
-        and counted(marks)
-        and (marks[first].has("digit") or marks[first - 1].has("these", "both", "the"))
-    ):
-        return True
-    if after >= len(marks) or any(value.kind != "quantity" or value.unit for value in values):
-        return False
-    noun = marks[after]
-    bare = noun.text[:1].isalpha() and not noun.kinds and noun.text not in utterance.language.stop
-    return bare or noun.has("of")
+def _counts(marks: Sequence[Mark], place: int) -> bool:
+    """Whether a number says how many, and not which: "those two"."""
+    first = marks[place]
+    told = first.has("digit") or marks[place - 1].has("these", "both", "the")
+    return bool(first.count and counted(marks)) and told
 
 
 def _compared(said: Value, listed: ShownList, fields: frozenset[str]) -> list[tuple[int, Value]]:
@@ -355,7 +281,7 @@ def _states(marks: Sequence[Mark], _: Utterance, listed: ShownList, covered: set
             words = " ".join(mark.text for mark in marks[start : start + size])
             told = states_told(words)
             agrees = not start and marks[0].has("confirm")
-            other = agrees or _falls_due(marks, start) or (size == 1 and _stands_before(marks, start))
+            other = agrees or (size == 1 and _stands_before(marks, start))
             if not told or other or used.intersection(places):
                 continue
             deny = negated(marks, start)
@@ -379,14 +305,6 @@ def _stands_before(marks: Sequence[Mark], place: int) -> bool:
     )
 
 
-def _falls_due(marks: Sequence[Mark], place: int) -> bool:
-    """As in "due on the 6th", which says when and not that it is unpaid."""
-    following = marks[place + 1] if place + 1 < len(marks) else None
-    return (
-        marks[place].text == "due" and following is not None and following.has("preposition", "weekday", "month", "the")
-    )
-
-
 def _in_state(listed: ShownList, state: int, *, wanted: bool, deny: bool) -> tuple[float, ...]:
     """Of what is denied, also those fit of which nothing is known: "the ones that aren't delivered"."""
     told = [listed.states_of(index).get(state) for index in range(len(listed.entries))]
@@ -401,7 +319,7 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     said = frozenset(word_atoms(mark.text) | {stem(word) for word in words_of(mark.text)})
     known = not said.isdisjoint(listed.known_words)
     near = [_fit(said, entry, listed, index) for index, entry in enumerate(listed.entries)] if known else []
-    deny = negated(marks, place) or lacked(marks, place)
+    deny = negated(marks, place)
     flagged = _property(marks, place, said, listed) if deny or all(fit for _, fit in near) else None
     if flagged is not None:
         return flagged
@@ -411,26 +329,12 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
-    if deny or any(each.text in _DENIES for each in marks[max(place - 2, 0) : place]):
-        if listed.captions and all(_without(listed.captions[index], said) for index, fit in enumerate(fits) if fit):
-            return Constraint(mark.text, "state", fits, range(place, place + 1))  # "no stock" of "3. TRW, no stock"
-        turned = tuple(float(not fit) for fit in fits)  # "the dublin one who isnt benedict"
-        told = any(how in ("name", "nickname") for how, _ in near) or any(
-            said & entry.labels for entry in listed.entries
-        )
-        return Constraint(mark.text, "state", turned, range(place, place + 1)) if told and any(turned) else None
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
 
 
-def _without(caption: str, said: frozenset[str]) -> bool:
-    """Whether a line that showed an item says that it is without a thing."""
-    words = words_of(caption)
-    return any(before in _LACKING for before, word in pairwise(words) if word in said)
-
-
 def _fit(said: frozenset[str], entry: ItemEntry, listed: ShownList, index: int) -> tuple[str, float]:
-    if any(said & words for words in entry.name_words) or any(word in entry.labels for word in said if _is_code(word)):
+    if any(said & words for words in entry.name_words) or not said.isdisjoint(entry.labels):
         return ("type", 0.3) if said <= NO_TYPE else ("name", 1.0)
     if listed.captions and said & listed.caption_atoms[index]:
         return "value", 0.9
@@ -473,10 +377,6 @@ def _sound(word: str) -> str:
 _SOUNDS, _TWICE = str.maketrans("cqzyw", "kksiv"), re.compile(r"(.)\1")
 
 
-def _is_code(word: str) -> bool:
-    return any(map(str.isdigit, word)) and any(map(str.isalpha, word))
-
-
 def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
     """Digits that an id ends in, or that are a whole value: "ending in 33", "the 14s"."""
     digits = marks[place].text.removesuffix("s").removesuffix("'")
@@ -495,7 +395,7 @@ def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: S
     named = said.union(*(PROPERTIES.get(each, frozenset()) for each in (word, *said)))
     seen = [_has(entry, named) for entry in listed.entries]
     seen = _unknown_left_out(seen, named, listed) if True in seen and not all(seen) else seen
-    deny = negated(marks, place) or lacked(marks, place)
+    deny = negated(marks, place)
     if True not in seen or all(seen) or (deny and False not in seen):
         return None
     fits = tuple(float(each is not None and each is not deny) for each in seen)

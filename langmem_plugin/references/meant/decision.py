@@ -5,14 +5,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_choice import Closeness, by_choice, by_likeness
 from langmem_plugin.references.meant.by_comparison import extreme
-from langmem_plugin.references.meant.by_likeness import by_likeness
 from langmem_plugin.references.meant.by_name import by_name
-from langmem_plugin.references.meant.by_neighbour import beside_named, by_neighbour
 from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
+from langmem_plugin.references.meant.by_position import beside_named, by_neighbour
 from langmem_plugin.references.meant.by_properties import by_properties
 from langmem_plugin.references.meant.candidate_lists import list_with, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
@@ -22,8 +21,6 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import (
     CLAUSE,
     Segment,
-    left_out,
-    of_oneself,
     refuses,
     segments,
     to_be_remembered,
@@ -32,8 +29,9 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
+_OR = word_set("or|o|או")
 _LISTS_KNOWN = 3
 """Newest lists whose words are never taken for typos."""
 _DENIED = re.compile(
@@ -41,9 +39,7 @@ _DENIED = re.compile(
 )
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
-_EXCEPT = frozenset(phrases("except|excluding|excepto|salvo|חוץ"))
-_OR = frozenset(phrases("or|o|או"))
-_IMPLICIT = ("asked", "type", "agreed", "older")
+_EXCEPT = word_set("except|excluding|excepto|salvo|חוץ")
 _TOGETHER = ("counted", "described")
 """Groups of findings of which an utterance may hold several."""
 
@@ -80,8 +76,6 @@ class _Deciding:
             if stretch.side or any(value.kind != "quantity" or value.amount % 1 for value in stretch.values)
         ]
         self._segments = segments(utterance.marks, [*utterance.phrases, *values])
-        if any(phrase.kind == "others" for phrase in utterance.phrases):
-            self._segments = [left_out(segment) for segment in self._segments]
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._turned_down: list[ItemEntry] = []
@@ -116,8 +110,8 @@ class _Deciding:
         marks = self._utterance.marks
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
-        only_refused = refuses(marks) and len(self._segments) == 1
-        return other or nor or but or only_refused or to_be_remembered(marks)
+        refused = refuses(marks) and len(self._segments) == 1
+        return other or nor or but or refused or to_be_remembered(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
@@ -125,30 +119,10 @@ class _Deciding:
         weighed = []
         for finding, segment in found:
             entries = without(finding.entries, self._turned_down)
-            if entries and not self._of_all_one(finding):
+            if entries:
                 finding = replace(finding, entries=entries)  # noqa: PLW2901
                 weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
-        if self._whole.marks and self._whole.marks[0].has("not") and (asked := offered(self._ledger)) is not None:
-            weighed = [each for each in weighed if not each.evidence.get("qualified") or each.entries != [asked]]
-        told = [finding for finding in weighed if finding.sort == "description" and finding.claimed]
-        return [finding for finding in weighed if not any(self._yields(finding, other) for other in told)], unclear
-
-    def _of_all_one(self, finding: Finding) -> bool:
-        """As in "all the dairy things" where one is called dairy."""
-        every = any(phrase.kind == "all" for phrase in self._utterance.phrases) and not self._utterance.has("one")
-        return every and len(finding.entries) == 1 and finding.sort in ("description", "name")
-
-    def _yields(self, finding: Finding, told: Finding) -> bool:
-        """Whether a finding without words for its item gives way to another item that is described: as its type does in
-        "the account ending in 55", and "it" in "bob's drill, is it heavy".
-        """
-        if not without(told.entries, finding.entries) or told.evidence.get("only state"):
-            return False
-        text = self._utterance.text
-        behind = finding.sort == "pointing" and 0 <= text.find(told.words) < text.find(finding.words)
-        return finding.sort in _IMPLICIT or (
-            behind and bool(told.evidence.get("first word") or told.evidence.get("definite word"))
-        )
+        return weighed, unclear
 
     def _found(self) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         """What counts or compares comes first; then what is named, described and pointed at."""
@@ -165,18 +139,10 @@ class _Deciding:
         found = [(finding, segment) for segment in self._wanted if (finding := picked[id(segment)]) is not None]
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
-            more = self._described(rest)[0]
-            read = [id(segment) for _, segment in more]
-            if any(id(segment) not in read and segment.marks[0].has("the") for segment in rest):
-                return [], [entry for finding, _ in (*found, *more) for entry in finding.entries]  # "and the dentist"
-            return [*found, *more], []
+            return [*found, *self._described(rest)[0]], []
         if any(phrase.kind == "others" for phrase in self._phrases()):
             return [], []  # "keep only the beans, cancel the rest"
-        if (told := self._told_by_number()) is not None:
-            return [(told, self._whole)], []
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
-        if "this" in kinds and self._past_all_lists():
-            kinds.discard("numbers")  # "tell me if that one falls below 35"
         named = by_name(self._wanted_text(), utterance, ledger)
         if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
             return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
@@ -215,21 +181,6 @@ class _Deciding:
             return None
         reason = f"by {end[1]} of the {len(entries)} named"
         return Finding(end[0], scale.text, reason, "comparison", found[0].listed)
-
-    def _past_all_lists(self) -> bool:
-        """Whether the numbers said are larger than any list is long."""
-        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
-        return all(phrase.numbers[-1] > most for phrase in self._phrases() if phrase.kind == "numbers")
-
-    def _told_by_number(self) -> Finding | None:
-        """As in "el de 25" of prices: no list has so many items, and a number that is counted is a value."""
-        phrase = next((phrase for phrase in self._phrases() if phrase.kind == "numbers"), None)
-        most = max(len(listed.entries) for listed in self._ledger.shown_lists)
-        if phrase is None or phrase.numbers[-1] <= most or not self._utterance.words(phrase).isdigit():
-            return None
-        segment = next(segment for segment in self._wanted if segment.holds(phrase))
-        finding = by_properties(segment, self._utterance, self._ledger)
-        return finding if isinstance(finding, Finding) else None
 
     def _described(self, wanted: Sequence[Segment]) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         found: list[tuple[Finding, Segment]] = []
@@ -271,7 +222,7 @@ class _Deciding:
         """The text with spaces for what is turned down, or says what a person does."""
         text = self._utterance.text[: self._segments[-1].end] if self._segments else ""  # without what is to be told
         for segment in self._segments:
-            if segment.rejected or of_oneself(segment.marks):
+            if segment.rejected:
                 text = text[: segment.start] + " " * (segment.end - segment.start) + text[segment.end :]
         return _DENIED.sub(" ", text)
 

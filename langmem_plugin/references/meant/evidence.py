@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 
 from langmem_plugin.references.meant.finding import Finding
-from langmem_plugin.references.meant.last_question import asks, asks_detail, asks_what_else, offers
+from langmem_plugin.references.meant.last_question import offers
 from langmem_plugin.references.said.requests import asks_new, is_verb
 from langmem_plugin.references.said.segments import NEGATIONS, Segment, heads
 from langmem_plugin.references.said.tagger import Mark
@@ -13,13 +12,11 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, stem
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
-_ARTICLES = frozenset(
-    phrases("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את")
-)
-_SELF = frozenset(phrases("i|im|i'm|ill|i'll|me|my|we|our|us|mi|yo|me|nos|אני|לי|שלי|אנחנו"))
+_ARTICLES = word_set("el|la|los|las|del|al|the|that|this|those|these|esa|ese|esos|esas|este|esta|my|your|אותו|אותה|את")
+_SELF = word_set("i|im|i'm|ill|i'll|me|my|we|our|us|mi|yo|me|nos|אני|לי|שלי|אנחנו")
 
 
 def with_evidence(finding: Finding, segment: Segment, utterance: Utterance, ledger: Ledger) -> Finding:
@@ -36,13 +33,22 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
     start = utterance.text.find(finding.words)
     behind = next((mark for mark in utterance.marks if mark.start >= start + len(finding.words)), None)
     unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in known
+    ahead = next((mark for mark in reversed(utterance.marks) if mark.end <= start), None)
+    led = (
+        ahead is not None
+        and _content(ahead, utterance)
+        and not ahead.kinds
+        and not is_verb(ahead.text)
+        and stem(ahead.text) not in known
+    )
+    text = utterance.text.strip()
     return {
         **_explained(finding, content, utterance),
         "followed": float(start >= 0 and unknown),
+        "led": float(led),
+        "written": float(text[:1].isupper() and text.endswith((".", "?", "!"))),
         "words": min(len(content), 8) / 8,
         "strange": min(len(strange), 5) / 5,
-        "new": float(any(map(asks_new, utterance.marks))),
-        "opens new": float(any(map(asks_new, marks[:2]))),
         "question": float(bool(marks) and marks[0].has("question")),
         "asks": float("?" in utterance.text),
         "one": float(any(mark.has("one") or mark.text in THING for mark in marks)),
@@ -54,24 +60,18 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "indefinite": float(any(mark.text in ("a", "an", "some", "un", "una", "any") for mark in marks)),
         "agrees": float(utterance.has("confirm")),
         "greets": float(utterance.has("greeting", "idiom")),
-        "age": min(ledger.turn - listed.turn, 5) / 5 if listed is not None else 1.0,
         "newest": float(listed is not None and bool(ledger.shown_lists) and listed is ledger.shown_lists[-1]),
         "alone": float(listed is not None and len(listed.entries) == 1),
-        "several": float(len(finding.entries) > 1),
         "size": min(len(listed.entries), 10) / 10 if listed is not None else 0.0,
         "focus": float(bool(ledger.focus) and finding.entries[:1] == ledger.focus[-1:]),
         "typed noun": float(any(stem(mark.text) in GROUPS for mark in here)),
         "english": float(utterance.language.name == "en"),
         "offered": float(offers(ledger.reply)),
-        "asked detail": float(asks_detail(ledger.reply)),
-        "asked else": float(asks_what_else(ledger.reply)),
-        "asked": float(asks(ledger.reply)),
         "thing": float(any(mark.has("it", "this", "them", "these", "there", "its") for mark in utterance.marks)),
         "doubt": float(_doubtful(finding, utterance)),
         "one word": float(" " not in finding.words.strip()),
         "new object": float(_new_object(utterance, known)),
         "question strange": len(strange) / max(len(here), 1) * float(bool(marks) and marks[0].has("question")),
-        "unread definite": float(_unread_definite(finding, utterance, ledger)),
         "joined": float(segment.joined),
         "segments": float(len(marks) < len(utterance.marks)),
     }
@@ -86,18 +86,6 @@ def _new_object(utterance: Utterance, known: frozenset[str]) -> bool:
         return False
     told = next((mark for mark in marks[1:] if not mark.has("indefinite", "cardinal") and not is_stop(mark.text)), None)
     return told is not None and _content(told, utterance) and not (word_atoms(told.text) | {stem(told.text)}) & known
-
-
-def _unread_definite(finding: Finding, utterance: Utterance, ledger: Ledger) -> bool:
-    """As "the jeans" in "bundle the pink thing w the jeans": a thing pointed at that nothing shown explains."""
-    known = THING.union(*(listed.known_words for listed in ledger.shown_lists[-2:]))
-    start = utterance.text.find(finding.words)
-    for before, mark in pairwise(utterance.marks):
-        inside = start <= mark.start < start + len(finding.words)
-        unread = before.has("the") and not inside and _content(mark, utterance) and not mark.kinds
-        if unread and not (word_atoms(mark.text) | {stem(mark.text)}) & known:
-            return True
-    return False
 
 
 def _explained(finding: Finding, content: Sequence[Mark], utterance: Utterance) -> Mapping[str, float]:
@@ -142,11 +130,9 @@ def _doubtful(finding: Finding, utterance: Utterance) -> bool:
     return bare or moved or unmeasured or not texts.isdisjoint(_DOUBTING)
 
 
-_OF_AMOUNTS = frozenset(
-    phrases("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
-)
-_DOUBTING = frozenset(
-    phrases("if|unless|or|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather")
+_OF_AMOUNTS = word_set("pay|send|transfer|buy|order|add|give|paga|manda|transfiere|compra|תשלם|תעביר|תקנה|שלם|העבר|קנה")
+_DOUBTING = word_set(
+    "if|unless|or|not|isn't|isnt|aren't|arent|instead|si|או|אם|לא|ni|nor|except|already|ya|ago|than|rather"
 )
 
 

@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel, LanguageModelInput
@@ -10,7 +11,12 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from langmem_plugin.logs import event_log
+from langmem_plugin.references.meant.candidate_lists import list_with
+from langmem_plugin.references.meant.confidence import SURE
+from langmem_plugin.references.meant.finding import Decision, Finding
 from langmem_plugin.references.meant.prompt_block import inline
+from langmem_plugin.references.shown.items import ItemEntry, leaves
+from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.untraced import untraced
 
 log = event_log(__name__)
@@ -93,3 +99,39 @@ def _numbers(text: str) -> list[int] | None:
         answer = next(iter(answer.values()))
     answer = answer if isinstance(answer, list) else [answer]
     return answer if all(type(each) is int for each in answer) else None
+
+
+Chooser = Callable[[str, str, Sequence[str]], tuple[int, ...] | None]
+"""Of an utterance, the reply before it and the items shown as texts: the places meant, () for none; None for no answer."""
+
+
+def by_model(decision: Decision, utterance: str, ledger: Ledger, chooser: Chooser) -> Decision:
+    """The decision where it is sure, or there is nothing to choose from, or the model gives no answer.
+
+    Where the rules found something, the model may confirm it, which makes it sure; if it says something else, both are
+    candidates. What was to be asked about is what the model chooses, without being sure; or nothing.
+    """
+    found = decision.entries
+    first = decision.findings[0] if decision.findings else None
+    if first is not None and all(finding.confidence >= SURE for finding in decision.findings):
+        return decision
+    listed = first.listed if first is not None else list_with(decision.unclear[0], ledger) if decision.unclear else None
+    if listed is None:
+        return decision
+    chosen = chooser(utterance, ledger.reply, [_told(entry) for entry in listed.entries])
+    if chosen is None:
+        return decision
+    entries = [listed.entries[place] for place in chosen]
+    if first is None:
+        reason = "what a model chose of those shown"
+        return Decision([Finding(entries, utterance.strip(), reason, "model", listed)] if entries else [])
+    if {id(entry) for entry in entries} == {id(entry) for entry in found}:
+        return Decision([replace(finding, confirmed=True) for finding in decision.findings])
+    others = [entry for entry in entries if not any(entry is other for other in found)]
+    return Decision(unclear=[*found, *others]) if others else decision
+
+
+def _told(entry: ItemEntry) -> str:
+    """Its name and its short values."""
+    values = [f"{key}: {value}" for key, value in leaves(entry.item) if str(value) != entry.title]
+    return "; ".join([entry.title, *values])

@@ -37,7 +37,7 @@ def describe(resolution: Resolution, utterance: str = "") -> str:
     """
     lines = [line for reference in resolution.references for line in _stated(reference)]
     if any(not reference.sure for reference in resolution.references):
-        lines.append('"Probably" is a guess: ask whether that is meant before you call any tool that changes anything.')
+        lines.append('"Probably" is a guess: ask before you change anything.')
     lines += [
         f'Nothing shown fits "{inline(words)[:MAX_VALUE]}": ask which one is meant; '
         "do not guess and call no tool that changes anything."

@@ -28,13 +28,15 @@ class Reference:
     part: str | None = None
     tool: str = ""
     sort: str = ""
-    """The sort of evidence: number, ordinal, name, comparison, pointing … (the keys of CONFIDENCE)."""
+    """The sort of evidence: number, ordinal, name, comparison, pointing … (the sorts in `confidence.GROUPS`)."""
     kinds: frozenset[str] = frozenset()
     """Type nouns of the items, in singular: recipe, flight."""
 
     @property
     def sure(self) -> bool:
-        """Whether evidence like this was right at least 98 times in 100 on domains left out when it was fitted."""
+        """Whether evidence like this was right at least 95 times in 100 when it was fitted; docs/decisions.md says how often
+        that held on lines that nobody had read.
+        """
         return self.confidence >= SURE
 
 

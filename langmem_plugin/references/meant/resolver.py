@@ -7,15 +7,15 @@ from typing import Any, cast
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, MessageLikeRepresentation, convert_to_messages
 
+from langmem_plugin.foreign_text import one_line
 from langmem_plugin.references.meant.by_choice import Closeness
-from langmem_plugin.references.meant.by_model import Chooser, by_model
 from langmem_plugin.references.meant.decision import decide
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.meant.ledger_cache import ledger_of, pointing_part
-from langmem_plugin.references.meant.model_choice import choose
-from langmem_plugin.references.meant.question import ask
+from langmem_plugin.references.meant.model_choice import Chooser, by_model, choose
 from langmem_plugin.references.meant.resolution import Reference, Resolution
 from langmem_plugin.references.meant.revised_call import previous_call
+from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.plain_data import plain
 
 
@@ -48,7 +48,7 @@ def resolve(
     items = {id(entry): plain(entry.item) for entry in (*decision.entries, *decision.unclear)}
     return Resolution(
         references=tuple(_reference(finding, items) for finding in decision.findings),
-        question=ask(decision.unclear, decision.unresolved),
+        question=_ask(decision.unclear, decision.unresolved),
         candidates=tuple(items[id(entry)] for entry in decision.unclear),
         unresolved=tuple(decision.unresolved),
         previous_call=previous_call(utterance, ledger, decision),
@@ -74,3 +74,15 @@ def _reference(finding: Finding, items: dict[int, dict[str, Any]]) -> Reference:
         sort=finding.sort,
         kinds=frozenset().union(*(entry.kind_words for entry in finding.entries)) if finding.entries else frozenset(),
     )
+
+
+def _ask(unclear: Sequence[ItemEntry], unresolved: Sequence[str]) -> str | None:
+    """A question that names several candidates by number and name, or the words that fit nothing; None for neither."""
+    if unresolved:
+        words = " or ".join(f"“{one_line(each)}”" for each in unresolved)
+        return f"Nothing that I have shown you is {words}. Which one do you mean?"
+    if len(unclear) < 2:
+        return None
+    names = [f"{place}. {one_line(entry.title)[:60]}" for place, entry in enumerate(unclear[:6], 1)]
+    more = f" … ({len(unclear)} in all)" if len(unclear) > 6 else ""
+    return f"Which one do you mean: {', '.join(names[:-1])} or {names[-1]}{more}?"

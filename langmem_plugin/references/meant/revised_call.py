@@ -8,12 +8,12 @@ from langmem_plugin.references.said.requests import is_request
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.plain_data import plain
-from langmem_plugin.references.text.atoms import typed_atoms
+from langmem_plugin.references.text.said_values import said_values
 from langmem_plugin.references.text.tokens import is_stop, normal, words_of
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
-_PICKING = frozenset(phrases("numbers|first|last|comparison|both|other"))
-_NO = frozenset(phrases("no|nope|nah|לא"))
+_PICKING = word_set("numbers|first|last|comparison|both|other")
+_NO = word_set("no|nope|nah|לא")
 _CHANGE = re.compile(
     r"\b(?:change|make (?:it|that|the|this|sure)|instead|actually|switch|swap|move|push|reschedul\w+|updat\w+|rather|should be|needs? to|need it|has to|have it|want it|like it|extend|add(?: \w+)? to (?:it|the (?:list|invite|meeting))"
     r"|i meant|only|also|put (?:it|that)|set (?:it|the|that)|try|forget|remove|include|invite|block|longer|shorter|earlier|later|let'?s do|can (?:we|you|it)|could (?:we|you|it)"
@@ -93,12 +93,12 @@ def revises(text: str, reply: str, *, found: bool = False) -> bool:
 def _revises_choices(said: str, words: list[str]) -> bool:
     if words[:1] and words[0] in _NO:
         return len(words) > _SHORT
-    return bool(_ADDITION.search(said)) and not (_PICK.search(said) and typed_atoms(said))
+    return bool(_ADDITION.search(said)) and not (_PICK.search(said) and said_values(said))
 
 
 def _revises_proposal(said: str, words: list[str]) -> bool:
     declines = bool(words[:1]) and words[0] in _NO
-    value = bool(typed_atoms(said))
+    value = bool(said_values(said))
     but = bool(_BUT.search(said))
     if _agrees(said, words) and not but and not (value and not _GOOD.search(said)):
         return False
@@ -116,7 +116,7 @@ def _is_fragment(said: str, words: list[str], *, asks: bool) -> bool:
         return False
     if _NEW.search(said) or _POINTER.search(said) or _FIELD.search(said):
         return False
-    return not is_request(said) and (bool(typed_atoms(said)) or not asks)
+    return not is_request(said) and (bool(said_values(said)) or not asks)
 
 
 def _agrees(said: str, words: list[str]) -> bool:

@@ -3,23 +3,17 @@
 from collections.abc import Sequence
 
 from langmem_plugin.references.said.tagger import Mark
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
-_ABOVE = frozenset(
-    phrases("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|שמעל|יותר מ|שיותר מ")
+_ABOVE = word_set("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|שמעל|יותר מ|שיותר מ")
+_BELOW = word_set(
+    "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות מ|שפחות מ|עד"
 )
-_BELOW = frozenset(
-    phrases(
-        "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות מ|שפחות מ|עד"
-    )
+_AFTER = word_set(
+    "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ"
 )
-_AFTER = frozenset(
-    phrases(
-        "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ"
-    )
-)
-_BEFORE = frozenset(phrases("before|earlier than|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ"))
-_HEBREW_COUNTS = frozenset(phrases("שני|שתי|שלושת|שלוש|ארבעת|ארבע"))
+_BEFORE = word_set("before|earlier than|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ")
+_HEBREW_COUNTS = word_set("שני|שתי|שלושת|שלוש|ארבעת|ארבע")
 
 
 def counted(marks: Sequence[Mark]) -> int:

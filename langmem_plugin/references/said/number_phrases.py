@@ -1,7 +1,6 @@
 """Phrases that count by number or letter: "number 2", "1, 3 and 4", "2-4", "option b"; never "2 onions"."""
 
-from langmem_plugin.references.said.cursor import Cursor, letter_number
-from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.phrase import Cursor, Phrase, letter_number
 from langmem_plugin.references.said.tagger import Mark
 
 _LARGEST = 50
@@ -59,7 +58,7 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
     "at 3".
     """
-    if _is_article(cursor, mark) or _measures(cursor, mark) or _in_a_code(cursor):
+    if _is_article(cursor, mark) or _measures(cursor, mark) or _reckoned(cursor):
         return False
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
@@ -76,12 +75,11 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
 _RECKONING = ("plus", "minus", "times", "x", "mas", "menos", "por", "ועוד", "כפול")
 
 
-def _in_a_code(cursor: Cursor) -> bool:
-    """As in "eu-west-1", "2 plus 2"."""
-    reckoned = any(
+def _reckoned(cursor: Cursor) -> bool:
+    """As in "2 plus 2"."""
+    return any(
         cursor.near(step).text in _RECKONING and cursor.near(2 * step).has("cardinal", "digit") for step in (1, -1)
     )
-    return reckoned or (cursor.near(-1).text == "-" and cursor.near(-2).text[:1].isalpha())
 
 
 def _is_article(cursor: Cursor, mark: Mark) -> bool:

@@ -3,11 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from langmem_plugin.references.said.comparison_phrases import read_comparison
-from langmem_plugin.references.said.cursor import Cursor
 from langmem_plugin.references.said.number_phrases import read_numbers
-from langmem_plugin.references.said.ordinal_phrases import read_order
-from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.order_phrases import read_comparison, read_order
+from langmem_plugin.references.said.phrase import Cursor, Phrase
 from langmem_plugin.references.said.pronoun_phrases import read_group, read_pronoun
 from langmem_plugin.references.said.tagger import Mark
 

@@ -1,17 +1,16 @@
 """Pronouns and what stands for them: this, those, it, its, there, the previous one; all, both, neither, the other."""
 
-from langmem_plugin.references.said.cursor import Cursor
-from langmem_plugin.references.said.phrase import Phrase
+from langmem_plugin.references.said.phrase import Cursor, Phrase
 from langmem_plugin.references.said.tagger import Mark
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
 _MOST_COUNTED = 12
-_OTHERS = frozenset(phrases("others|other ones|other|los otros|las otras|los demas|las demas|otros|otras"))
-_REST = frozenset(phrases("rest|resto|demas|השאר|היתר|האחרים|האחרות"))
+_OF_PEOPLE = frozenset(("us", "we", "you", "y'all"))
+_FINE, _WELL = word_set("all|todo|הכל|הכול"), word_set("good|fine|well|set|bien|bueno|listo|טוב|בסדר|סבבה")
+_OTHERS = word_set("others|other ones|other|los otros|las otras|los demas|las demas|otros|otras")
+_REST = word_set("rest|resto|demas|השאר|היתר|האחרים|האחרות")
 _LIKE = frozenset(("like", "than", "as", "como", "que"))
-_BEING = frozenset(
-    phrases("mas|muy|en|alli|aqui|ahi|alla|a|de|bien|mal|ya|libre|abierto|abierta|listo|lista|lleno|llena")
-)
+_BEING = word_set("mas|muy|en|alli|aqui|ahi|alla|a|de|bien|mal|ya|libre|abierto|abierta|listo|lista|lleno|llena")
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
 
 
@@ -77,6 +76,10 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
         return _other(cursor, mark)
     if kind == "both" and cursor.near(1).has("cardinal", "ordinal", "label", "marker", "the"):
         return None
+    if mark.text == "all" and (cursor.near(-1).has("question") or cursor.near(-1).text in _OF_PEOPLE):
+        return None  # "what all do they serve", "love from us all"
+    if mark.text in _FINE and cursor.near(1).text in _WELL:
+        return None  # "todo bien", "הכל טוב"
     if mark.text == "each" and (cursor.near(-1).has("digit", "unit", "value") or cursor.near(-2).has("digit")):
         return None  # "under 90 euros each"
     size = 1

@@ -3,7 +3,7 @@
 import re
 
 from langmem_plugin.references.said.tagger import Mark
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
 _POLITE = "please|thanks|ok|okay|and|then|now|also|no|yes|can you|could you|will you|would you|i want to"
 _BEFORE_A_REQUEST, _BEFORE_A_VERB = (
@@ -13,25 +13,19 @@ _BEFORE_A_REQUEST, _BEFORE_A_VERB = (
         "so|por favor|gracias|vale|si|y|entonces|puedes|podrias|quiero|בבקשה|תודה|אוקיי|כן|לא|אז|אפשר|תוכל|תוכלי|אני רוצה",
     )
 )
-_REQUESTS = frozenset(
-    phrases(
-        "add|book|buy|call|cancel|change|check|create|delete|find|get|give|go|invite|make|move|open|order|plan|put|remind|remove|reschedule|save|schedule|search|send|set|show|start|stop|tell|update|accept|decline"
-    )
+_REQUESTS = word_set(
+    "add|book|buy|call|cancel|change|check|create|delete|find|get|give|go|invite|make|move|open|order|plan|put|remind|remove|reschedule|save|schedule|search|send|set|show|start|stop|tell|update|accept|decline"
 )
-_VERBS = _REQUESTS | frozenset(
-    phrases(
-        "am|are|close|confirm|did|do|does|forget|has|have|is|let|list|look|need|pay|play|read|remember|rename|reply|share|swap|switch|take|text|turn|use|want|was|write"
-        "|agrega|anade|abre|borra|busca|cambia|cancela|compra|confirma|crea|da|dame|dime|elimina|encuentra|es|esta|haz|llama|manda"
-        "|muestra|muestrame|mueve|paga|pide|pon|programa|quita|recuerdame|reserva|tengo|usa|ver"
-        "|בטל|בטלי|הוסף|הוסיפי|הזמן|הזמיני|הראה|הראי|חפש|חפשי|מחק|מחקי|מצא|מצאי|ספר|ספרי|פתח|פתחי|קבע|קבעי|קנה|קני|שלח|שלחי|שמור|שמרי|שנה|שני"
-        "|תבטל|תבטלי|תוסיף|תוסיפי|תזכיר|תזכירי|תזמין|תזמיני|תחליף|תחליפי|תחפש|תחפשי|תמחק|תמחקי|תמצא|תמצאי|תעביר|תעבירי|תפתח|תראה|תראי"
-        "|תקבע|תקבעי|תקנה|תקני|תשלח|תשלחי|תשמור|תשמרי|תשנה|תשני|תתקשר|תתקשרי"
-    )
+_VERBS = _REQUESTS | word_set(
+    "am|are|close|confirm|did|do|does|forget|has|have|is|let|list|look|need|pay|play|read|remember|rename|reply|share|swap|switch|take|text|turn|use|want|was|write"
+    "|agrega|anade|abre|borra|busca|cambia|cancela|compra|confirma|crea|da|dame|dime|elimina|encuentra|es|esta|haz|llama|manda"
+    "|muestra|muestrame|mueve|paga|pide|pon|programa|quita|recuerdame|reserva|tengo|usa|ver"
+    "|בטל|בטלי|הוסף|הוסיפי|הזמן|הזמיני|הראה|הראי|חפש|חפשי|מחק|מחקי|מצא|מצאי|ספר|ספרי|פתח|פתחי|קבע|קבעי|קנה|קני|שלח|שלחי|שמור|שמרי|שנה|שני"
+    "|תבטל|תבטלי|תוסיף|תוסיפי|תזכיר|תזכירי|תזמין|תזמיני|תחליף|תחליפי|תחפש|תחפשי|תמחק|תמחקי|תמצא|תמצאי|תעביר|תעבירי|תפתח|תראה|תראי"
+    "|תקבע|תקבעי|תקנה|תקני|תשלח|תשלחי|תשמור|תשמרי|תשנה|תשני|תתקשר|תתקשרי"
 )
-_NEW = frozenset(
-    phrases(
-        "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"
-    )
+_NEW = word_set(
+    "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"
 )
 
 

@@ -1,47 +1,36 @@
 """An utterance cut where it turns to something else, each piece with whether it wants or turns down what it names."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
-_BREAKS = frozenset(phrases(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא"))
+_BREAKS = word_set(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
 _BUT = frozenset(("but", "pero", "אבל"))
-_JOINS = frozenset(phrases("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו"))
-_CORRECTS = frozenset(
-    phrases(
-        "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|oops|digo|בעצם|התכוונתי"
-    )
+_JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו")
+_CORRECTS = word_set(
+    "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
-_CORRECTS_FIRST = frozenset(phrases("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה"))
+_CORRECTS_FIRST = word_set("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
-_STATES = frozenset(
-    phrases(
-        "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
-    )
+_STATES = word_set(
+    "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
 )
-NEGATIONS = frozenset(
-    phrases(
-        "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
-    )
+NEGATIONS = word_set(
+    "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
 )
-_INSTEAD = frozenset(phrases("instead of|rather than|en vez|en lugar|במקום"))
-_SUBJECTS = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo"))
-_RELATIVE = frozenset(
-    phrases(
-        "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
-    )
+_INSTEAD = word_set("instead of|rather than|en vez|en lugar|במקום")
+_SUBJECTS = word_set("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo")
+_RELATIVE = word_set(
+    "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
 )
-_UNFIT = frozenset(
-    phrases(
-        "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
-    )
+_UNFIT = word_set(
+    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
 )
-_ACTS = frozenset(phrases("don't|dont|do not|never|no quiero|אל"))
+_ACTS = word_set("don't|dont|do not|never|no quiero|אל")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,33 +50,14 @@ class Segment:
 def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
-    opening: list[Mark] = []
-    denied = False
     for held, joined, corrects in _pieces(marks, found):
-        if corrects or (pieces and _takes_back(held)):
+        if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
             rejected, kept = _rejection(held, first=not pieces)
-            if pieces and held is not opening and (heads(held[:3]) or held[0].has("the", "this")):
-                pieces[0] = replace(pieces[0], rejected=pieces[0].rejected or denied)
-            if not pieces:
-                opening, denied = held, held[0].text in ("no", "לא") and len(held) in (2, 3)
-            if kept and not (pieces and _takes_back(held)):
+            if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
-
-
-_TAKING_BACK = frozenset(phrases("uy|ay|ah|oh|oops|ups|wait|sorry|espera|perdon|mejor|actually|hmm|אוי|רגע|סליחה|אה"))
-
-
-def _takes_back(held: Sequence[Mark]) -> bool:
-    """As "uy no" does in "la 3, uy no, la 7": what was said before is not meant."""
-    texts = {mark.text for mark in held}
-    denies = texts & {"no", "לא"}
-    return bool(denies) and 0 < len(texts - denies) < _LONGEST_INTERJECTION and texts - denies <= _TAKING_BACK
-
-
-_LONGEST_INTERJECTION = 3
 
 
 def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[list[Mark], bool, bool]]:
@@ -103,13 +73,11 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
-        if held and _begins_message(marks, place):
-            break
         ahead = marks[place + 1 : place + 2]
         first = not held or held[-1].text == "no"
         told = mark.text in _CORRECTS or two in _CORRECTS
         if mark.text in _CORRECTS_FIRST and ahead:
-            told = told or first or _is_place(held[-1], ahead[0])
+            told = told or first
         counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
         turns = no_the or (told and bool(ahead))
@@ -132,25 +100,9 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
     yield held, joined, corrects
 
 
-def _begins_message(marks: Sequence[Mark], place: int) -> bool:
-    """As in "tell mia *that* I'm late", "תגיד לו *שאני* מאחר": from there on it is what is to be said."""
-    if place < 2 or not any(mark.text in TELLING for mark in marks[:2]):
-        return False
-    following = marks[place + 1].text if place + 1 < len(marks) else ""
-    return marks[place].text in _TOLD or (marks[place].text in ("that", "que", "q") and following in CLAUSE)
-
-
-TELLING = frozenset(
-    phrases(
-        "tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי"
-    )
+TELLING = word_set(
+    "tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי"
 )
-_TOLD = frozenset(phrases("שאני|שאנחנו|שזה|שיש|שאין|שהוא|שהיא|שהם"))
-
-
-def _is_place(before: Mark, after: Mark) -> bool:
-    """As in "the fourth *sorry* the fifth": one place in a list behind another."""
-    return before.has("ordinal", "one", "digit") and (after.has("ordinal", "the", "digit") or after.definite)
 
 
 def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
@@ -217,12 +169,10 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     return False, held
 
 
-_DROPS = frozenset(
-    phrases("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
-)
+_DROPS = word_set("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
 
 
-_ASKED_DENIED = frozenset(phrases("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't"))
+_ASKED_DENIED = word_set("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't")
 """As in "isnt that one at mayas", which denies nothing."""
 
 
@@ -241,25 +191,11 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
     return False
 
 
-def lacked(marks: Sequence[Mark], place: int) -> bool:
-    """Whether it is said behind a word that the things meant are without it: "turn on alerts for those that don't have it"."""
-    told = " ".join(mark.text for mark in marks[place + 1 :])
-    return _LACKS.search(told) is not None
-
-
-_LACKS = re.compile(
-    r"(?:doesn'?t|don'?t|hasn'?t|haven'?t|no|not|didn'?t)(?: (?:have|has|got|get))? (?:it|one|any|them|yet)$|\bno (?:lo|la) tienen?$|\bque no tienen?$|ש?אין (?:לו|לה|להם|להן)$"
+_HEADS = word_set(
+    "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|lo de|lo del|del que|del q"
 )
-_TAKING = frozenset(
-    phrases("interested|looking|fine|ok|okay|happy|good|thinking|leaning|going|taking|down|into|all|sold|after")
-)
-_HEADS = frozenset(
-    phrases(
-        "one|ones|everyone|everybody|everything|whoever|whoevers|whoever's|whichever|stuff|thing|things|guy|guys|ppl|el de|la de|los de|las de|del de|el que|la que|los que|las que|el q|la q|los q|las q|lo que|lo q|lo de|lo del|del que|del q"
-    )
-)
-_OF_THOSE = frozenset(phrases("that|who|with|w|in|from|of|on|at|without"))
-_POINTERS = frozenset(phrases("זה|זאת|זו|אלה|אלו|מה|כל מה|מי|כל מי|אלו|את זה|את זאת"))
+_OF_THOSE = word_set("that|who|with|w|in|from|of|on|at|without")
+_POINTERS = word_set("זה|זאת|זו|אלה|אלו|מה|כל מה|מי|כל מי|אלו|את זה|את זאת")
 
 
 def heads(marks: Sequence[Mark]) -> list[int]:
@@ -283,29 +219,17 @@ def heads(marks: Sequence[Mark]) -> list[int]:
     return found
 
 
-def of_oneself(marks: Sequence[Mark]) -> bool:
-    """As in "ill be at the airport at 7": a person speaks of what they are or do, and points at nothing by that."""
-    if len(marks) > 1 and marks[0].text in ("that", "que", "q"):
-        marks = marks[1:]
-    second = marks[1].text if len(marks) > 1 else ""
-    being = marks[0].text in ("im", "i'm", "we're") or (marks[0].text in ("ill", "i'll", "we'll") and second == "be")
-    return being and second not in _TAKING
-
-
-CLAUSE = frozenset(phrases("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was"))
+CLAUSE = word_set("i|im|i'm|ill|i'll|ive|i've|we|you|he|she|they|my|the|there|it|its|it's|mom|dad|our|is|was")
 """Words that a clause begins with."""
-_NOTE_IT, _LONG_NOTE = frozenset(("apuntalo", "anotalo", "apuntamelo", "anotamelo")), 3
-_REMEMBER = frozenset(
-    phrases(
-        "remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי"
-    )
+
+
+_REMEMBER = word_set(
+    "remember|dont forget|don't forget|recuerda|acuerdate|no olvides|note|apunta|זכור|תזכור|תזכרי|אל תשכח|אל תשכחי"
 )
 
 
 def to_be_remembered(marks: Sequence[Mark]) -> bool:
     """As in "remember that im paying for the venue": a statement, to be kept as it is."""
-    if len(marks) > _LONG_NOTE and marks[-1].text in _NOTE_IT and not marks[0].has("the", "this", "one", "ordinal"):
-        return True
     for place, mark in enumerate(marks[:2]):
         two = f"{mark.text} {marks[place + 1].text}" if place + 1 < len(marks) else ""
         if mark.text in _REMEMBER or two in _REMEMBER:
@@ -315,8 +239,12 @@ def to_be_remembered(marks: Sequence[Mark]) -> bool:
     return False
 
 
-_REFUSING = frozenset(phrases("do|rather|better|would|should|to|please|id|i'd|di"))
-_STOPPING = frozenset(phrases("stop|never|quit"))
+_REFUSING = word_set("do|rather|better|would|should|to|please|id|i'd|di")
+
+
+_STOPPING = word_set("stop|never|quit")
+
+
 _SPANISH_ORDER = ("es", "as", "e")
 
 
@@ -331,20 +259,3 @@ def refuses(marks: Sequence[Mark]) -> bool:
             return True
     opening = texts[1] if len(texts) > 1 and texts[0] == "no" else ""
     return len(opening) > 4 and opening.endswith(_SPANISH_ORDER) and opening.isalpha() and not marks[1].kinds
-
-
-_LEAVING = frozenset(
-    phrases(
-        "leave out|skip|ignore|forget|forget about|drop|deja fuera|quita|olvida|salta|תשאיר בחוץ|תוריד|תוותר על|בלי"
-    )
-)
-
-
-def left_out(segment: Segment) -> Segment:
-    """As in "leave out the sold ones and send me the rest": turned down, without the verb; else as it was."""
-    texts = [mark.text for mark in segment.marks[:3]]
-    for place, (text, after) in enumerate(pairwise((*texts, ""))):
-        size = 2 if f"{text} {after}" in _LEAVING else 1 if text in _LEAVING else 0
-        if size and len(segment.marks) > place + size:
-            return replace(segment, marks=segment.marks[place + size :], rejected=True)
-    return segment

@@ -6,8 +6,15 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import cast
 
-from langmem_plugin.references.said.language_detection import has_enclitic, language_of
-from langmem_plugin.references.said.lexicon import Kinds, Value, corrected_form, lexicon, look_up
+from langmem_plugin.references.said.lexicon import (
+    Kinds,
+    Value,
+    corrected_form,
+    has_enclitic,
+    language_of,
+    lexicon,
+    look_up,
+)
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import Comparison, Language
 

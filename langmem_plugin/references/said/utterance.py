@@ -13,14 +13,14 @@ from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.said_values import said_values
 from langmem_plugin.references.text.tokens import is_stop, stem, words_of
 from langmem_plugin.references.text.values import Value
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
 NEAR = 40
 """Letters between two words that are still quoted as one stretch."""
 
 
-_BETWEEN = frozenset(phrases("between|from|entre|desde|de|del|בין|מ"))
-_AND = frozenset(phrases("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the"))
+_BETWEEN = word_set("between|from|entre|desde|de|del|בין|מ")
+_AND = word_set("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the")
 _DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _OR_LESS, _OR_MORE = (
     re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
@@ -47,12 +47,7 @@ class Utterance:
     def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
         self.text = text
         self.marks, self.language = marked(text, known)
-        self.phrases = [
-            part
-            for phrase in read_phrases(self.marks, self.language.name)
-            if not self._inside_value(phrase)
-            for part in self._parts(phrase)
-        ]
+        self.phrases = [part for phrase in read_phrases(self.marks, self.language.name) for part in self._parts(phrase)]
 
     def _parts(self, phrase: Phrase) -> list[Phrase]:
         """As in "not 2, 3": the first number is turned down, the others are meant instead."""
@@ -61,23 +56,6 @@ class Utterance:
             return [phrase]
         first = replace(phrase, end=cut, numbers=phrase.numbers[:1])
         return [first, replace(phrase, start=cut + 1, numbers=phrase.numbers[1:])]
-
-    def _inside_value(self, phrase: Phrase) -> bool:
-        """As "cuarto" is in "las cuatro y cuarto": part of a time or an amount, and nothing that counts."""
-        if phrase.kind not in ("numbers", "these") or not any(mark.has("cardinal", "ordinal") for mark in self.marks):
-            return False
-        for value in self.values:
-            start, end = value.span
-            if not (start <= phrase.start and phrase.end <= end):
-                continue
-            goes_on = end > phrase.end or " " in self.text[start : phrase.start].strip()
-            if value.kind == "quantity":
-                goes_on = " " in self.text[phrase.start : phrase.end] or (
-                    value.amount % 1 > 0 and " " in self.text[start:end]
-                )
-            if goes_on or value.kind == "duration":
-                return True
-        return False
 
     def has(self, *kinds: str) -> bool:
         """Whether a word of one of these kinds was said."""

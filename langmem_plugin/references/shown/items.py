@@ -11,11 +11,11 @@ from langmem_plugin.references.shown.item_states import properties_of, states_of
 from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, normal, stem, words_of
 from langmem_plugin.references.text.values import Value, instant
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import phrases, word_set
 
 _SIGNS = re.compile(r"[\W_]")
 _BEGINS, _FINISHES = (
-    frozenset(phrases(words))
+    word_set(words)
     for words in (
         "start|starts|begin|begins|from|checkin|arrival|arrive|arrives|pickup|inicio",
         "end|ends|finish|until|to|checkout|departure|depart|leave|leaves|return|dropoff|fin",
@@ -23,8 +23,6 @@ _BEGINS, _FINISHES = (
 )
 _BRACKETS = re.compile(r"\([^)]{0,120}\)|\[[^\]]{0,120}\]")
 _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
-DAYPARTS = {"morning": (300, 720), "afternoon": (720, 1020), "evening": (1020, 1320), "night": (1200, 1500)}
-"""Parts of the day in minutes since midnight."""
 Item = dict[str, Any]
 
 _LONGEST_NAME = 120  # letters
@@ -138,7 +136,7 @@ class ItemEntry:
 
     @cached_property
     def atoms(self) -> frozenset[str]:
-        """Words and typed values of all its scalar values, and names of its true flags."""
+        """Words and numbers of all its scalar values, and names of its true flags."""
         found: set[str] = set()
         for key, value in leaves(self.item):
             if isinstance(value, bool) or (isinstance(value, str) and value.lower() in ("true", "yes")):
@@ -152,11 +150,6 @@ class ItemEntry:
                 found.update(("direct", "nonstop"))
         if self.key:
             found |= atoms(self.key.replace("_", " "))
-        for _, value in leaves(self.item):
-            clocks = sorted(int(atom[2:]) for atom in typed_atoms(str(value)) if atom.startswith("t:"))
-            if clocks:  # the first time is when it starts
-                found.update(part for part, (start, end) in DAYPARTS.items() if start <= clocks[0] < end)
-                break
         return frozenset(found)
 
     @cached_property

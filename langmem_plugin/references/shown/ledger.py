@@ -8,8 +8,7 @@ from typing import Any
 from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry
-from langmem_plugin.references.shown.name_matching import named_in, sharing
-from langmem_plugin.references.shown.reply_matching import aligned, spoken_of, told_of
+from langmem_plugin.references.shown.name_matching import aligned, named_in, sharing, spoken_of, told_of
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.shown.text_lists import ListLine, plain_lines, read_lines
 from langmem_plugin.references.shown.tool_results import MOST_ITEMS, ResultList, line_item, result_lists
@@ -17,7 +16,7 @@ from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.tokens import words_of
 
 MOST_LINES = 300
-"""Lines of a reply that are taken for items; each is compared with each item."""
+"""Lines of a reply that are taken for items, the first ones; each is compared with each item."""
 RECENT = 60
 """Lists that a reply or an utterance can reach back to."""
 _OPENING = 30  # letters by which a line of a list is known

@@ -1,12 +1,19 @@
-"""Which items a text names: by whole name or id; and which share words or values with it."""
+"""Which items a text names or speaks of, and which item each line of a list stands for."""
 
-from collections.abc import Iterable, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rapidfuzz import fuzz
+
 from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.text_lists import ListLine
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
+from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.tokens import is_stop, normal, words_of
+from langmem_plugin.references.text.values import likeness
 
 
 @dataclass(frozen=True)
@@ -87,3 +94,145 @@ def sharing(values: Iterable[str], result_lists: Sequence[ResultList]) -> list[I
             for entry in result_list.postings.get(atom, ()):
                 found[id(entry)] = entry
     return list(found.values())
+
+
+def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry], int]:
+    """The entries of one result that a reply speaks of, in its order, and where it names the last of them (in words).
+
+    By name, else by the larger part of a name that no other entry shares, else by values: all entries that values of
+    their own tell apart, or the one that fits best. None when the reply speaks of no entry in particular.
+    """
+    mentions = {id(mention.entry): mention.position for mention in named_in(text, entries)}
+    words = words_of(text)
+    spoken = f" {' '.join(words)} "
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    if len(mentions) < len(entries) and len(entries) > 1:
+        for entry in entries:
+            names = entry.name_words[0] if entry.name_words else frozenset()
+            own = [word for word in names if frequency[word] == 1 and f" {word} " in spoken and not word.isdigit()]
+            if (
+                id(entry) not in mentions
+                and mentions
+                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=len) in own))
+            ):
+                mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
+    if mentions and len(mentions) < len(entries):
+        for entry in _told_by_value(text, [entry for entry in entries if id(entry) not in mentions], entries):
+            mentions[id(entry)] = max(mentions.values())
+    if mentions:
+        named = sorted((entry for entry in entries if id(entry) in mentions), key=lambda entry: mentions[id(entry)])
+        return named, max(mentions.values())
+    if len(entries) < 2:
+        return [], -1
+    held = atoms(text)
+    own_words = {
+        id(entry): {
+            atom for atom in held & entry.atoms if frequency[atom] == 1 and ":" not in atom and not atom.isdigit()
+        }
+        for entry in entries
+    }
+    most = max(map(len, own_words.values()))
+    told = [entry for entry in entries if len(own_words[id(entry)]) * 2 >= most > 0]
+    if len(told) > 1:
+        first = {key: min((spoken.find(f" {word} ") for word in held), default=0) for key, held in own_words.items()}
+        return sorted(told, key=lambda entry: first[id(entry)]), -1
+    near = closest(text, entries)
+    return (near, -1) if len(near) == 1 else ([], -1)
+
+
+def _told_by_value(text: str, wanted: Sequence[ItemEntry], entries: Sequence[ItemEntry]) -> list[ItemEntry]:
+    """Those that a time, date or amount tells of which no other entry has."""
+    said = [value for value in written_values(text) if value.kind in _TELLING]
+    if not said or len(entries) > _MOST_TOLD:
+        return []
+    held = [
+        [value for values in entry.values.values() for value in values if value.kind in _TELLING] for entry in entries
+    ]
+    found = []
+    for value in said:
+        fitting = [
+            entry for entry, own in zip(entries, held, strict=True) if any(likeness(value, each) == 1 for each in own)
+        ]
+        if len(fitting) == 1 and any(fitting[0] is entry for entry in wanted):
+            found.append(fitting[0])
+    return list({id(entry): entry for entry in found}.values())
+
+
+_TELLING, _MOST_TOLD = ("time", "money"), 30
+
+
+def closest(text: str, entries: Sequence[ItemEntry]) -> list[ItemEntry]:
+    """The entries that share the most distinguishing words and values with the text; [] when none shares
+    any.
+    """
+    held = atoms(text) - common_atoms(entries)
+    scores = [(sum(1.5 if ":" in atom else 1.0 for atom in held & entry.atoms), entry) for entry in entries]
+    best = max((score for score, _ in scores), default=0.0)
+    return [entry for score, entry in scores if score == best] if best > 0 else []
+
+
+def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[ItemEntry | None]:
+    """The entry each line of a shown list stands for; None for a line that matches none. Each entry is used
+    once.
+    """
+    shared = common_atoms(entries)
+    frequency: Counter[str] = Counter(atom for entry in entries for atom in entry.atoms)
+    scored: list[tuple[float, int, int]] = []
+    for row, line in enumerate(lines):
+        full = " ".join((line.text, *(f"{key} {value}" for key, value in line.details.items())))
+        spoken = f" {' '.join(words_of(full))} "
+        held = atoms(full)
+        low = normal(full)
+        for column, entry in enumerate(entries):
+            overlap = held & entry.atoms
+            score = sum(1 / frequency[atom] for atom in overlap - shared)
+            if name_position(spoken, low, entry) >= 0:
+                score += 5 + 0.01 * max(map(len, entry.name_text), default=0)
+            elif entry.names and score < 1 and len(entries) <= 30:
+                close = fuzz.token_set_ratio(normal(entry.names[0]), normal(line.text))
+                score += 3 if close >= 88 else 0
+            if score >= 0.4:
+                scored.append((score, row, column))
+    scored.sort(key=lambda match: (-match[0], match[1], match[2]))
+    found: list[ItemEntry | None] = [None] * len(lines)
+    used: set[int] = set()
+    for _, row, column in scored:
+        if found[row] is None and column not in used:
+            found[row] = entries[column]
+            used.add(column)
+    return found
+
+
+_SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")
+
+
+def told_of(text: str, entries: Sequence[ItemEntry]) -> dict[int, str]:
+    """By the entries' identities, what sentences say of each that they name: how the sentence begins, and what follows
+    the entry up to the next one.
+    """
+    frequency = Counter(word for entry in entries for word in entry.atoms)
+    called = Counter(name for entry in entries for name in {normal(name) for name in entry.names[:2]})
+    found: dict[int, str] = {}
+    for sentence in _SENTENCE.findall(text[:_LONGEST]):
+        low = normal(sentence)
+        at = {id(entry): place for entry in entries if (place := _mentioned(low, entry, frequency, called)) >= 0}
+        ordered = sorted(at.items(), key=lambda each: each[1])
+        for number, (key, place) in enumerate(ordered):
+            end = ordered[number + 1][1] if number + 1 < len(ordered) else len(sentence)
+            found.setdefault(key, f"{sentence[: ordered[0][1]]} {sentence[place:end]}")
+    return found
+
+
+def _mentioned(low: str, entry: ItemEntry, frequency: Mapping[str, int], called: Mapping[str, int]) -> int:
+    """Where a sentence names an entry, by a name or by words that no other entry holds; -1 where it does not."""
+    names = [normal(name) for name in entry.names[:2]]
+    places = [low.find(name) for name in names if len(name) > 1 and name in low and called[name] == 1]
+    own = [word for word in entry.atoms if frequency[word] == 1 and len(word) > _SHORT and word.isalpha()]
+    if not places:
+        whole = {match.group(): match.start() for match in _WORD.finditer(low)}
+        places = [whole[word] for word in own if word in whole]
+    return min(places, default=-1)
+
+
+_WORD = re.compile(r"\w+")
+_LONGEST, _SHORT = 4_000, 3

@@ -8,32 +8,23 @@ from typing import Any
 from langchain_core.messages import ToolMessage
 
 from langmem_plugin.references.shown.items import ItemEntry, has_identity
-from langmem_plugin.references.shown.json_in_text import structured
-from langmem_plugin.references.shown.plain_data import plain
+from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.text_lists import read_lines, read_table
 from langmem_plugin.references.text.tokens import key_words
-from langmem_plugin.references.words import phrases
+from langmem_plugin.references.words import word_set
 
-_ENVELOPE = frozenset(
-    phrases(
-        "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
-    )
+_ENVELOPE = word_set(
+    "result|results|item|data|hit|match|record|row|list|entry|document|event|output|content|value|found|response|payload|body|object|structuredcontent|structured"
 )
-_ACKNOWLEDGING = frozenset(
-    phrases("status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total")
+_ACKNOWLEDGING = word_set(
+    "status|success|message|ok|error|result|detail|code|msg|done|updated|saved|deleted|created|count|total"
 )
-_READING = frozenset(
-    phrases(
-        "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
-    )
+_READING = word_set(
+    "search|find|get|list|show|query|fetch|lookup|look|recall|read|check|browse|view|load|retrieve|all|available|by|for|the|my|from|to|details|info|information"
 )
-_DONE = frozenset(
-    phrases("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
-)
-COLLECTIVE = frozenset(
-    phrases(
-        "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
-    )
+_DONE = word_set("ok|saved|success|succeeded|done|added|updated|deleted|removed|completed|true|sent|created|pushed")
+COLLECTIVE = word_set(
+    "list|plan|cart|basket|order|schedule|agenda|itinerary|playlist|summary|bundle|kit|set|package|budget|lista|carrito|pedido"
 )
 
 

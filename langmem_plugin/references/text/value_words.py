@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from langmem_plugin.references.text.tokens import normal, stem
-from langmem_plugin.references.words import LANGUAGES, phrases
+from langmem_plugin.references.words import LANGUAGES, phrases, word_set
 from langmem_plugin.references.words import time_and_money as words
 
 
@@ -36,7 +36,7 @@ _TOKEN = re.compile(
 )
 _PREFIX = {"ו": "&", "ל": "<", "ב": "@", "כ": "~", "ה": "", "ש": "", "מ": ""}
 # Units that are also letters of other things are read right after digits only.
-_ATTACHED = frozenset(phrases("m|h|s|d|w|g|l|k|mi|ft|ml|br"))
+_ATTACHED = word_set("m|h|s|d|w|g|l|k|mi|ft|ml|br")
 _BEFORE_DATES = frozenset("no@NMW<i")
 _LONGEST = 15
 

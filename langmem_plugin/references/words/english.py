@@ -1,7 +1,15 @@
 """English words of reference: edit the table, not the code."""
 
 from langmem_plugin.references.words import field_names as fields
-from langmem_plugin.references.words.language_table import Language, cells, comparisons, named, numbered, phrases
+from langmem_plugin.references.words.language_table import (
+    Language,
+    cells,
+    comparisons,
+    named,
+    numbered,
+    phrases,
+    word_set,
+)
 
 ENGLISH = Language(
     name="en",
@@ -141,9 +149,7 @@ ENGLISH = Language(
     months=numbered(
         "january|jan; february|feb; march|mar; april|apr; may; june|jun; july|jul; august|aug; september|sep|sept; october|oct; november|nov; december|dec"
     ),
-    stop=frozenset(
-        phrases(
-            "a|an|the|of|in|on|at|to|for|with|and|or|but|is|are|was|were|be|been|it|its|it's|this|that|these|those|i|you|he|she|we|they|me|my|your|our|their|his|her|do|does|did|can|could|will|would|should|may|might|have|has|had|not|no|yes|so|as|by|from|up|out|about|into|over|after|before|please|thanks|thank|ok|okay|just|then|than|there|here|what|which|who|when|where|how|why|if|all|any|some|more|most|other|such|only|own|same|too|very|s|t|im|i'm|i'd|i'll|i've|let's|lets|don't|dont|get|got|want|need|like|make|one|ones|thing|things|also|now|one's|go|going|much|many|give|show|tell|see|find|really|still|us|them|him|say|said|know|think|look|looks|sound|sounds|good|great|nice|fine|well|yeah|sure|hi|hello|hey|new|first|last|next|that's|thats|what's|whats|right|am|pm"
-        )
+    stop=word_set(
+        "a|an|the|of|in|on|at|to|for|with|and|or|but|is|are|was|were|be|been|it|its|it's|this|that|these|those|i|you|he|she|we|they|me|my|your|our|their|his|her|do|does|did|can|could|will|would|should|may|might|have|has|had|not|no|yes|so|as|by|from|up|out|about|into|over|after|before|please|thanks|thank|ok|okay|just|then|than|there|here|what|which|who|when|where|how|why|if|all|any|some|more|most|other|such|only|own|same|too|very|s|t|im|i'm|i'd|i'll|i've|let's|lets|don't|dont|get|got|want|need|like|make|one|ones|thing|things|also|now|one's|go|going|much|many|give|show|tell|see|find|really|still|us|them|him|say|said|know|think|look|looks|sound|sounds|good|great|nice|fine|well|yeah|sure|hi|hello|hey|new|first|last|next|that's|thats|what's|whats|right|am|pm"
     ),
 )

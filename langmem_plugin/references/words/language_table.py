@@ -12,6 +12,11 @@ def phrases(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split("|") if part.strip())
 
 
+def word_set(text: str) -> frozenset[str]:
+    """The same, to look words up in."""
+    return frozenset(phrases(text))
+
+
 @dataclass(frozen=True)
 class Comparison:
     """What a comparative looks at: names of fields, and which end of the scale is meant (-1 least, +1 most)."""
@@ -84,6 +89,6 @@ def grouped(*cells: str) -> dict[str, frozenset[str]]:
     """Each word with all those that share a cell with it."""
     groups: dict[str, frozenset[str]] = {}
     for cell in cells:
-        members = frozenset(phrases(cell))
+        members = word_set(cell)
         groups |= {member: groups.get(member, frozenset()) | members for member in members}
     return groups

@@ -9,6 +9,7 @@ from langmem_plugin.references.words.language_table import (
     numbered,
     phrases,
     translated,
+    word_set,
 )
 
 SPANISH = Language(
@@ -146,9 +147,7 @@ SPANISH = Language(
     months=numbered(
         "enero; febrero; marzo; abril; mayo; junio; julio; agosto; septiembre|setiembre; octubre; noviembre; diciembre"
     ),
-    stop=frozenset(
-        phrases(
-            "a|al|de|del|el|la|los|las|lo|un|una|unos|unas|y|e|o|u|que|en|con|por|para|sin|es|son|esta|este|esto|ese|esa|eso|no|si|se|me|te|le|les|nos|su|sus|mi|tu|como|mas|pero|muy|ya|hay|fue|ser|estar|tiene|quiero|dame|favor|porfa|gracias|cual|cuando|donde|ver|hola|bien|bueno|vale|mejor|tambien|guarda|abre|muestra|muestrame|borra|agrega|anade|pide|reserva|compra|manda|envia|pon|sobre"
-        )
+    stop=word_set(
+        "a|al|de|del|el|la|los|las|lo|un|una|unos|unas|y|e|o|u|que|en|con|por|para|sin|es|son|esta|este|esto|ese|esa|eso|no|si|se|me|te|le|les|nos|su|sus|mi|tu|como|mas|pero|muy|ya|hay|fue|ser|estar|tiene|quiero|dame|favor|porfa|gracias|cual|cuando|donde|ver|hola|bien|bueno|vale|mejor|tambien|guarda|abre|muestra|muestrame|borra|agrega|anade|pide|reserva|compra|manda|envia|pon|sobre"
     ),
 )

@@ -1,6 +1,6 @@
 """Words of clocks, calendars, money and measures in every language, in normal form, beside the tables of each one."""
 
-from langmem_plugin.references.words.language_table import by_form, numbered, phrases
+from langmem_plugin.references.words.language_table import by_form, numbered, phrases, word_set
 
 CODES: dict[str, str] = {
     "1": "one|un|una|uno|אחת|אחד",
@@ -180,10 +180,10 @@ LEVELS = numbered(
 )
 """Words of a scale, from least to most."""
 
-FREE = frozenset(phrases("free|gratis|free of charge|no charge|חינם|gratuito|gratuita"))
+FREE = word_set("free|gratis|free of charge|no charge|חינם|gratuito|gratuita")
 
 KEYS: dict[str, frozenset[str]] = {
-    kind: frozenset(phrases(cell))
+    kind: word_set(cell)
     for kind, cell in {
         "nothing": "id|uid|uuid|guid|phone|telephone|telefono|zip|zipcode|postal|postcode|sku|isbn|lat|lng|lon|latitude|longitude|code|version|index|url|email",
         "money": "price|cost|fare|fee|rent|amount|total|subtotal|charge|budget|precio|costo|coste|tarifa|importe|monto|saldo|מחיר|עלות|סכום|יתרה|copay|balance|deposit|salary|tip|tax|spent|paid|owed|payment|refund|revenue|premium|deductible|credit|debit|due_amount|fees|rate|fine",

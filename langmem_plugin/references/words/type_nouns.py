@@ -2,7 +2,7 @@
 through concepts.
 """
 
-from langmem_plugin.references.words.language_table import grouped, phrases
+from langmem_plugin.references.words.language_table import grouped, word_set
 
 GROUPS = grouped(
     "event|concert|game|gig|festival|performance|match|show|play|party|ticket",
@@ -45,15 +45,13 @@ GROUPS = grouped(
     "plan|menu|schedule|itinerary",
 )
 
-PLACE = frozenset(phrases("place|spot|location|venue|site|establishment|joint"))
+PLACE = word_set("place|spot|location|venue|site|establishment|joint")
 """Nouns for anything with an address."""
 
-THING = frozenset(phrases("thing|item|one|option|result|choice|suggestion|selection|pick|entry|cosa|opcion"))
+THING = word_set("thing|item|one|option|result|choice|suggestion|selection|pick|entry|cosa|opcion")
 """Nouns for anything at all."""
 
-NO_TYPE = frozenset(
-    phrases(
-        "day|date|time|week|weekend|month|year|morning|evening|afternoon|night|hour|minute|moment|noon|area|city|town|region|way|point|case|number|address|phone|name|price|range|cost|total|kind|type|sort|bit|lot|reason|amount|people|person|thanks|help|info|information|detail|balance|money|fund|weather|list|end|beginning|rest|top|bottom|same|first|second|third|last|next|left|right|dia|finde|semana|mes"
-    )
+NO_TYPE = word_set(
+    "day|date|time|week|weekend|month|year|morning|evening|afternoon|night|hour|minute|moment|noon|area|city|town|region|way|point|case|number|address|phone|name|price|range|cost|total|kind|type|sort|bit|lot|reason|amount|people|person|thanks|help|info|information|detail|balance|money|fund|weather|list|end|beginning|rest|top|bottom|same|first|second|third|last|next|left|right|dia|finde|semana|mes"
 )
 """Nouns that are properties or times, never the type of an item by themselves."""

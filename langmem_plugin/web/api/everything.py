@@ -66,6 +66,7 @@ def add_api(app: FastAPI) -> None:
     for each in _ROUTERS:
         app.router.routes.extend(each.routes)
     app.add_api_route("/api/{path:path}", _nothing_here, methods=_METHODS, include_in_schema=False)
+    app.add_exception_handler(HTTPException, _elsewhere)
     _describe(app)
 
 
@@ -82,6 +83,13 @@ async def _nothing_here(request: Request) -> Response:
         if allowed
         else HTTPException(404, "look at the path: /api/openapi.json describes those that there are")
     )
+    response = problem_of(error, request)
+    assert response is not None  # noqa: S101 - it is an HTTPException
+    return response
+
+
+async def _elsewhere(request: Request, error: Exception) -> Response:
+    """What is refused outside of /api, told to programs in the same way."""
     response = problem_of(error, request)
     assert response is not None  # noqa: S101 - it is an HTTPException
     return response

@@ -43,6 +43,7 @@ class FoundSaid(BaseModel):
     message: Said
     relevance_score: float = Field(description="how surely it is about the query, from 0 to 1")
     match_type: MatchType
+    aliases: list[str] = Field(description='the names that were taken for each other to find it, as "k8s = Kubernetes"')
     before: list[Said] = Field(description="what was said just before, in that order")
     after: list[Said]
 
@@ -52,6 +53,7 @@ class FoundSaid(BaseModel):
             message=Said.of(found.message, found.corrected_by),
             relevance_score=float(found.similarity),
             match_type=found.match_type,
+            aliases=list(found.aliases),
             before=_around(found.before),
             after=_around(found.after),
         )

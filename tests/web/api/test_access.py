@@ -307,3 +307,11 @@ def test_a_head_is_refused_like_any_method_that_is_not_there(anna):
 def test_one_request_is_about_one_person(operator):
     problem = operator.refused("GET", "memory", headers={HEADER: f"{ANNA},+972507654321"})
     assert (problem["status"], problem["type"].rpartition(":")[2]) == (400, "several-people-named")
+
+
+@pytest.mark.spec("U-3")
+def test_a_path_that_is_none_is_told_as_a_problem_outside_of_the_api_too(client):
+    for path, status in (("/nowhere", 404), ("/api/nowhere", 404), ("/look/none.css", 404)):
+        answer = client.get(path, headers={"accept": "application/json"})
+        assert (answer.status_code, answer.headers["content-type"]) == (status, "application/problem+json"), path
+        assert answer.json()["status"] == status

@@ -20,6 +20,9 @@ def test_what_was_said_is_found_with_what_stands_around_it(anna, ben, memory):
     assert [each["content"] for each in (*found["before"], *found["after"])] == ["Yossi does.", "I told him."]
     [phrase] = anna("GET", "sessions/search", params={"query": '"boiler leaks"', "neighbours": 0})["results"]
     assert (phrase["before"], phrase["after"]) == ([], [])
+    memory.service.aliases.add(ANNA, "beast", "boiler")
+    [named, *_] = anna("GET", "sessions/search?query=beast&limit=1")["results"]
+    assert (named["message"]["content"], named["aliases"]) == ("who repairs boilers?", ["beast = boiler"])
     assert ben("GET", "sessions/search?query=boiler")["results"] == []
     assert anna.refused("GET", "sessions/search?query=boiler&neighbours=99")["status"] == 422
 

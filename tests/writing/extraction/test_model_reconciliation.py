@@ -11,7 +11,7 @@ from langmem_plugin.memory.timed_calls import GivenUp
 from tests.writing.extraction.conftest import Extracting, fact, kept
 
 ERIN, SAM = "+972501234567", "+972507654321"
-OLD, SAME, OTHER = "Plays the guitar", "Strums a guitar for fun", "Swapped the guitar for a cello"
+OLD, SAME, OTHER = "Plays the guitar", "Strums a guitar for fun", "The guitar made way for a cello"
 
 
 class Weighing(Extracting):

@@ -1,0 +1,115 @@
+"""What a person's words refer to, as the model is told with their newest message, and again with each that is shown.
+
+It stays where it was told: a provider reads anew all that follows the place where something is gone.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+
+from langchain_core.messages import AIMessage, BaseMessage, SystemMessage, ToolMessage
+
+from langmem_plugin.agent.reference_choices import ReferenceChoices
+from langmem_plugin.agent.topic import is_of_person, newest_of_person
+from langmem_plugin.conversation.media.media_reference import words_in
+from langmem_plugin.errors import EmbeddingUnavailable
+from langmem_plugin.logs import event_log
+from langmem_plugin.lru import LruCache
+from langmem_plugin.memory.embedding.embedder import Embedder
+from langmem_plugin.references import Resolution, describe, resolve
+from langmem_plugin.references.shown.plain_data import packed
+
+log = event_log(__name__)
+
+_KEPT_BYTES, _BYTES_BESIDE = 4_000_000, 200
+
+
+class ReferencesInPrompt:
+    """From the conversation alone: so every process tells the same of an older message."""
+
+    def __init__(
+        self, embedder: Embedder, choices: ReferenceChoices | None, count_tokens: Callable[[BaseMessage], int]
+    ) -> None:
+        self._embedder = embedder
+        self._choices = choices
+        self._count_tokens = count_tokens
+        self._told: LruCache[bytes, str] = LruCache(_KEPT_BYTES)
+
+    def resolution(self, messages: Sequence[BaseMessage]) -> Resolution:
+        """What the person's last message refers to in all that came before it."""
+        last = newest_of_person(messages)
+        if last is None:
+            return Resolution()
+        return resolve(messages[last].text, messages[:last], closeness=self._closeness, model=self._choices)
+
+    def of(self, conversation: Sequence[BaseMessage], shown: Sequence[BaseMessage], most: int) -> dict[int, str]:
+        """What is told of each message of a person, by its place in `shown`; nothing where there is nothing to say.
+
+        Of older messages only what tools were called for, as results are long and a lone reply is short; the oldest
+        first, as many as fit `most` tokens, so that what is told of one stays the same as others follow. No model is
+        asked about them.
+        """
+        newest, last = newest_of_person(conversation), newest_of_person(shown)
+        acted = {_same(message) for message in _acted_on(conversation)}
+        places = {key: at for at, message in enumerate(shown) if at != last and (key := _same(message)) in acted}
+        told: dict[int, str] = {}
+        for at, key in enumerate(_keys(conversation)):
+            if at == newest and last is not None:
+                if text := self._text(conversation[: at + 1], key, self._choices):
+                    told[last] = text
+            elif key is not None and (place := places.get(_same(conversation[at]))) is not None:
+                text = self._text(conversation[: at + 1], key, None)
+                most -= self._count_tokens(SystemMessage(text)) if text else 0
+                if text and most >= 0:
+                    told[place] = text
+        return told
+
+    def _text(self, messages: Sequence[BaseMessage], key: bytes | None, choices: ReferenceChoices | None) -> str:
+        text = None if key is None else self._told.get(key)
+        if text is None:
+            said = messages[-1].text
+            meant = resolve(said, messages[:-1], closeness=self._closeness, model=choices)
+            text = describe(meant, words_in(said))
+            if key is not None:
+                self._told.put(key, text, len(text) + _BYTES_BESIDE)
+        return text
+
+    def _closeness(self, text: str, texts: Sequence[str]) -> Sequence[float]:
+        """For answers such as "the quieter one" to "this or that?"; without the embedding model words decide."""
+        try:
+            return self._embedder.closeness(text, texts)
+        except EmbeddingUnavailable:
+            log.warning("closeness.skipped", exc_info=True)
+            return [0.0] * len(texts)
+
+
+def _same(message: BaseMessage) -> object:
+    """By which a message is found again in another list."""
+    return message.id or id(message)
+
+
+def _acted_on(messages: Sequence[BaseMessage]) -> Iterator[BaseMessage]:
+    """The messages of a person after which a tool was called."""
+    said = None
+    for message in messages:
+        if is_of_person(message):
+            said = message
+        elif said is not None and isinstance(message, AIMessage) and message.tool_calls:
+            yield said
+
+
+def _keys(messages: Sequence[BaseMessage]) -> Iterator[bytes | None]:
+    """For each message one by all that was said and shown up to it; None where that cannot be told from another."""
+    key: bytes | None = b""
+    for message in messages:
+        content = _content(message)
+        key = None if key is None or content is None else sha256(key + content).digest()
+        yield key
+
+
+def _content(message: BaseMessage) -> bytes | None:
+    parts: tuple[object, ...] = (message.type, message.content)
+    if isinstance(message, AIMessage):
+        parts = (*parts, message.tool_calls)
+    elif isinstance(message, ToolMessage):
+        parts = (*parts, message.name, message.tool_call_id, message.artifact, message.status)
+    return packed(parts)

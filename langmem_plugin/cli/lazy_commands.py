@@ -1,0 +1,123 @@
+"""The commands by name: where each is, and its line in the list. A command's module is imported when it is called."""
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import typer
+from typer.core import TyperCommand
+
+from langmem_plugin.cli.plain_errors import PlainErrors
+
+
+class Listed(NamedTuple):
+    """`place` is module:function, or module:app of several commands."""
+
+    place: str
+    line: str
+
+
+COMMANDS = {
+    "recall": Listed(
+        "recall:recall",
+        "Search as a reply would, in all that the person may see; the best first, with the numbers behind each.",
+    ),
+    "backup": Listed(
+        "backup:backup",
+        "Copy the database and the pictures of one moment, while services go on.",
+    ),
+    "analytics": Listed(
+        "analytics:analytics",
+        "How many memories of what kind there are, since when, from where, and which of them are used.",
+    ),
+    "chat": Listed(
+        "trying_out:chat",
+        "Text with a small agent, or with a graph of your own.",
+    ),
+    "demo": Listed(
+        "trying_out:demo",
+        'Play a short conversation: a fact, a list, "number 2", a restart, half an hour of silence.',
+    ),
+    "bench": Listed(
+        "bench:bench",
+        "Time remembering, recall and a whole turn (without a chat model), in a new SQLite file that is deleted again.",
+    ),
+    "erase": Listed(
+        "privacy:erase",
+        "Delete everything of a person.",
+    ),
+    "restore": Listed("privacy:restore", "Undo an erasure whose time is not over."),
+    "expire": Listed("care:expire", "Archive the sessions that fell silent and purge the archive of what is too old."),
+    "sweep": Listed(
+        "care:sweep",
+        "Do at once what a service does in the background: archive what fell silent, delete what is past its time.",
+    ),
+    "doctor": Listed(
+        "care:doctor",
+        "Read every session and every memory and report what is damaged.",
+    ),
+    "resolve": Listed("talk:resolve", "Explain what an utterance refers to, and why."),
+    "say": Listed("talk:say", "Answer a chat command as the person would get it."),
+    "export": Listed(
+        "portability:export_person",
+        "All that is stored of one person, for them to read or to import elsewhere.",
+    ),
+    "import": Listed(
+        "portability:import_person",
+        "One person's export, or what another product kept.",
+    ),
+    "reindex": Listed(
+        "index:reindex",
+        "Bring the vector indexes up to date, and make anew what is missing or damaged.",
+    ),
+    "reembed": Listed(
+        "index:reembed",
+        "Embed what has no vector of the present model, as after a change of it, and drop the vectors of other models.",
+    ),
+    "worker": Listed(
+        "worker:worker",
+        "Read what people said in conversations that are quiet, and store the facts.",
+    ),
+    "mcp": Listed(
+        "mcp:mcp",
+        "Serve one person's memory over MCP: --phone for the program that starts this, --http for those with a token.",
+    ),
+    "serve": Listed(
+        "serve:serve",
+        "Serve the API at /api, people's pages at /me and the console at /console, to those with a token.",
+    ),
+    "sessions": Listed("sessions:app", "Conversations, current and archived."),
+    "migrate": Listed("migrate:app", "Take over conversations and memories from elsewhere."),
+    "keys": Listed("keys:app", "The keys that encrypt what is stored of people."),
+    "memories": Listed("memories:app", "What is remembered of one person."),
+    "instructions": Listed("instructions:app", "What one person wants done from now on."),
+    "aliases": Listed("aliases:app", "Names that mean the same to one person when they ask."),
+    "people": Listed("people:app", "Who is who: people, and what they write from."),
+    "config": Listed("configuration:app", "What is set, and by whom."),
+    "audit": Listed("privacy:audit_app", "What was done, by whom and to whom: without contents."),
+    "token": Listed("token:app", "Access tokens: each opens one person's memory, or everybody's."),
+}
+
+
+class LazyCommands(PlainErrors):
+    """Lists all, and imports only the one that is called: together they import all that there is."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands.update({name: TyperCommand(name, help=each.line) for name, each in COMMANDS.items()})
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, None if name is None or command is None else loaded(name), rest
+
+
+def loaded(name: str) -> Any:
+    """The command itself, with those below it."""
+    module, _, attribute = COMMANDS[name].place.partition(":")
+    found = getattr(import_module(f"langmem_plugin.cli.{module}"), attribute)
+    if not isinstance(found, typer.Typer):
+        alone = typer.Typer(add_completion=False)
+        alone.command(name)(found)
+        found = alone
+    command = typer.main.get_command(found)
+    command.name = name
+    return command
