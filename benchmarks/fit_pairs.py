@@ -146,10 +146,7 @@ def table_of(steps: Sequence[Step]) -> dict[str, dict[str, float]]:
 
 def outcome(step: Step, found: Sequence[Chances], bounds: Bounds) -> tuple[str, str]:
     """What is decided, and what it should have been for the text that it is decided on."""
-    said = [each.rule for each in step.known]
-    likely = [step.known[at] for at in step.weighed]
-    for at, relation_of in zip(step.weighed, judgement.decided(step.new, likely, found, bounds), strict=True):
-        said[at] = relation_of
+    said = judgement.settled(step.new, step.known, step.weighed, found, bounds)
     for kind in QUESTIONS:
         for each, answer in zip(said, step.answers, strict=True):
             if each.kind == kind:

@@ -79,12 +79,18 @@ class Bounds:
 
 def judged(new: Statement, known: Sequence[Known]) -> list[Relation]:
     """What is to be done with each; at most one is decided on beside the rules."""
-    found = [each.rule for each in known]
     places = weighed(new, known)
-    likely = [known[at] for at in places]
-    for at, relation in zip(places, decided(new, likely, chances(new, likely), stored_bounds()), strict=True):
-        found[at] = relation
-    return found
+    return settled(new, known, places, chances(new, [known[at] for at in places]), stored_bounds())
+
+
+def settled(
+    new: Statement, known: Sequence[Known], places: Sequence[int], found: Sequence[Chances], bounds: Bounds
+) -> list[Relation]:
+    """The same, for given chances of the known ones at `places`, and given bounds."""
+    rules = [each.rule for each in known]
+    for at, rule in zip(places, _decided(new, [known[at] for at in places], found, bounds), strict=True):
+        rules[at] = rule
+    return rules
 
 
 def weighed(new: Statement, known: Sequence[Known]) -> list[int]:
@@ -104,8 +110,7 @@ def _likeliness(new: Statement, known: Known) -> tuple[bool, float]:
     return known.rule.kind in QUESTIONS, nearness(new.text, known.statement.text)
 
 
-def decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bounds: Bounds) -> list[Relation]:
-    """The same, for chances and bounds that are given."""
+def _decided(new: Statement, known: Sequence[Known], found: Sequence[Chances], bounds: Bounds) -> list[Relation]:
     rules = [_doubted(new, each, chance, bounds) for each, chance in zip(known, found, strict=True)]
     if any(rule.kind in ("duplicate", "supersedes") for rule in rules):
         return rules

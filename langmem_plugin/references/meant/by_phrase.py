@@ -29,6 +29,14 @@ from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _MOST = 12
 """Phrases of a piece that are looked into."""
+_RELATIVE = word_set(
+    "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
+)
+_INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
+_TOGETHER = word_set("lot|bunch|group|pack|set|grupo|lote|כולם|כולן")
+_OF_SOME = frozenset(("comparison", "first", "last"))
+_OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
+_WHICH = frozenset(("that", "which", "who", "with"))
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
 """None when the list does not hold what was asked for."""
 
@@ -46,7 +54,7 @@ def by_phrases(
     for phrase in picking[:_MOST]:
         if of_a_part(phrase, utterance):
             continue
-        if phrase.kind == "comparison" and (inner := _compared(phrase, picking, utterance)) is not None:
+        if phrase.kind == "comparison" and (inner := _picks_for(phrase, picking, utterance)) is not None:
             few = PICKING[inner.kind](inner, utterance, ledger)  # "the cheaper of the first two"
             if few is not None and len(few.entries) == 1:
                 continue  # "cuéntame más del número 3"
@@ -74,26 +82,15 @@ def by_phrases(
     return replace(found[0], entries=entries)
 
 
-def _compared(phrase: Phrase, picking: Sequence[Phrase], utterance: Utterance) -> Phrase | None:
+def _picks_for(phrase: Phrase, picking: Sequence[Phrase], utterance: Utterance) -> Phrase | None:
     """What picks those that a phrase compares, as "first two" does behind "the cheaper of"."""
     for inner in picking:
         between = [mark for mark in utterance.marks if phrase.end <= mark.start < inner.start]
         behind = inner.start >= phrase.end and all(mark.has("of", "the") for mark in between)
-        if (
-            inner.kind in ("first", "last", "numbers")
-            and behind
-            and (between or "de" in utterance.words(phrase).split()[-1])
-        ):
+        joined = bool(between) or utterance.words(phrase).split()[-1] in _OF  # "la más barata de las dos primeras"
+        if inner.kind in ("first", "last", "numbers") and behind and joined:
             return inner
     return None
-
-
-_RELATIVE = word_set(
-    "that|thats|that's|who|whos|who's|whose|which|where|under|over|above|below|between|before|after|not|מי|מתחת|מעל|entre|antes|debajo|i|im|i'm|ive|we|que|q|lo que|with|without|w|from|con|sin"
-)
-
-
-_INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 
 
 def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: Ledger) -> bool:
@@ -111,15 +108,6 @@ def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: L
     strange = read(inner, utterance, listed).strange if inner else frozenset()
     known = listed.known_words | THING | GROUPS.keys() | _TOGETHER
     return any(not type_words([inner[place].text]) & known for place in strange)
-
-
-_TOGETHER = word_set("lot|bunch|group|pack|set|grupo|lote|כולם|כולן")
-
-
-_OF_SOME = frozenset(("comparison", "first", "last"))
-
-
-_OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
 
 
 def _restricted(phrase: Phrase, segment: Segment) -> bool:
@@ -185,9 +173,6 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         return None
     reason = f"the {len(among)} last shown without {len(left_out)}"
     return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
-
-
-_WHICH = frozenset(("that", "which", "who", "with"))
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:

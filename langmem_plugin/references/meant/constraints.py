@@ -246,8 +246,10 @@ def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
 
 
 def _counts(marks: Sequence[Mark], place: int) -> bool:
-    """Whether a number says how many, and not which: "those two"."""
-    first = marks[place]
+    """Whether a number says how many, and not which: "those two", "2 of them"."""
+    first, behind = marks[place], marks[place + 1 : place + 3]
+    if len(behind) > 1 and behind[0].has("of") and behind[1].has("them", "these", "it", "this"):
+        return True
     told = first.has("digit") or marks[place - 1].has("these", "both", "the")
     return bool(first.count and counted(marks)) and told
 
