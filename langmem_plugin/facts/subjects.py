@@ -27,7 +27,6 @@ from langmem_plugin.facts.tokens import Token
 from langmem_plugin.facts.words import Language
 from langmem_plugin.facts.words.language_table import words
 
-_PETS: Final = frozenset({"dog", "cat", "pet"})
 _NAMED_WITH: Final = words("dr|mr|mrs|ms|prof|sr|sra|dra|miss|uncle|aunt|don|dona")
 _NEW: Final = words("new|nuevo|nueva")
 _USUAL: Final = words("normal|usual|regular|standard|current|habitual|actual|full|רגיל|הרגיל|הרגילה")
@@ -347,7 +346,3 @@ def _named(tokens: Sequence[Token], at: int, language: Language, *, noted: bool)
                 return Subject(in_plain(name), at, theirs[1], noun=theirs[0], name=name, loose=True, shown=name)
             return Subject(in_plain(name), at, end, name=name, loose=True, shown=name)
     return None
-
-
-def is_pet(subject: Subject) -> bool:
-    return subject.role in _PETS

@@ -298,7 +298,6 @@ ENGLISH = Language(
     addressed=words(
         "answer|reply|respond|use|speak|write|talk|address|call|send|text|be|include|give|keep|show|tell|remind|avoid|book|format|quote|sign|start|end|ask|say|greet|translate|list|summarize|recommend|suggest|put|convert|dont|do"
     ),
-    corrections=phrases("actually|i meant|i mean|correction|no|sorry|i got it wrong|wrong"),
     periods=words(
         "morning|evening|night|afternoon|weekend|day|week|month|year|weekday|summer|winter|sunday|hour|tues|thurs|other|single|second|two|three|few"
     ),

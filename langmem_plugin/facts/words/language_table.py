@@ -93,7 +93,6 @@ class Language:
     day_kinds: Mapping[tuple[str, ...], str]
     professions: frozenset[str]
     addressed: frozenset[str]
-    corrections: tuple[tuple[str, ...], ...]
     periods: frozenset[str]
     composing: frozenset[str]
     passing_on: frozenset[str]

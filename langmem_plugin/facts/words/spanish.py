@@ -247,7 +247,6 @@ SPANISH = Language(
     addressed=words(
         "responde|respondeme|contesta|contestame|usa|habla|hablame|escribe|escribeme|dime|llamame|manda|mandame|trata|tratame|se|evita|no|recuerdame|dame|utiliza"
     ),
-    corrections=phrases("en realidad|perdon|correccion|quise decir|no|me equivoque"),
     periods=words("manana|noche|tarde|dia|dias|semana|semanas|mes|meses|ano|anos|los|las|verano|noches|mananas|tardes"),
     composing=words("traduce|traduceme|escribe|escribeme|redacta|resume|reescribe"),
     passing_on=words(
