@@ -18,6 +18,7 @@ from langmem_plugin.facts.value_checks import EVENTS
 from langmem_plugin.facts.value_span import value_end
 from langmem_plugin.facts.words.language_table import words
 
+_CURRENCIES: Final = "$€₪£"
 _PAST: Final = words("lived|worked|גרתי|גרנו|עבדתי|עישנתי|vivia|trabajaba|fumaba")
 _USING: Final = words("to|go|going|with|use|using|on|usar|ir|con|por|utilizar|ללכת|על|להשתמש|את|לעבוד|עם")
 # What is decided and stays so: not "to watch a film", but "to close on Mondays".
@@ -77,78 +78,96 @@ def _matched(reading: Reading, subject: Subject, match: Match) -> Finding | None
     attribute = match.pattern.attribute
     if attribute == "lack" or (attribute == "possession" and match.negated and not match.pattern.mark):
         return _not_owned(reading, subject, match)
-    rest: tuple[Token, ...] = ()
-    last, naming = match.end, False
-    if match.open_end and match.rest is not None:
-        naming = attribute in ("pet", "family") or (attribute == "children" and _are_names(reading, match.end))
-        reading.naming = naming
-        last = value_end(reading, match.end)
-        reading.naming = False
-        rest = (match.rest, *reading.tokens[match.end + 1 : last]) if last > match.end else ()
-    if rest and naming and rest[0].plain == ",":
-        rest = rest[1:]
-    if (
-        rest
-        and (not rest[0].word or rest[0].plain in reading.language.cuts or rest[0].plain in reading.language.joins)
-        and rest[0].written not in "$€₪£"
-    ):
-        if not match.value:
-            return None
-        rest, last = (), match.end
-    if attribute == "possession" and rest and not match.pattern.mark and (ill := _illness(rest, reading.language.name)):
-        attribute, rest, last = "health", rest[:ill], match.end + ill
-    if last + 1 == len(reading.tokens) and reading.tokens[last].plain == "'s" and rest:
-        last, rest = last + 1, (*rest, reading.tokens[last])  # "Parkinson's", "St Luke's"
-    if attribute in _CUT_AT:
-        last = next((at for at in range(match.end + 1, last) if reading.tokens[at].plain in _CUT_AT[attribute]), last)
-        rest = rest[: last - match.end]
-    if attribute == "employer":  # "at a bakery and we open on Saturdays", but "at Marks and Spencer"
-        joined = (at for at in range(match.end + 1, last) if reading.tokens[at].plain in reading.language.joins)
-        last = next((at for at in joined if at + 1 == last or not reading.tokens[at + 1].capital), last)
-        rest = rest[: last - match.end]
-    while last > match.end and not reading.tokens[last - 1].word:
-        last -= 1
+    behind = _behind(reading, match)
+    if behind is None:
+        return None
+    attribute, rest, last = behind
     value = match.value if _is_whole(match) else (*match.value, *rest)
-    if [token.plain for token in value] in (["it"], ["them"]) and attribute in (
-        "allergy",
-        "dislike",
-        "intolerance",
-    ):
+    if [token.plain for token in value] in (["it"], ["them"]) and attribute in ("allergy", "dislike", "intolerance"):
         value = _meant(reading, subject.first)
     if attribute == "decision":
         subject, value = _lasting_decision(reading, subject, value)
         if not value:
             return None
-    alone = subject.first == subject.end and reading.language.name == "en" and match.pattern.attribute == "possession"
-    if alone and match.pattern.mark and {t.plain for t in reading.tokens[subject.end : match.end]} <= {"sold"}:
-        return None  # "sold at football grounds"
-    if match.pattern.mark == "-" and any(t.plain == "'s" for t in (*rest, *reading.tokens[last : last + 1])):
-        return None  # "I left Acme's gym"
+    if _is_of_others(reading, subject, match, (*rest, *reading.tokens[last : last + 1])):
+        return None
     if attribute == "counted":
         return _counted(reading, subject, match, last)
-    if attribute == "car" and not _VEHICLES_OF_WORK.isdisjoint(token.plain for token in value):
-        attribute = "job"
-    if attribute == "home" and is_dwelling(rest):
-        attribute = "dwelling"
-    if attribute == "wake-up time":
-        attribute += _day_kind(reading)
+    attribute = _specified(reading, attribute, value, rest)
     if attribute == "allergy" and not rest and len(match.value) == 1 and match.said <= 4:
         return _allergic(reading, subject, match)
     matched = reading.tokens[subject.end : match.end]
     if not fits(reading, Taken(subject, match, matched, rest, max(last, match.end))):
         return None
-    said = Finding(
+    said = {token.plain for token in matched}
+    found = Finding(
         subject,
         attribute,
         value,
         subject.first,
         max(last, match.end),
         negated=match.negated ^ ("-" in match.pattern.mark),
-        over=match.over
-        or (any(token.plain in _PAST for token in matched) and not any(t.plain == "have" for t in matched)),
+        over=match.over or ("have" not in said and not said.isdisjoint(_PAST)),
         ahead="+" in match.pattern.mark,
     )
-    return checked(reading, said)
+    return checked(reading, found)
+
+
+def _behind(reading: Reading, match: Match) -> tuple[str, tuple[Token, ...], int] | None:
+    """The attribute, the words of its value that stand behind what was matched, and where they end; None where the
+    sentence goes on with something else.
+    """
+    attribute, tokens = match.pattern.attribute, reading.tokens
+    rest, last = _up_to_a_cut(reading, match)
+    cut = rest and (not rest[0].word or rest[0].plain in reading.language.cuts | reading.language.joins)
+    if cut and rest[0].written not in _CURRENCIES:
+        if not match.value:
+            return None
+        rest, last = (), match.end
+    if attribute == "possession" and rest and not match.pattern.mark and (ill := _illness(rest, reading.language.name)):
+        attribute, rest, last = "health", rest[:ill], match.end + ill
+    if last + 1 == len(tokens) and tokens[last].plain == "'s" and rest:
+        last, rest = last + 1, (*rest, tokens[last])  # "Parkinson's", "St Luke's"
+    if attribute in _CUT_AT:
+        last = next((at for at in range(match.end + 1, last) if tokens[at].plain in _CUT_AT[attribute]), last)
+    if attribute == "employer":  # "at a bakery and we open on Saturdays", but "at Marks and Spencer"
+        joined = (at for at in range(match.end + 1, last) if tokens[at].plain in reading.language.joins)
+        last = next((at for at in joined if at + 1 == last or not tokens[at + 1].capital), last)
+    if attribute in _CUT_AT or attribute == "employer":
+        rest = rest[: last - match.end]
+    while last > match.end and not tokens[last - 1].word:
+        last -= 1
+    return attribute, rest, last
+
+
+def _up_to_a_cut(reading: Reading, match: Match) -> tuple[tuple[Token, ...], int]:
+    """All that may belong to the value; names may stand in a row."""
+    if not match.open_end or match.rest is None:
+        return (), match.end
+    attribute = match.pattern.attribute
+    naming = attribute in ("pet", "family") or (attribute == "children" and _are_names(reading, match.end))
+    reading.naming = naming
+    last = value_end(reading, match.end)
+    reading.naming = False
+    rest = (match.rest, *reading.tokens[match.end + 1 : last]) if last > match.end else ()
+    return rest[1:] if rest and naming and rest[0].plain == "," else rest, last
+
+
+def _is_of_others(reading: Reading, subject: Subject, match: Match, behind: Sequence[Token]) -> bool:
+    """As in "sold at football grounds", "I left Acme's gym": not of who is spoken of."""
+    alone = subject.first == subject.end and reading.language.name == "en" and match.pattern.attribute == "possession"
+    if alone and match.pattern.mark and {each.plain for each in reading.tokens[subject.end : match.end]} <= {"sold"}:
+        return True
+    return match.pattern.mark == "-" and any(token.plain == "'s" for token in behind)
+
+
+def _specified(reading: Reading, attribute: str, value: Sequence[Token], rest: Sequence[Token]) -> str:
+    """The attribute as its value makes it: a lorry is a job, "alone" says how somebody lives."""
+    if attribute == "car" and not _VEHICLES_OF_WORK.isdisjoint(token.plain for token in value):
+        return "job"
+    if attribute == "home" and is_dwelling(rest):
+        return "dwelling"
+    return attribute + _day_kind(reading) if attribute == "wake-up time" else attribute
 
 
 def _is_lasting(value: Sequence[Token]) -> bool:

@@ -1,6 +1,7 @@
 """Whether the words found can be the value of an attribute at all, and how many values they are."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from langmem_plugin.facts.person_nouns import HONORIFICS, serves
@@ -13,22 +14,9 @@ from langmem_plugin.facts.words.one_meaning import MAKERS
 
 _OLDEST: Final = 105
 _MOST_NAME_WORDS: Final = 3
+_MOST_EMPLOYER_WORDS: Final = 5
 _LISTED: Final = frozenset({"allergy", "intolerance", "like", "dislike", "language", "fear", "diet", "pet"})
 _OF_PLANS: Final = frozenset({"goal", "strategy", "plan", "decision", "preference", "instruction"})
-_CLOSED: Final = frozenset(
-    {
-        "relationship",
-        "status",
-        "smoking",
-        "accessibility",
-        "religion",
-        "observance",
-        "health",
-        "job",
-        "medication",
-        "hobby",
-    }
-)
 EVENTS: Final = words(
     "reservation|battery|emails|messages|ticket|tickets|minutes|minute|mins|min|hours|hour|meeting|call|appointment|question|flight|party|interview|date|exam|test|class|idea|problem|headache|cold|fever|dinner|lunch|turn|order|table|answer|guess|choice|pick|stop|train|bus|taxi|uber|package|parcel|delivery|point|part|seat|score|room|thing|shift|bill|check|tip|pedido|mesa|respuesta|turno|paquete|הזמנה|שולחן|תשובה|reunion|cita|vuelo|pregunta|problema|פגישה|תור|שאלה|בעיה|טיסה|מבחן"
 )
@@ -66,109 +54,193 @@ _NO_GERUNDS: Final = words("beijing|reading|fernando|orlando|inverness|nanjing|c
 _NAMED_BY: Final = 2  # words in which what one has is named: "a Sky subscription", not "a hike with Jeff"
 _DIALLED: Final = 5  # digits of the shortest number that somebody is called by
 _WEEKLY: Final = words("day|night|practice|class|lesson|training|rehearsal|off|shift|group|club|choir|therapy")
+_CALLED: Final = words("called|named|llamado|llamada")
+_OF_TALK: Final = words("more|mas|about|it|them|here|lo")
 _DATED: Final = frozenset({"birthday", "anniversary", "deadline", "due date", "launch date", "wedding date", "day"})
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Words that may be the value of an attribute; `noted` are those that a person asked to keep."""
+
+    value: Sequence[Token]
+    attribute: str
+    subject: Subject
+    language: Language
+    negated: bool
+    noted: bool
+
+    @property
+    def first(self) -> str:
+        return self.value[0].plain
+
+    @property
+    def second(self) -> str:
+        return self.value[1].plain if len(self.value) > 1 else ""
+
+    def has(self, *attributes: str) -> bool:
+        return self.attribute in attributes
+
+    def says(self, forms: Collection[str]) -> bool:
+        return any(token.plain in forms for token in self.value)
 
 
 def is_value(
     value: Sequence[Token], attribute: str, subject: Subject, language: Language, *, negated: bool, noted: bool
 ) -> bool:
-    if not value or not any(token.word for token in value):
+    if not any(token.word for token in value):
         return False
-    first = value[0].plain
-    if attribute in ("smoking", "status", "relationship", "religion", "observance", "accessibility", "job-"):
-        return attribute != "status" or subject.who != SELF
-    if negated and attribute == "debt" and first in ("anything", "nothing", "nada", "כלום"):
+    told = _Told(value, attribute, subject, language, negated, noted)
+    verdicts = (check(told) for check in _CHECKS)
+    return next((verdict for verdict in verdicts if verdict is not None), True)
+
+
+def _of_a_closed_set(told: _Told) -> bool | None:
+    """Those whose words are a table's own."""
+    if not told.has("smoking", "status", "relationship", "religion", "observance", "accessibility", "job-"):
+        return None
+    return told.attribute != "status" or told.subject.who != SELF
+
+
+def _nothing_owed(told: _Told) -> bool | None:
+    owes_none = told.negated and told.attribute == "debt" and told.first in ("anything", "nothing", "nada", "כלום")
+    return True if owes_none else None
+
+
+def _pronoun(told: _Told) -> bool | None:
+    if told.has("pronouns", "routine", "name") or (told.first == "one" and len(told.value) > 1):
+        return None
+    return False if told.first in told.language.pronouns else None
+
+
+def _age(told: _Told) -> bool | None:
+    if told.attribute != "age":
+        return None
+    if told.first in ORDINALS:
         return True
+    counted = number([token.plain for token in told.value])
+    return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
+
+
+def _words_of_no_value(told: _Told) -> bool | None:
+    """By the words it begins or ends with."""
+    first, second = told.first, told.second
+    no_value = (
+        (told.has("like", "dislike", "preference") and first in _ORDINALS)
+        or (told.attribute == "routine" and "allergic" in (first, second))
+        or (told.has("goal", "routine") and second in _OF_TALK)
+        or first in PARTICLES
+        or told.value[-1].plain in ("one", "ones")
+        or (told.has("diet", "drinking") and first in NOT_EATEN)
+    )
+    return False if no_value else None
+
+
+def _home(told: _Told) -> bool | None:
+    """Not with somebody, at step 3, on Monday."""
+    if told.attribute != "home":
+        return None
+    first, language = told.first, told.language
+    timed = first in language.weekdays or first in language.months or first[:1].isdigit()
+    no_place = (
+        first in HONORIFICS
+        or any(first in makers for makers in MAKERS.values())
+        or told.says(_NO_PLACES)
+        or (timed and len(told.value) == 1)
+    )
+    return False if no_place else None
+
+
+def _name(told: _Told) -> bool | None:
+    if told.attribute != "name":
+        return None
+    language = told.language
+    idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
+    brief = len(told.value) <= _MOST_NAME_WORDS
+    return brief and told.first not in idle and not told.first.startswith("כש") and not told.negated
+
+
+def _meant_as_said(told: _Told) -> bool | None:
+    """Not "in fear", "at night", "me crazy", "dancing"; whatever a person notes is."""
+    if told.noted:
+        return None
+    lived = told.has("home", "dwelling", "employer", "allergy", "intolerance")
+    if lived and _is_figurative(told.value, told.attribute, told.language):
+        return False
+    if told.attribute == "phone" and _digits(told.value) < _DIALLED:
+        return False
+    by_noun = told.subject.noun == told.attribute and told.attribute not in _NO_GERUND_MEANT
+    return False if by_noun and _is_gerund(told.value[0]) else None
+
+
+def _possession(told: _Told) -> bool | None:
+    """Something with a name, or of a year, and no event: "a 2019 Mazda", "a cat called Tom"."""
+    if told.attribute != "possession" or told.negated:
+        return None
+    first, language = told.first, told.language
+    done = (first.endswith("ed") and len(first) > 4) or first in _PARTICIPLES
+    if done or first == "to" or first in language.fillers or first in language.frequencies or told.says(EVENTS):
+        return False
+    known = language.weekdays.keys() | language.months.keys()
+    naming = told.value if told.says(_CALLED | {"llama"}) else told.value[:_NAMED_BY]
+    named = any(token.capital and token.plain not in known for token in naming)
+    return named or any(_is_year(token.plain) for token in told.value)
+
+
+def _no_event(told: _Told) -> bool | None:
+    return False if told.has("health", "job") and told.says(EVENTS) else None
+
+
+def _of_a_noun(told: _Told) -> bool | None:
+    """As in "my boss is …", "my gym is …": what can be said of that noun."""
+    noun, language, first = told.subject.noun, told.language, told.first
+    if noun is None or told.attribute in _OF_PLANS:
+        return None
+    weekday = first in language.weekdays and noun.split()[-1] not in _WEEKLY
     if (
-        first in language.pronouns
-        and not (first == "one" and len(value) > 1)
-        and attribute not in ("pronouns", "routine", "name")
+        (first in language.moods and not noun.startswith("favorite "))
+        or (told.negated and not told.value[0].capital and language.name != "he")
+        or (weekday and told.attribute not in _DATED)
+        or (not EVENTS.isdisjoint(noun.split()) and not told.noted)
     ):
         return False
-    if attribute == "age":
-        if value[0].plain in ORDINALS:
-            return True
-        counted = number([token.plain for token in value])
-        return counted is not None and 0 <= counted[0] <= _OLDEST and counted[0] == int(counted[0])
-    second = value[1].plain if len(value) > 1 else ""
-    if attribute in ("like", "dislike", "preference") and first in _ORDINALS:
-        return False
-    if attribute == "routine" and "allergic" in (first, second):
-        return False
-    if attribute in ("goal", "routine") and second in ("more", "mas", "about", "it", "them", "here", "lo"):
-        return False
-    if attribute == "home" and (first in HONORIFICS or any(first in makers for makers in MAKERS.values())):
-        return False
-    if attribute == "home" and not _NO_PLACES.isdisjoint(token.plain for token in value):
-        return False
-    if first in PARTICLES or value[-1].plain in ("one", "ones"):
-        return False
-    if (
-        attribute == "home"
-        and (first in language.weekdays or first in language.months or first[:1].isdigit())
-        and len(value) == 1
-    ):
-        return False
-    if attribute == "name":
-        idle = language.common | language.fillers | language.moods | language.questions | _NOT_NAMES
-        return len(value) <= _MOST_NAME_WORDS and first not in idle and not first.startswith("כש") and not negated
-    if (
-        attribute in ("home", "dwelling", "employer", "allergy", "intolerance")
-        and not noted
-        and _is_figurative(value, attribute, language)
-    ):
-        return False
-    if attribute == "phone" and not noted and _digits(value) < _DIALLED:
-        return False
-    if subject.noun == attribute and attribute not in _NO_GERUND_MEANT and not noted and _is_gerund(value[0]):
-        return False
-    if attribute in ("diet", "drinking") and first in NOT_EATEN:
-        return False
-    if attribute == "possession" and not negated:
-        if (
-            (first.endswith("ed") and len(first) > 4)
-            or first in _PARTICIPLES
-            or first in language.fillers
-            or first in language.frequencies
-        ):
-            return False
-        known = language.weekdays.keys() | language.months.keys()
-        named = any(token.plain in ("called", "named", "llamado", "llamada", "llama") for token in value)
-        told = value if named else value[:_NAMED_BY]
-        return (
-            first != "to"
-            and (
-                any(token.capital and token.plain not in known for token in told)
-                or any(_is_year(token.plain) for token in value)
-            )
-            and EVENTS.isdisjoint(token.plain for token in value)
-        )
-    if attribute in ("health", "job") and EVENTS.intersection(token.plain for token in value):
-        return False
-    if subject.noun is not None and attribute not in _OF_PLANS:
-        if first in language.moods and not subject.noun.startswith("favorite "):
-            return False
-        if negated and not value[0].capital and language.name != "he":
-            return False
-        weekday = first in language.weekdays and subject.noun.split()[-1] not in _WEEKLY
-        if (weekday and attribute not in _DATED) or (not EVENTS.isdisjoint(subject.noun.split()) and not noted):
-            return False
-        if subject.loose and subject.noun == attribute and attribute not in language.attributes.values() and not noted:
-            timed = first.rstrip("s") in language.weekdays
-            return (
-                timed
-                or value[0].capital
-                or (
-                    value[-1].capital
-                    and any(token.plain in ("called", "named", "llamado", "llamada") for token in value)
-                )
-                or first in HONORIFICS
-                or any(token.plain[:1].isdigit() for token in value)
-                or _is_served(subject.noun, value, language)
-            )
-    if attribute == "employer":
-        return len(value) <= 5 and first not in language.moods
-    return True
+    known = noun != told.attribute or told.attribute in language.attributes.values()
+    return None if known or told.noted or not told.subject.loose else _names_or_numbers(told, noun)
+
+
+def _names_or_numbers(told: _Told, noun: str) -> bool:
+    """What may be said of a noun that no table knows."""
+    return (
+        told.first.rstrip("s") in told.language.weekdays
+        or told.value[0].capital
+        or (told.value[-1].capital and told.says(_CALLED))
+        or told.first in HONORIFICS
+        or any(token.plain[:1].isdigit() for token in told.value)
+        or _is_served(noun, told.value, told.language)
+    )
+
+
+def _employer(told: _Told) -> bool | None:
+    if told.attribute != "employer":
+        return None
+    return len(told.value) <= _MOST_EMPLOYER_WORDS and told.first not in told.language.moods
+
+
+_CHECKS: Final[tuple[Callable[[_Told], bool | None], ...]] = (
+    _of_a_closed_set,
+    _nothing_owed,
+    _pronoun,
+    _age,
+    _words_of_no_value,
+    _home,
+    _name,
+    _meant_as_said,
+    _possession,
+    _no_event,
+    _of_a_noun,
+    _employer,
+)
+"""The first that has a verdict decides."""
 
 
 def _is_served(noun: str, value: Sequence[Token], language: Language) -> bool:

@@ -54,7 +54,7 @@ def may_try(connection: Connection, identifier: str, now: datetime) -> bool:
 def person_with(connection: Connection, code: str, now: datetime) -> str | None:
     """Who was given this code, in capitals or not and however it is divided."""
     signs = (
-        _BETWEEN.sub("", code[:100])
+        _BETWEEN.sub("", code[:_LONGEST])
         .upper()
         .translate(_MEANT)
         .encode("utf-8", "surrogatepass")

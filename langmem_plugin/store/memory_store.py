@@ -33,7 +33,6 @@ from langmem_plugin.store import items
 from langmem_plugin.store.namespaces import APPLICATION, MEMORIES, Location, escaped, fits, located, spelled
 from langmem_plugin.store.value_filters import matches
 
-_AT_ONCE = 500
 _ALL = 10**9
 
 

@@ -8,7 +8,7 @@ from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import TELLING, Segment, heads
+from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -35,10 +35,6 @@ _PLURAL = word_set(
 )
 _WHO = word_set("who|whos|who's|which|quien|quienes|cuales|מי")
 _REQUESTS = ("can", "could", "puedes", "puede")
-_EARLY = 2  # words that "tell" and "ask" stand among
-_CALLING = TELLING | word_set(
-    "ask|call|ring|email|ping|chase|nudge|thank|llama|pregunta|preguntale|llamale|תתקשר|תתקשרי|תשאל|תשאלי"
-)
 _IT_IS = frozenset(("it's", "its", "son", "es", "at"))
 _INDEFINITE = frozenset(("a", "an", "another", "new", "un", "una", "otro", "otra", "nuevo", "nueva"))
 

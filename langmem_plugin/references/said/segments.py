@@ -100,11 +100,6 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
     yield held, joined, corrects
 
 
-TELLING = word_set(
-    "tell|text|remind|message|inform|warn|dile|decile|avisa|avisale|recuerdale|escribe|תגיד|תגידי|תודיע|תודיעי|תכתוב|תכתבי|תזכיר|תזכירי"
-)
-
-
 def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
     """As in "not the 3rd one *the* 4th", "not acme *the* cheaper one": a second thing, behind one turned down."""
     if len(held) > 2 and held[0].text == "no" and held[1].has("not"):
