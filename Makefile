@@ -29,8 +29,7 @@ dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
 # Each of the two takes over half of what the other has left; what is compiled is kept for the next run.
-TWO := --numprocesses 2 --dist worksteal
-FAST := $(TWO) -m "not slow and not postgresql"
+FAST := --numprocesses 3 --dist worksteal -m "not slow and not postgresql"
 # These mostly wait: for PostgreSQL, for processes that are killed, for a browser.
 REST := --numprocesses 3 --dist worksteal -m "slow or postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=

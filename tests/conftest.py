@@ -17,6 +17,7 @@ from langmem_plugin.database import Database
 from langmem_plugin.memory.embedding.offline_embeddings import OfflineEmbeddings
 
 pytest_plugins = ["tests.spec_table"]
+_TESTS = Path(__file__).parent
 
 # Where memory can be had as a disk, the databases of the tests are there: what waits is mostly a disk that was told to
 # write now, as after each turn. A TMPDIR of one's own is respected.
@@ -25,11 +26,22 @@ if "TMPDIR" not in os.environ and os.access(_IN_MEMORY, os.W_OK) and shutil.disk
     os.environ["TMPDIR"] = os.environ["PYTEST_DEBUG_TEMPROOT"] = tempfile.tempdir = str(_IN_MEMORY)
 
 
-def pytest_collection_modifyitems(items):
+_ABOVE_THE_ENGINES = {"agent", "cli", "examples", "graphs", "insight", "mcp_server", "web", "writing"}
+"""Rooms that reach the database through others: each of their tests runs on PostgreSQL with the first of its cases."""
+
+
+def pytest_collection_modifyitems(config, items):
     """Whatever needs the server can be left out by its marker, as `make quick` does."""
+    first, left = set(), []
     for item in items:
         if "postgresql" in item.name or "postgresql_server" in item.fixturenames:
             item.add_marker("postgresql")
+        if "postgresql" in item.name and item.path.relative_to(_TESTS).parts[0] in _ABOVE_THE_ENGINES:
+            test = item.path, item.parent.name, item.originalname
+            (left.append(item) if test in first else first.add(test))
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in set(left)]
 
 
 class Clock:

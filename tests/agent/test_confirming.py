@@ -9,6 +9,7 @@ from langchain_core.messages import AIMessage
 from langgraph.types import interrupt
 
 from langmem_plugin import PhoneMemory, StoreUnavailable
+from langmem_plugin.agent import channel
 from langmem_plugin.agent.commands import Reading
 from langmem_plugin.agent.commands.confirming import verdict
 from langmem_plugin.agent.replies import ENGLISH, replies_in
@@ -367,8 +368,9 @@ def _then_dies(work):
 @pytest.mark.slow
 @pytest.mark.parametrize("after", ["confirm", "close"])
 def test_an_answer_cut_short_is_done_once_when_it_is_delivered_again(
-    memory, graph, unsure, database_url, offline_model, clock, after
+    memory, graph, unsure, database_url, offline_model, clock, monkeypatch, after
 ):
+    monkeypatch.setattr(channel, "_COMMAND_POLLS", 5)
     made = unsure()
     memory.reply(graph, ERIN, "find a recipe", message_id=1)
     memory.close()

@@ -224,7 +224,7 @@ _LABEL = st.text(st.characters(exclude_characters=".\x00", exclude_categories=["
 
 
 @pytest.mark.spec("U-1")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     puts=st.dictionaries(
         st.tuples(

