@@ -42,7 +42,7 @@ test: $(VENV)/installed-dev /usr/bin/chromium  ## all the tests, on both engines
 	$(BIN)/python -m pytest $(FAST)
 	$(BIN)/python -m pytest $(REST)
 
-quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: about two minutes
+quick: $(VENV)/installed-dev  ## the tests that need no PostgreSQL and wait for nothing: five minutes
 	$(BIN)/python -m pytest $(FAST)
 
 lint: $(VENV)/installed-dev  ## style, types, layers
