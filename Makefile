@@ -35,10 +35,10 @@ REST := --numprocesses 3 --dist worksteal -m "slow or postgresql"
 test quick check: export PYTHONDONTWRITEBYTECODE :=
 
 # The browser that the tests drive through the pages.
-/usr/bin/chromium:
-	apt-get update -qq && apt-get install --yes -qq --no-install-recommends chromium
+/usr/bin/chromium-headless-shell:
+	apt-get update -qq && apt-get install --yes -qq --no-install-recommends chromium-headless-shell
 
-test: $(VENV)/installed-dev /usr/bin/chromium  ## all the tests, on both engines, in a real browser too
+test: $(VENV)/installed-dev /usr/bin/chromium-headless-shell  ## all the tests, on both engines, in a real browser too
 	$(BIN)/python -m pytest $(FAST)
 	$(BIN)/python -m pytest $(REST)
 

@@ -264,7 +264,7 @@ def test_a_file_that_is_no_database_is_an_error_that_leaves_it_alone(tmp_path):
 
 @pytest.mark.spec("C-5")
 def test_a_process_killed_in_the_middle_of_turns_loses_nothing_it_acknowledged(database_url):
-    kills = 20 if database_url.startswith("sqlite") else 6
+    kills = 10 if database_url.startswith("sqlite") else 4
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.faults", "--only", "kills", "--kills", str(kills), "--url", database_url],
         capture_output=True,

@@ -17,7 +17,7 @@ from tests.examples.conftest import ONE_REQUEST_EACH
 
 pytestmark = pytest.mark.slow
 
-PEOPLE, MESSAGES = 20, 5
+PEOPLE, MESSAGES = 12, 4
 
 
 def named(person, number):

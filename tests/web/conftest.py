@@ -14,7 +14,7 @@ from langmem_plugin import PhoneMemory, Settings
 from tests.web.sample_person import ERIN
 
 ADDRESS = "https://bot.example"
-_CHROMIUM = "/usr/bin/chromium"
+_CHROMIUM = "/usr/bin/chromium-headless-shell"
 
 
 class Visitor:
@@ -101,7 +101,7 @@ def chromium():
     from playwright.sync_api import sync_playwright
 
     if shutil.which(_CHROMIUM) is None:
-        pytest.fail(f"there is no {_CHROMIUM}: apt-get install chromium")
+        pytest.fail(f"there is no {_CHROMIUM}: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=_CHROMIUM)
         yield browser
