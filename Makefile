@@ -28,7 +28,7 @@ chat: $(VENV)/installed  ## text the assistant yourself
 dev: $(VENV)/installed-dev  ## LangGraph Studio's server with both assistants
 	$(BIN)/langgraph dev --no-browser
 
-# Each of the two takes over half of what the other has left; what is compiled is kept for the next run.
+# Each takes over half of what another has left; what is compiled is kept for the next run.
 FAST := --numprocesses 3 --dist worksteal -m "not slow and not postgresql"
 # These mostly wait: for PostgreSQL, for processes that are killed, for a browser.
 REST := --numprocesses 3 --dist worksteal -m "slow or postgresql"
