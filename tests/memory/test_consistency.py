@@ -179,7 +179,7 @@ def test_owners_that_do_not_fit_in_memory_are_read_again(database_url, offline_m
 @pytest.mark.spec("M-10", "M-19")
 @pytest.mark.parametrize("kind", ["usual", "one long word each", "a thousand tags each", "nothing at all"])
 def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_model, clock, kind):
-    many, limit = 60, 1_000_000
+    many, limit = 30, 500_000
     flat = [1.0] * 384
     with MemoryService("sqlite://", embeddings=offline_model, now=clock, cache_bytes=2 * limit) as memory:
         for owner in range(many) if kind != "nothing at all" else ():
@@ -192,7 +192,7 @@ def test_the_cache_of_owners_keeps_to_its_bytes_whatever_they_store(offline_mode
         memory.search("owner 0", "level", mode="text")
         gc.collect()
         tracemalloc.start()
-        for owner in range(many if kind != "nothing at all" else 500):
+        for owner in range(many if kind != "nothing at all" else 250):
             memory.search(f"owner {owner}", "level", mode="text")
         gc.collect()
         held = tracemalloc.get_traced_memory()[0]

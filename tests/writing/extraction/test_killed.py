@@ -62,7 +62,7 @@ def test_however_often_a_worker_is_killed_each_fact_is_stored_once(opened, says,
 
     memory = opened(extraction_model=extracting(script)) if by_model else opened()
     jobs = memory.extraction.jobs
-    for statements in itertools.count(1, 5 if memory.database.is_sqlite else 9):
+    for statements in itertools.count(1, 9):
         phone = f"+9725012{statements:05}"
         says(memory, phone, SAID)
         killed = _killed_after(memory, statements, lambda phone=phone: memory.extract(phone))
