@@ -36,16 +36,19 @@ _OF_THE_ENGINES = ("conversation", "database", "memory/index")
 
 def pytest_collection_modifyitems(config, items):
     """Whatever needs the server can be left out by its marker, as `make quick` does."""
-    first, left = set(), []
+    first, kept, left = set(), [], []
     for item in items:
         if "postgresql" in item.name or "postgresql_server" in item.fixturenames:
             item.add_marker("postgresql")
-        if "postgresql" in item.name and not str(item.path.relative_to(_TESTS)).startswith(_OF_THE_ENGINES):
-            test = item.path, item.parent.name, item.originalname
-            (left.append(item) if test in first else first.add(test))
+        test = item.path, item.parent.name, item.originalname
+        one_will_do = not str(item.path.relative_to(_TESTS)).startswith(_OF_THE_ENGINES)
+        again = "postgresql" in item.name and one_will_do and test in first
+        if "postgresql" in item.name:
+            first.add(test)
+        (left if again else kept).append(item)
     if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if item not in set(left)]
+        items[:] = kept
 
 
 class Clock:

@@ -45,15 +45,14 @@ def backup(database: Database, folder: Path, pictures: Path | None) -> Backup:
     unfinished = folder.with_name(f"{folder.name}.unfinished")
     with told_of(folder, unfinished):
         unfinished.mkdir(mode=0o700, parents=True)
-    try:
-        with told_of(folder, unfinished):
+        try:
             made, kept, missing = _copied(database, unfinished, pictures)
             _sync(unfinished)
             unfinished.rename(folder)
             _sync(folder.parent)
-    except BaseException:
-        shutil.rmtree(unfinished, ignore_errors=True)
-        raise
+        except BaseException:
+            shutil.rmtree(unfinished, ignore_errors=True)
+            raise
     size = sum(each.stat().st_size for each in folder.rglob("*") if each.is_file())
     return Backup(folder, folder / made, kept, size, missing)
 
