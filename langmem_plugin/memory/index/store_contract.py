@@ -30,7 +30,8 @@ OpenCollection: TypeAlias = Callable[[str, VectorsById], VectorStore]
 """(name, embeddings) -> the collection of that name, by cosine, made if it is not there.
 
 Names have letters, digits and what the caller chose. The store must have `add_texts` and `delete` by ids,
-`get_by_ids` and `similarity_search_by_vector`. Where the factory has `close()` it is called in the end.
+`get_by_ids` and `similarity_search_by_vector`. Where it has `settle()`, that is called once a new collection holds all
+there is, before it is searched; where the factory has `close()`, in the end.
 
 The factory and its stores say that the index is down by raising StoreUnavailable or an OSError, a TimeoutError for
 instance, or what the factory declares by an attribute `failures`, a tuple of exception classes: everything is then

@@ -29,7 +29,7 @@ from langmem_plugin.memory.index.examination import Examination
 from langmem_plugin.memory.index.index_progress import Change, IndexProgress, OwnerProgress
 from langmem_plugin.memory.index.owner_collections import OwnerCollections
 from langmem_plugin.memory.index.store_contract import OpenCollection
-from langmem_plugin.memory.index.vector_store_pool import VectorStorePool
+from langmem_plugin.memory.index.vector_store_pool import OpenedCollection, VectorStorePool
 from langmem_plugin.memory.stored_vectors import StoredVectors
 from langmem_plugin.operation_timing import timing
 
@@ -40,6 +40,7 @@ Answer = TypeVar("Answer")
 _FOLLOW_AFTER = 200  # changes: fewer are compared exactly in no time
 _TOO_FAR_BEHIND = 2_000  # changes: with more to compare, the index is not asked
 _ANSWER_SECONDS = 0.5
+_SETTLING_SECONDS = 3_600.0
 _PAUSES = (0.0, 2.0, 8.0)  # a store that is locked may be free again soon, and need not be made anew
 _NEXT_REPAIR_SECONDS = 30.0
 _NOBODY = str(uuid.UUID(int=0))
@@ -234,33 +235,37 @@ class VectorIndex:
         return self.catch_up(owner)
 
     def _caught_up(self, owner: str, report: Callable[[int], object]) -> bool:
-        done, at, after = 0, (0, 0), (0, "")
+        done, at, after, settled = 0, (0, 0), (0, ""), 0
         while not self._background.closing.is_set():
             with self._progress.alone(owner):
                 progress = self._progress.read(owner)
                 if progress is None:
                     return True
-                if not self._is_sound(owner, progress):
-                    begun = self._begun_anew(owner, progress)
-                    if begun is None:
-                        return False
-                    progress = begun
+                if (progress := self._sound_or_begun_anew(owner, progress)) is None:
+                    return False
                 if at != (progress.mark, progress.generation):  # the beginning, or others have been here
                     after = (progress.followed + 1, "")
                 with self._database.read() as connection:
                     batch = self._progress.changes(connection, owner, after)
-                if not batch:
+                name = self.collections.name(owner, progress)
+                if not batch and (progress.whole or settled == progress.generation):
                     self._progress.mark(owner, progress.change, progress.generation)
                     log.info("index.current", extra={"changes": done})
                     return True
-                if not self._written(self.collections.name(owner, progress), batch):
-                    return False
-                after = (batch[-1].change, batch[-1].memory_id)
-                followed = after[0] - 1  # the next batch may hold more of this change
-                at = (-followed if progress.unfinished else followed, progress.generation)
-                self._progress.mark(owner, *at)
-            done += len(batch)
-            report(done)
+                if batch:
+                    if not self._written(name, batch):
+                        return False
+                    after = (batch[-1].change, batch[-1].memory_id)
+                    followed = after[0] - 1  # the next batch may hold more of this change
+                    at = (-followed if progress.unfinished else followed, progress.generation)
+                    self._progress.mark(owner, *at)
+            if batch:
+                done += len(batch)
+                report(done)
+            elif self._settled(name):  # not alone: nobody who forgets a memory is to wait for that
+                settled = progress.generation
+            else:
+                return False
         return False
 
     def _answers(self, owner: str) -> bool:
@@ -284,8 +289,10 @@ class VectorIndex:
             log.warning("index.incomplete")
         return holds is True and self._pool.note_examined(name, progress.generation)
 
-    def _begun_anew(self, owner: str, progress: OwnerProgress) -> OwnerProgress | None:
-        """With an empty collection to fill; None where there can be none now."""
+    def _sound_or_begun_anew(self, owner: str, progress: OwnerProgress) -> OwnerProgress | None:
+        """What can be gone on with, else an empty collection to fill; None where there can be none now."""
+        if self._is_sound(owner, progress):
+            return progress
         if progress.generation:
             self.collections.drop(owner, self.collections.name(owner, progress))
         begun = dataclasses.replace(progress, mark=0, generation=progress.generation + 1)
@@ -294,6 +301,10 @@ class VectorIndex:
             return None
         self._progress.mark(owner, 0, begun.generation)
         return begun if self._pool.note_examined(name, begun.generation) else None
+
+    def _settled(self, name: str) -> bool:
+        settle = OpenedCollection.settle
+        return self._pool.tried(name, settle, times=1, patience=_SETTLING_SECONDS) is not None
 
     def _written(self, name: str, batch: Sequence[Change]) -> bool:
         """Not tried again: opened anew, the collection may be another one, and is to be examined first."""

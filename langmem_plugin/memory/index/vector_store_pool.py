@@ -38,6 +38,11 @@ class OpenedCollection:
             self.vectors.of = {}
         return True
 
+    def settle(self) -> bool:
+        """Where the store can: all that was there is written now."""
+        getattr(self.store, "settle", lambda: None)()
+        return True
+
 
 class VectorStorePool:
     """By name, the least recently used dropped. Every method serves any thread.
@@ -61,16 +66,18 @@ class VectorStorePool:
         *,
         times: int = 2,
         seconds: float | None = None,
+        patience: float = _UPKEEP_SECONDS,
         strict: bool = True,
     ) -> Answer | None:
-        """Once more after a failure, newly opened; None after the second. `seconds` is for what a reply waits for.
+        """Once more after a failure, newly opened; None after the second. `seconds` is for what a reply waits for,
+        `patience` for what none does.
 
         Raises ConfigurationError for what is no failure but a mistake: trying again would change nothing.
         """
         calls = self._upkeep if seconds is None else self._questions
         for _ in range(times):
             try:
-                return calls.answer(lambda: ask(self._opened(name, strict=strict)), seconds or _UPKEEP_SECONDS)
+                return calls.answer(lambda: ask(self._opened(name, strict=strict)), seconds or patience)
             except self._failures:
                 log.warning("index.failed", exc_info=True)
                 if seconds is None:  # else a reply waits, which is not to see a collection nobody has examined

@@ -171,3 +171,57 @@ def test_a_chroma_that_another_thread_closes_is_closed_after_the_calls_in_it(tmp
         each.join(60)
     assert {type(each) for each in raised} == {StoreUnavailable}
     assert "closed" in str(raised[0])
+
+
+class Settling(InMemoryVectorStore):
+    """Notes how many vectors there were when it was told that these are all; fails as often as it is told to."""
+
+    def __init__(self, embeddings, fails):
+        super().__init__(embeddings)
+        self.settled, self.fails, self.searched_before = [], fails, False
+
+    def settle(self):
+        if self.fails:
+            self.fails -= 1
+            raise StoreUnavailable("no memory left to make an index")
+        self.settled.append(len(self.store))
+
+    def similarity_search_by_vector(self, embedding, k=4, **_):
+        self.searched_before |= not self.settled
+        return super().similarity_search_by_vector(embedding, k)
+
+
+class OfSettling(Factory):
+    fails = 0
+
+    def __call__(self, name, embeddings):
+        self.stores.setdefault(name, Settling(embeddings, self.fails)).embedding = embeddings
+        return self.stores[name]
+
+
+def test_a_store_is_told_once_that_all_is_there_before_it_is_searched(opened):
+    factory = OfSettling()
+    memory = filled(opened(factory, index_after=2))
+    assert memory.reindex(ANNA)
+    memory.remember(ANNA, "Noa plays the cello")
+    assert memory.reindex(ANNA)
+    assert found(memory, "who plays the cello?") == ["Noa plays the cello"]
+
+    [store] = factory.stores.values()
+    assert store.settled == [2]
+    assert len(store.store) == 3
+    assert not store.searched_before
+
+
+def test_what_could_not_be_settled_is_not_searched_and_is_gone_on_with_later(opened, caplog):
+    factory = OfSettling()
+    factory.fails = 2
+    memory = filled(opened(factory, index_after=10))
+
+    assert not memory.reindex(ANNA)
+    [store] = factory.stores.values()
+    assert store.settled == []
+    assert "index.failed" in events(caplog)
+    assert memory.reindex(ANNA)
+    assert [*factory.stores.values()] == [store]
+    assert store.settled == [2]

@@ -50,3 +50,34 @@ def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_tha
     owner.dispose()
     for command in ("DROP DATABASE poor_index", "DROP ROLE poor"):
         server.psql(f"{command};")
+
+
+@pytest.mark.spec("M-14", "A-4")
+def test_the_index_of_a_table_is_made_when_it_is_filled_and_grows_with_it(postgresql_server):
+    url = f"{postgresql_server.get_uri(database='filled_index')}"
+    postgresql_server.psql("CREATE DATABASE filled_index;")
+    chance = np.random.default_rng(0)
+    vectors = VectorsById(8)
+    vectors.of = {str(number): chance.standard_normal(8).astype(np.float32) for number in range(500)}
+    first, last = [*vectors.of][:300], [*vectors.of][300:]
+    with Database(url) as database:
+        collection = pgvector(database)("godfather", vectors)
+
+        def how_it_searches():
+            with database.read() as connection:
+                connection.execute(text("SET LOCAL enable_seqscan = off"))
+                asked = f"SELECT id FROM langmem_index.godfather ORDER BY embedding <=> '{vectors.of['7'].tolist()}' LIMIT 1"
+                return connection.execute(text(f"EXPLAIN {asked}")).scalars().all()
+
+        collection.add_texts(first)
+        assert "godfather_nearest" not in str(how_it_searches())
+        collection.settle()
+        collection.add_texts(last)
+        collection.settle()
+        assert "godfather_nearest" in str(how_it_searches())
+        nearest = {
+            each: collection.similarity_search_by_vector(vectors.of[each].tolist(), 1)[0].page_content
+            for each in ("7", "299", "300", "499")
+        }
+
+    assert all(each == found for each, found in nearest.items())
