@@ -130,7 +130,7 @@ def test_messages_may_be_what_langchain_takes_for_messages(resolving):
 
 @pytest.mark.spec("R-1")
 def test_a_model_that_agrees_makes_a_finding_sure_and_one_that_does_not_makes_it_a_question():
-    utterance = "pay power"
+    utterance = "can you pay power now"
     assert not resolve(utterance, BILLS).sure
     assert resolve(utterance, BILLS, model=GenericFakeChatModel(messages=iter([AIMessage("[2]")]))).sure
     other = resolve(utterance, BILLS, model=GenericFakeChatModel(messages=iter([AIMessage("[3]")])))

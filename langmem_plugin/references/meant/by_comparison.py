@@ -5,16 +5,19 @@ from collections.abc import Sequence
 
 from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
+from langmem_plugin.references.said.order_phrases import is_superlative
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.utterance import NEAR, Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import is_stop, stem
+from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison
-from langmem_plugin.references.words.field_names import AGE, CLOCK, DISTANCE, DURATION, PRICE, RECENT, SIZE
+from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
+
+_THAN = frozenset(("than", "que el", "que la", "מאשר"))
 
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -39,8 +42,17 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
         if found is not None:
             entries, field = found
+            words = utterance.words(phrase)
             reason = f"by {field} among the {len(listed.entries)} last shown"
-            return Finding(entries, utterance.words(phrase), reason, "comparison", listed)
+            called = _all_fields(listed.entries).get(field, frozenset())
+            evidence = {
+                "superlative": float(is_superlative(normal(words), utterance.language.name)),
+                "called so": float(not called.isdisjoint(phrase.comparison.fields)),
+                "field named": float(field in fields),
+                "than": float(any(mark.text in _THAN for mark in utterance.marks)),
+                "several": float(len(entries) > 1),
+            }
+            return Finding(entries, words, reason, "comparison", listed, evidence=evidence)
     return None
 
 
@@ -85,11 +97,14 @@ def extreme(
         ages = [name for name in fields if known.get(name, frozenset()) & _AGES]
         fields, direction = (ages, -direction) if ages else (fields, direction)
     found = _at_end(entries, fields, direction, count, rank)
-    if found is None and comparison.fields == DURATION:  # a way is long too
-        found = _at_end(entries, _fields(entries, Comparison(DISTANCE, direction)), direction, count, rank)
+    instead = _INSTEAD.get(comparison.fields)
+    if found is None and instead is not None:
+        found = _at_end(entries, _fields(entries, Comparison(instead, direction)), direction, count, rank)
     return found
 
 
+_INSTEAD = {DURATION: DISTANCE, CLOCK: DURATION}
+"""A way is long too, and who has the shortest wait comes first."""
 _AGES = frozenset(("age", "edad", "גיל"))
 
 
@@ -125,7 +140,15 @@ def _measured(entries: Sequence[ItemEntry], name: str) -> list[float | None]:
     return comparable([entry.values.get(name, []) for entry in entries])
 
 
-_KINDS = {PRICE: ("money",), DURATION: ("duration",), CLOCK: ("date", "time"), RECENT: ("date", "time"), AGE: ("date",)}
+_KINDS = {
+    PRICE: ("money",),
+    DEBT: ("money",),
+    DURATION: ("duration",),
+    CLOCK: ("date", "time"),
+    DUE: ("date", "time"),
+    RECENT: ("date", "time"),
+    AGE: ("date",),
+}
 """What a comparison looks at, whatever the field is called."""
 
 

@@ -1,5 +1,6 @@
 """What the phrases of a piece pick by themselves: a number, an order, a group, a comparison, "all but …"."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -36,6 +37,7 @@ _INSIDE = frozenset(("in", "on", "at", "by", "en", "del"))
 _TOGETHER = word_set("lot|bunch|group|pack|set|grupo|lote|כולם|כולן")
 _OF_SOME = frozenset(("comparison", "first", "last"))
 _OF = frozenset(("de", "de las", "de los", "de la", "del", "las de", "los de", "with", "con"))
+_INFINITIVE = re.compile(r"\w{2,}[aei]r")
 _WHICH = frozenset(("that", "which", "who", "with"))
 Way = Callable[[Phrase, Utterance, Ledger], Finding | None]
 """None when the list does not hold what was asked for."""
@@ -72,6 +74,8 @@ def by_phrases(
                 or (phrase.kind in _OF_SOME and _of_others(phrase, segment, utterance, ledger))
             )
             finding = None if unread else PICKING[phrase.kind](phrase, utterance, among)
+            if finding is not None and among is not ledger:
+                finding = replace(finding, evidence={**finding.evidence, "narrowed": 1.0})
         if finding is not None and finding.entries:
             found.append(finding)
     if not found:
@@ -98,6 +102,8 @@ def _of_others(phrase: Phrase, segment: Segment, utterance: Utterance, ledger: L
     behind = [mark for mark in segment.marks if mark.start >= phrase.end][:6]
     if behind[:1] and (behind[0].has("of", "these") or behind[0].text in _OF):
         inner = behind[1:]
+        if inner[:1] and utterance.language.name == "es" and _INFINITIVE.fullmatch(inner[0].text):
+            return False  # "la más cara de renovar"
     elif phrase.kind in ("first", "last") and utterance.language.name == "en":
         inner = behind[:1]
     else:

@@ -21,7 +21,7 @@ from langmem_plugin.references.shown.items import ItemEntry, long_part
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.tokens import normal, stem
-from langmem_plugin.references.words.type_nouns import GROUPS
+from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _SMALLEST_ID = 100
 """Numbers below are counted, never taken for an id."""
@@ -55,7 +55,10 @@ def by_numbers(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding 
         found.append(entry)
     words = utterance.words(phrase)
     reason = f"{words!r} of the {len(listed.entries)} last listed"
-    return Finding(found, words, reason, "number" if printed else "ordinal", listed)
+    known = listed.known_words | THING | GROUPS.keys()
+    strange = not printed and bool(phrase.nouns) and not type_words(phrase.nouns[:1]) & known
+    evidence = {"strange noun": float(strange)}
+    return Finding(found, words, reason, "number" if printed else "ordinal", listed, evidence=evidence)
 
 
 def by_end(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:

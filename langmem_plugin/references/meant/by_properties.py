@@ -8,6 +8,7 @@ from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.amounts import counted
+from langmem_plugin.references.said.requests import is_verb
 from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
@@ -20,6 +21,7 @@ from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, THING
 
 _OLDER, _CONFLICT = 0.25, 0.4  # what a list loses for each newer one, and for words that fit nothing that is left
+_HUNG = 0.3  # what a word gains that hangs on the head of a description: "la de soto"
 _WEIGHTS = {
     "code": 1.2,
     "name": 1.0,
@@ -65,9 +67,12 @@ def described(
     if not reading.constraints:
         return Described(listed, [], reading, [], 0, 0.0, [])
     alone = len(listed.entries) == 1
+    hung = heads(marks)
     telling = sorted(
         (constraint for constraint in reading.constraints if constraint.tells or (alone and constraint.sort == "name")),
-        key=lambda constraint: -_WEIGHTS[constraint.sort] * max(constraint.fits),
+        key=lambda constraint: (
+            -_WEIGHTS[constraint.sort] * max(constraint.fits) - _HUNG * (constraint.places.start - 1 in hung)
+        ),
     )
     kept = list(range(len(listed.entries)))
     conflicts, used = 0, []
@@ -92,15 +97,17 @@ def described(
 
 
 def best_described(
-    segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
+    segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = (), least: int = 1
 ) -> Described | None:
-    """In the list that the description fits best, newest first where several fit alike; None where it fits none."""
+    """In the list that the description fits best, newest first where several fit alike; None where it fits none, or
+    fewer than the `least` it speaks of.
+    """
     best: Described | None = None
     best_score = 0.0
     for age, listed in enumerate(newest(ledger)):
         found = described(segment.marks, utterance, listed, taken)
         score = found.score - _OLDER * age
-        if found.entries and (best is None or score > best_score):
+        if len(found.entries) >= least and (best is None or score > best_score):
             best, best_score = found, score
     return best
 
@@ -109,15 +116,15 @@ def by_properties(
     segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
 ) -> Finding | Unclear | None:
     """What a piece describes; unclear where it points at one and fits several."""
-    found = best_described(segment, utterance, ledger, taken)
+    count = counted(segment.marks)
+    found = best_described(segment, utterance, ledger, taken, max(count, 1))
+    if found is None and count > max((len(listed.entries) for listed in newest(ledger)), default=0):
+        count, found = 0, best_described(segment, utterance, ledger, taken)  # "the 8 kw ones"
     if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
-    count = counted(segment.marks)
     limits = any(each.sort == "bound" for each in found.telling) and not any(mark.has("one") for mark in segment.marks)
     several = count > 1 or limits or _plural(segment, found)
     evidence = _features(found, segment, ledger)
-    if count > 1 and len(found.entries) < count:
-        return None
     if count > 1 and len(found.entries) > count:
         return Unclear(found.entries)
     if len(found.entries) > 1 and not several and len(found.closest) == 1:
@@ -221,7 +228,7 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         or marks[first].definite
     )
     sorts = {constraint.sort for constraint in found.telling}
-    strange = found.reading.strange
+    strange = {place for place in found.reading.strange if place or not is_verb(marks[0].text)}
     total = len(found.reading.constraints) + len(strange)
     return {
         "definite word": float(definite),
@@ -236,6 +243,7 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
             and sorts <= {"name", "nickname", "value"}
         ),
         "first word": float(first == 0),
+        "replaced": float(first == 1 and marks[0].has("revise")),
         "only state": float(sorts == {"state"}),
         "only typed": float(sorts == {"typed"}),
         "headed value": float(bool(heads(marks)) and bool(sorts & {"typed", "state", "code"})),
@@ -244,6 +252,11 @@ def _features(found: Described, segment: Segment, ledger: Ledger) -> dict[str, f
         "seen": _seen(found),
         "told": float(bool(found.listed.captions)),
         "typed": float("typed" in sorts or "code" in sorts),
+        "coded": float("code" in sorts),
+        "named": float("name" in sorts),
+        "only nickname": float(sorts == {"nickname"}),
+        "told twice": float(len(found.telling) > 1),
+        "prepositioned": float(first > 0 and marks[first - 1].has("preposition") and not definite),
         "just shown": float(ledger.turn - found.listed.turn <= 1),
         "short": float(total <= 3),
         "list size": min(len(found.listed.entries), 10) / 10,

@@ -69,7 +69,7 @@ def read(
         if any(start <= mark.start and mark.end <= end for start, end in taken)
     }
     found: list[Constraint] = []
-    for way in (_values, _states):
+    for way in (_codes, _values, _states):
         for constraint in way(marks, utterance, listed, covered):
             found.append(constraint)
             covered.update(constraint.places)
@@ -110,6 +110,13 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
         )
     if place and mark.has("confirm", "greeting") and stem(word) in listed.vocabulary:
         return True  # somebody called Vale
+    if (
+        mark.has("polite")
+        and place + 1 < len(marks)
+        and marks[place + 1].has("one")
+        and stem(word) in listed.vocabulary
+    ):
+        return True  # "the ready ones"
     if mark.has("cardinal", "polite", "not", "and", "question", "confirm", "one", "greeting", "idiom"):
         return False
     verb = mark.has("choose") and not (place and marks[place - 1].has("the", "this"))
@@ -118,6 +125,63 @@ def _tells(marks: Sequence[Mark], place: int, utterance: Utterance, listed: Show
 
 def _opens_object(mark: Mark) -> bool:
     return mark.has("the", "this", "these", "it", "them", "indefinite") or mark.text in _ARTICLES
+
+
+def _codes(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
+    """What an item is numbered by, whole or by its end: "cr-0871", "0455", "the one ending in 47"."""
+    place = 0
+    while place < len(marks):
+        start = place
+        while (
+            place + 1 < len(marks)
+            and marks[place].end == marks[place + 1].start
+            and marks[place + 1].text not in _APART
+        ):
+            place += 1
+        place += 1
+        places = range(start, place)
+        code = "".join(letter for mark in marks[start:place] for letter in mark.text if letter.isalnum())
+        if not any(map(str.isdigit, code)) or covered.intersection(places) or _is_measured(places, marks, utterance):
+            continue
+        said_to_end = any(mark.text in _ENDING for mark in marks[max(start - 3, 0) : start])
+        by_end = said_to_end or _long_enough(code)
+        fits = tuple(
+            float(
+                any(
+                    each == code or (by_end and each.endswith(code))
+                    for each in entry.coded
+                    if by_end or not code.isdigit()
+                )
+            )
+            for entry in listed.entries
+        )
+        if 0 < sum(fits) < max(len(fits), 2):
+            yield Constraint(utterance.text[marks[start].start : marks[place - 1].end], "code", fits, places)
+
+
+def _long_enough(code: str) -> bool:
+    """Whether it tells an id by its end, though nobody says that it is one: "0455", "419", "cr-08"; not "f2"."""
+    digits = sum(map(str.isdigit, code))
+    return digits >= _FEWEST_DIGITS or code[0] == "0" or _SHORTEST_CODE <= digits < len(code)
+
+
+def _is_measured(places: range, marks: Sequence[Mark], utterance: Utterance) -> bool:
+    """Whether a value with a unit of its own is said there: "0.5 kg", "18:30", "$300"."""
+    start, end = marks[places.start].start, marks[places.stop - 1].end
+    return any(
+        value.span[0] < end and start < value.span[1] and (value.unit or value.kind in ("money", "duration"))
+        for value in utterance.values
+    ) or any(
+        mark.text in _SIGNS_OF_VALUES or mark.text.count(":") for mark in marks[max(places.start - 1, 0) : places.stop]
+    )
+
+
+_FEWEST_DIGITS = 3
+_APART = frozenset(",.;:!?()")
+_SIGNS_OF_VALUES = frozenset("$€£₪%+=")
+_ENDING = word_set(
+    "ending|ends|end|finishing|finishes|digits|acabado|acabada|acaba|termina|terminado|terminada|finaliza|נגמר|נגמרת|שנגמר|שנגמרת|מסתיים|מסתיימת|שמסתיים|שמסתיימת"
+)
 
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:

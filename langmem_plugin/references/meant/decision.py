@@ -40,7 +40,7 @@ _DENIED = re.compile(
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _EXCEPT = word_set("except|excluding|excepto|salvo|חוץ")
-_TOGETHER = ("counted", "described")
+_TOGETHER = ("counted", "compared", "described")
 """Groups of findings of which an utterance may hold several."""
 
 
@@ -59,8 +59,10 @@ def findings_of(text: str, ledger: Ledger, closeness: Closeness | None = None) -
 
 
 def _deciding(text: str, ledger: Ledger, closeness: Closeness | None) -> "_Deciding":
-    known = frozenset().union(*(listed.vocabulary for listed in ledger.shown_lists[-_LISTS_KNOWN:]))
-    return _Deciding(Utterance(text, known), ledger, closeness)
+    recent = ledger.shown_lists[-_LISTS_KNOWN:]
+    known = frozenset().union(*(listed.vocabulary for listed in recent))
+    utterance = Utterance(text, known, lettered=any(listed.lettered for listed in recent))
+    return _Deciding(utterance, ledger, closeness)
 
 
 class _Deciding:
@@ -144,8 +146,9 @@ class _Deciding:
             return [], []  # "keep only the beans, cancel the rest"
         kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
         named = by_name(self._wanted_text(), utterance, ledger)
-        if kinds & _SETTLING or (kinds & {"comparison"} and not kinds & {"it", "this"}):
-            return [(named, self._whole)] if named is not None and not kinds & _SETTLING else [], []
+        settling = kinds & _SETTLING and not self._counts_too_far
+        if settling or (kinds & {"comparison"} and not kinds & {"it", "this"}):
+            return [(named, self._whole)] if named is not None and not settling else [], []
         found, unclear = self._described(self._wanted)
         ways = (
             named,
@@ -167,6 +170,15 @@ class _Deciding:
                 (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
             ]
         return found, unclear
+
+    @property
+    def _counts_too_far(self) -> bool:
+        """As in "article 22" of five: a number that names no place, and is no "number 22" either."""
+        longest = max(len(listed.entries) for listed in self._ledger.shown_lists)
+        counting = [phrase for phrase in self._phrases() if phrase.kind in _SETTLING]
+        return not self._utterance.has("marker", "label") and all(
+            phrase.kind == "numbers" and min(phrase.numbers) > longest for phrase in counting
+        )
 
     def _compared(self) -> Finding | None:
         """As in "which is cheaper, the desk or the rug": of those described the one at that end."""
@@ -237,6 +249,8 @@ class _Deciding:
             return False  # "set it for the old mill bus"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
             return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
+        if groups == ("counted", "counted") and found.evidence.get("joined"):
+            return True  # "the first two and the last"
         sure = found.claimed or (
             found.confidence >= ASKED and bool(found.evidence.get("joined") or best.evidence.get("joined"))
         )

@@ -59,6 +59,7 @@ def _common(finding: Finding, segment: Segment, utterance: Utterance, ledger: Le
         "self": float(any(mark.text in _SELF for mark in marks)),
         "indefinite": float(any(mark.text in ("a", "an", "some", "un", "una", "any") for mark in marks)),
         "agrees": float(utterance.has("confirm")),
+        "imperative": float(bool(marks) and is_verb(marks[0].text)),
         "greets": float(utterance.has("greeting", "idiom")),
         "newest": float(listed is not None and bool(ledger.shown_lists) and listed is ledger.shown_lists[-1]),
         "alone": float(listed is not None and len(listed.entries) == 1),

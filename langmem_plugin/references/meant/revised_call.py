@@ -22,6 +22,9 @@ _CHANGE = re.compile(
 _WHAT_ABOUT = re.compile(
     r"^\W*(?:(?:and|ok|okay|so|then|no|well|yes|thanks|great),? )*(?:then )?(?:what|how) about\b|^\W*and (?:for|on|in|at|what|next|tomorrow|today)\b|^\W*(?:que tal|y (?:el|la|para|en|si|manana))\b|^\W*(?:ו?מה (?:לגבי|עם))"
 )
+_NOT_BUT = re.compile(
+    r"^\W*(?:(?:no|nope|oops|wait|sorry|espera|perdon|לא|רגע|סליחה)\W+)+(?:not|no|לא)? ?\w|^\W*(?:not|לא) [^,]{2,30},|, (?:not|לא) [^,]{2,30}$"
+)
 _CHOICES = re.compile(
     r"\b(?:one|any|either|which) of (?:these|them|those)|\b(?:these|those|they) (?:work|times?|options?)|\b(?:here are|some times|options)\b|\bwhich (?:one)?\b.*\?|\balguno de estos\b|\bcual\b|\bאיזה\b",
 )
@@ -53,6 +56,7 @@ _POINTER = re.compile(
 )
 _SENTENCE_END = re.compile(r"[.!?]\s+")
 _SHORT = 4  # words of an utterance that only makes sense with the call before it: "in tel aviv"
+_CORRECTION = 7
 _ANSWER = 6  # words of an answer to a proposal
 _AGREEMENT = 9
 
@@ -75,6 +79,8 @@ def revises(text: str, reply: str, *, found: bool = False) -> bool:
     said = normal(text).strip()
     if _CHANGE.search(said) or _WHAT_ABOUT.search(said):
         return True
+    if not found and len(said.split()) <= _CORRECTION and _NOT_BUT.search(said) and said_values(said):
+        return True  # "no wait, not friday, saturday"
     question = _SENTENCE_END.split(normal(reply).strip())[-1]
     asked = _CHOICES.search(question) or _PROPOSAL.search(question)
     if not asked and (found or _content_words(said) & _content_words(reply)):

@@ -28,11 +28,22 @@ def counted(marks: Sequence[Mark]) -> int:
             continue  # "a las 9"
         articled = before is not None and (before.has("these", "the") or before.text in ("los", "las"))
         if mark.has("digit"):
-            if before is not None and before.text in ("los", "las", "these", "those"):
+            if before is not None and (
+                before.text in ("los", "las", "these", "those")
+                or (before.has("the") and any(_is_several(each) for each in marks[place + 1 : place + 4]))
+            ):
                 return mark.count
         elif articled or (mark.text in _HEBREW_COUNTS and after.definite):
             return mark.count
     return 0
+
+
+def _is_several(mark: Mark) -> bool:
+    """As "ones" is in "the 2 free ones", and "blades" in "the 3 cracked blades"."""
+    return mark.text == "ones" or (mark.text.endswith("s") and len(mark.text) > _SHORT and not mark.kinds)
+
+
+_SHORT = 3  # letters
 
 
 def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:

@@ -8,13 +8,19 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from langmem_plugin.references.text.tokens import Token, tokens
-from langmem_plugin.references.words import LANGUAGES, Comparison, Language
+from langmem_plugin.references.words import LANGUAGES, Comparison, Language, word_set
+from langmem_plugin.references.words.states import states_told
 
 Value = int | Comparison | tuple[str, ...]
 Kinds = dict[str, Value]
 """The kinds of a form with the number, comparison or field names that each carries."""
 # Words of other kinds ("es tarde", "the contract one") are too often words of their own, one letter away.
-_CORRECTED = frozenset(("ordinal", "marker", "comparison", "last", "penultimate", "both", "except"))
+_CORRECTED = frozenset(("ordinal", "marker", "comparison", "last", "penultimate", "both"))
+
+PLAIN = word_set(
+    "big|large|small|little|heavy|light|far|near|close|tall|long|short|new|old|early|late|pricey|costly|grande|chico|chica|pequeno|pequena|largo|larga|corto|corta|pesado|pesada|nuevo|nueva|viejo|vieja"
+)
+"""What compares only where one thing is pointed at by it: "the heavy one"."""
 
 
 @dataclass
@@ -77,7 +83,7 @@ def corrected_form(word: str, language: Language, *, before_one: bool) -> str | 
 
     `before_one` says that "one" follows, where a shorter word is enough.
     """
-    if len(word) < (3 if before_one else 4) or word in language.stop:
+    if len(word) < (3 if before_one else 4) or word in language.stop or states_told(word):
         return None
     for form in _mistyped(language).get(word[0], ()):
         if abs(len(form) - len(word)) > 1 or OSA.distance(form, word, score_cutoff=1) != 1:
@@ -96,7 +102,13 @@ def _mistyped(language: Language) -> dict[str, list[str]]:
     """Single words worth recognising when mistyped, by their first letter."""
     forms: dict[str, list[str]] = {}
     for (word, *more), kinds in lexicon(language).forms.items():
-        if not more and len(word) >= 4 and word.isalpha() and (kinds.keys() & _CORRECTED or word == "everything"):
+        if (
+            not more
+            and len(word) >= 4
+            and word.isalpha()
+            and word not in PLAIN
+            and (kinds.keys() & _CORRECTED or word == "everything")
+        ):
             forms.setdefault(word[0], []).append(word)
     return forms
 

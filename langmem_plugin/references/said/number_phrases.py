@@ -43,7 +43,9 @@ def read_numbers(cursor: Cursor, mark: Mark) -> Phrase | None:
 
 
 def _letter_selects(cursor: Cursor) -> bool:
-    """As in "b please", "a to c", "B and D", "pick b"."""
+    """As in "b please", "a to c", "B and D", "pick b"; where letters were shown, as in "b, shes 18 months"."""
+    if cursor.lettered and _stands_apart(cursor):
+        return True
     if cursor.near(1).has("range", "and") and letter_number(cursor.near(2)):
         return True
     if cursor.near(-1).has("choose") and cursor.skip_punctuation(cursor.index + 1).has("end"):
@@ -54,12 +56,27 @@ def _letter_selects(cursor: Cursor) -> bool:
     )
 
 
+def _stands_apart(cursor: Cursor) -> bool:
+    """Whether a letter is no word of a sentence."""
+    before, mark, after = cursor.near(-1), cursor.near(0), cursor.near(1)
+    if mark.text in _LETTER_WORDS and not after.has("end", "punctuation"):
+        return False
+    opens = before.has("end", "choose", "punctuation", "and", "confirm", "revise", "the", "not")
+    return opens and after.has("end", "punctuation", "polite", "and", "confirm", "question")
+
+
+_LETTER_WORDS = frozenset("aie")
+"""Letters that are words too."""
+
+
 def _selects(cursor: Cursor, mark: Mark) -> bool:
     """Whether a bare number picks an item: "save 2", "1 and 3", "2"; never "2 onions", "in 2 weeks",
     "at 3".
     """
     if _is_article(cursor, mark) or _measures(cursor, mark) or _reckoned(cursor):
         return False
+    if mark.text[0] == "0":
+        return False  # "the 044", which is the end of an id
     place = _end_of_list(cursor)
     closing = cursor.skip_punctuation(place)
     if closing.has("unit") and not closing.has("polite"):
@@ -96,6 +113,7 @@ def _measures(cursor: Cursor, mark: Mark) -> bool:
     before, earlier, after = cursor.near(-1), cursor.near(-2), cursor.near(1)
     return (
         mark.number("cardinal") > _LARGEST
+        or (before.end == mark.start and before.text[-1:].isalpha())  # "fridge B4"
         or (cursor.language == "he" and mark.text[0] == "ל")
         or before.has("labelled", "month")
         or after.has("month")
@@ -139,6 +157,8 @@ def _digits_select(cursor: Cursor, place: int, closing: Mark) -> bool:
     before, listed = cursor.near(-1), place > cursor.index + 1
     if before.text == "את":
         return True
+    if cursor.language == "he" and not cursor.index and closing is cursor.near(1) and closing.text[:1].isalpha():
+        return not closing.has("unit", "month") and not closing.text.endswith(("ים", "ות"))  # "3 פנוי עדיין"
     several = cursor.near(1).joins or cursor.at(place - 2).joins  # "1 and 4", "1, 4 and 7"
     timed = before.text in _OF_TIME and not (several and before.text in ("for", "para"))
     if listed and not timed and not closing.has("month", "unit") and (several or cursor.near(1).text != ","):
@@ -182,7 +202,8 @@ def _list(cursor: Cursor, index: int) -> Phrase:
         value, last = found
         numbers.append(value)
         if cursor.at(last).has("range") or cursor.at(last).text in ("a", "al"):
-            end, behind = _number(cursor, last + 1) or (0, 0)
+            behind = last + 1 + cursor.at(last + 1).has("the")  # "de la 1 a la 3"
+            end, behind = _number(cursor, behind) or (0, 0)
             if value < end <= value + _LARGEST:
                 numbers.extend(range(value + 1, end + 1))
                 last = behind

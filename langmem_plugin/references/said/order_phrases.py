@@ -2,6 +2,7 @@
 
 import re
 
+from langmem_plugin.references.said.lexicon import PLAIN
 from langmem_plugin.references.said.phrase import Cursor, Phrase
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison, word_set
@@ -107,7 +108,8 @@ def _is_ordinal(cursor: Cursor, mark: Mark) -> bool:
     if before.has("indefinite") or (mark.text == "second" and before.text in ("a", "one", "this", "just a")):
         return False
     if cursor.language == "es":
-        return before.has(*_BEFORE_SPANISH)
+        quarter = mark.text == "cuarto" and (before.text in ("y", "menos") and cursor.near(-2).has("cardinal", "unit"))
+        return before.has(*_BEFORE_SPANISH) and not quarter  # "las cuatro y cuarto"
     if mark.text == "first" and cursor.index == 0 and not after.has("one", "marker", "cardinal", "and", "end"):
         return False
     return before.has(*_BEFORE_ENGLISH) or after.has("one", "marker")
@@ -129,6 +131,8 @@ _SUPERLATIVE = {
     "he": re.compile(r"^הכי|ביותר"),
     "es": re.compile(r"^(?:mas |menos |mejor|peor|mayor|menor)"),
 }
+_DOING = re.compile(r"^antes \w+$|^\w+ (?:mas|menos|mejor|antes)$")
+_WHO_DOES = frozenset(("que", "q", "cual", "quien", "el que", "la que", "el q", "la q", "los que", "las que"))
 _VAGUE = frozenset(("something", "anything", "algo", "any", "משהו", "more", "even"))
 _ADVERBS = frozenset(("mejor", "peor", "better", "worse", "later", "earlier", "sooner"))
 
@@ -160,6 +164,12 @@ def _is_meant(cursor: Cursor, mark: Mark) -> bool:
     before, earlier, after = cursor.near(-1), cursor.near(-2), cursor.near(1)
     if before.has("indefinite", "another") or earlier.has("indefinite", "another") or before.text in _VAGUE:
         return False
+    if mark.text in PLAIN:
+        return (
+            before.has("the") and after.has("one")
+            if cursor.language == "en"
+            else before.text in ("el", "la") and after.has("end", "punctuation", "and", "not")
+        )
     if mark.text in _ADVERBS and not before.has("the", "this") and not after.has("one"):
         return False
     superlative = is_superlative(mark.text, cursor.language)
@@ -167,6 +177,8 @@ def _is_meant(cursor: Cursor, mark: Mark) -> bool:
         return False  # "does matte fade slower than glossy"
     if superlative or mark.definite or earlier.has("the") or after.has("one"):
         return True
+    if before.text in _WHO_DOES and _DOING.match(mark.text):
+        return True  # "cual paga mejor", "el que antes venga"
     if before.has("the", "one", "this", "these", "its", "cardinal"):
         return True
     return cursor.language != "es" and cursor.index > cursor.first_question

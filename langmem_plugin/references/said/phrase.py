@@ -42,9 +42,11 @@ _LETTERS = {letter: number for alphabet in ("abcdefghij", "אבגדהוזחטי"
 class Cursor:
     """The marks of one utterance and the place `index` where they are being read; shared by the readers of phrases."""
 
-    def __init__(self, marks: Sequence[Mark], language: str) -> None:
+    def __init__(self, marks: Sequence[Mark], language: str, *, lettered: bool = False) -> None:
         self.marks = marks
         self.language = language
+        self.lettered = lettered
+        """Whether what was shown has letters beside it."""
         self.index = 0
 
     def at(self, place: int) -> Mark:
@@ -111,4 +113,4 @@ class Cursor:
 
 def letter_number(mark: Mark) -> int | None:
     """1 of "a" or "א", up to 10; None where it is no such letter."""
-    return _LETTERS.get(mark.text)
+    return _LETTERS.get(mark.text.rstrip("'"))

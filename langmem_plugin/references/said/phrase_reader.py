@@ -17,9 +17,11 @@ _GROUP = ("all", "both", "them", "these")
 _EVERY = ("rest", "resto", "anything", "cualquiera", "anyone", "everyone", "everybody", "todos", "todas")
 
 
-def read_phrases(marks: Sequence[Mark], language: str) -> list[Phrase]:
-    """Referring phrases from left to right; [] when the utterance points at nothing."""
-    return _read(Cursor(marks, language), exceptions=True)
+def read_phrases(marks: Sequence[Mark], language: str, *, lettered: bool = False) -> list[Phrase]:
+    """Referring phrases from left to right; [] when the utterance points at nothing. `lettered` says that letters stand
+    beside what was shown.
+    """
+    return _read(Cursor(marks, language, lettered=lettered), exceptions=True)
 
 
 def _read(cursor: Cursor, *, exceptions: bool) -> list[Phrase]:
@@ -43,6 +45,8 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     """As in "all but the first": what stands after the exception is its `inner` phrases. Reads to the end."""
     if not mark.has("except") or (mark.text == "menos" and cursor.near(1).has("of")):
         return None
+    if mark.text == "menos" and cursor.near(-1).has("cardinal") and cursor.near(1).has("cardinal", "ordinal"):
+        return None  # "las 5 menos cuarto"
     before, rest = cursor.marks[: cursor.index], cursor.marks[cursor.index + 1 :]
     every = (
         place
@@ -64,7 +68,10 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         return None
     if not rest or (mark.text == "skip" and not any(each.text == "rest" for each in rest)):
         return None
-    inner = tuple(replace(each, explicit=True) for each in _read(Cursor(rest, cursor.language), exceptions=False))
+    inner = tuple(
+        replace(each, explicit=True)
+        for each in _read(Cursor(rest, cursor.language, lettered=cursor.lettered), exceptions=False)
+    )
     nouns = tuple(each.text for each in rest if each.text[:1].isalnum())
     start = cursor.index if first is None else first
     return cursor.cut("all_but", start, len(cursor.marks), inner=inner, nouns=nouns)

@@ -63,6 +63,8 @@ def _counted(cursor: Cursor, mark: Mark) -> Phrase | None:
     number, following = cursor.near(1), cursor.near(2)
     if not mark.has("the") or not number.has("cardinal") or number.has("one", "unit") or following.has("unit", "one"):
         return None
+    if following.has("ordinal", "last"):
+        return None  # "los 2 primeros"
     if cursor.near(-1).has("preposition") or not (cursor.language == "en" or mark.text in ("los", "las")):
         return None
     count = number.number("cardinal")

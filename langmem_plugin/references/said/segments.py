@@ -8,11 +8,11 @@ from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import word_set
 
-_BREAKS = word_set(",|.|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
+_BREAKS = word_set(",|.|...|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
 _BUT = frozenset(("but", "pero", "אבל"))
 _JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו")
 _CORRECTS = word_set(
-    "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
+    "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
 _CORRECTS_FIRST = word_set("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
@@ -23,12 +23,13 @@ NEGATIONS = word_set(
     "isn't|isnt|aren't|arent|wasn't|wasnt|hasn't|hasnt|haven't|havent|doesn't|doesnt|didn't|didnt|can't|cant|won't|wont|weren't|ain't|aint|שאין|אין|שלא|without|w/o|sin|בלי|ללא|never|nobody|nadie|none"
 )
 _INSTEAD = word_set("instead of|rather than|en vez|en lugar|במקום")
+_MORE = frozenset(("more", "less", "fewer"))
 _SUBJECTS = word_set("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo")
 _RELATIVE = word_set(
     "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
 )
 _UNFIT = word_set(
-    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
+    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|no puedo|no puede|no podemos|no llego|cant do|can't do|cant make|can't make|לא יכול|לא יכולה|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
 )
 _ACTS = word_set("don't|dont|do not|never|no quiero|אל")
 
@@ -50,11 +51,13 @@ class Segment:
 def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
-    for held, joined, corrects in _pieces(marks, found):
+    cut = list(_pieces(marks, found))
+    for place, (held, joined, corrects) in enumerate(cut):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
-            rejected, kept = _rejection(held, first=not pieces)
+            goes_on = any(following for following, *_ in cut[place + 1 :])
+            rejected, kept = _rejection(held, first=not pieces, goes_on=goes_on)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -69,7 +72,8 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             continue
         following = marks[place + 1].text if place + 1 < len(marks) else ""
         two = f"{mark.text} {following}"
-        if mark.text in _INSTEAD or two in _INSTEAD:
+        than = mark.text == "than" and any(each.has("comparison") or each.text in _MORE for each in held)
+        if than or mark.text in _INSTEAD or two in _INSTEAD:
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
             continue
@@ -137,9 +141,13 @@ def _starts_rejection(marks: Sequence[Mark], place: int) -> bool:
     )
 
 
-def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
-    """Whether a piece turns something down, and its marks without the word that says so."""
+def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, list[Mark]]:
+    """Whether a piece turns something down, and its marks without the word that says so; `goes_on` says that another
+    follows it.
+    """
     opening = held[0]
+    if opening.text == "לא" and goes_on and len(held) in (2, 3):
+        return True, held[1:]  # "לא וולך, משעול"
     if first and opening.text in ("no", "nope", "nah", "לא", "nop", "nono") and len(held) > 1:
         second = held[1]
         if opening.text == "לא" and (second.has("the", "this", "it", "them") or second.definite or second.text == "את"):
@@ -156,7 +164,7 @@ def _rejection(held: list[Mark], *, first: bool) -> tuple[bool, list[Mark]]:
     ):  # "ese no", "el de ayer no"
         return True, held[:-1]
     pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
-    if opening.has("the", "this", "these") and pairs & _UNFIT:
+    if opening.has("the", "this", "these", "one") and pairs & _UNFIT:
         return True, held
     acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":

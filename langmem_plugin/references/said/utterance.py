@@ -11,7 +11,7 @@ from langmem_plugin.references.said.phrase_reader import read_phrases
 from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.said_values import said_values
-from langmem_plugin.references.text.tokens import is_stop, stem, words_of
+from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value
 from langmem_plugin.references.words import word_set
 
@@ -42,12 +42,21 @@ class Stretch:
 
 
 class Utterance:
-    """`known` are words of the items shown, which are never taken for typos."""
+    """`known` are words of the items shown, which are never taken for typos; `lettered` says that letters stand beside
+    them.
+    """
 
-    def __init__(self, text: str, known: frozenset[str] = frozenset()) -> None:
+    def __init__(self, text: str, known: frozenset[str] = frozenset(), *, lettered: bool = False) -> None:
         self.text = text
         self.marks, self.language = marked(text, known)
-        self.phrases = [part for phrase in read_phrases(self.marks, self.language.name) for part in self._parts(phrase)]
+        phrases = read_phrases(self.marks, self.language.name, lettered=lettered)
+        self.phrases = [
+            part for phrase in phrases if not self._describes(phrase, known) for part in self._parts(phrase)
+        ]
+
+    def _describes(self, phrase: Phrase, known: frozenset[str]) -> bool:
+        """As "small" does where one is called so: it compares nothing."""
+        return phrase.kind == "comparison" and stem(normal(self.words(phrase))) in known
 
     def _parts(self, phrase: Phrase) -> list[Phrase]:
         """As in "not 2, 3": the first number is turned down, the others are meant instead."""

@@ -26,13 +26,16 @@ _STOPS = frozenset(("stop", "layover", "transfer", "change", "escala"))
 Item = dict[str, Any]
 
 _LONGEST_NAME = 120  # letters
+_LONGEST_CODE = 60
 
 _NAME_KEYS = phrases(
     "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
 )
 _ID_KEYS = ("id", "uid", "uuid", "key", "code", "ref", "reference", "slug", "number", "sku", "isbn", "url", "link")
 _NAMING = frozenset((*_NAME_KEYS[:7], "id", "uid", "uuid", "nombre", "titulo", "שם"))
-_NUMBERING = frozenset((*_ID_KEYS, "mask", "no", "plate", "account", "tracking"))
+_NUMBERING = frozenset(
+    (*_ID_KEYS, "mask", "no", "plate", "account", "tracking", "cert", "serial", "numero", "folio", "expediente", "מספר")
+)
 _KIND_KEYS = ("type", "kind", "category", "genre", "object", "tipo", "סוג")
 
 
@@ -76,7 +79,13 @@ class ItemEntry:
         found = [value for value in named if _is_text(value, _LONGEST_NAME)]
         if self.key and not self.key.isdigit():
             found.append(self.key.replace("_", " "))
-        inner = (value.get("name") for value in self.item.values() if isinstance(value, Mapping))
+        inner = (
+            value[name]
+            for value in self.item.values()
+            if isinstance(value, Mapping)
+            for name in ("name", "title", "nombre", "titulo")
+            if name in value
+        )
         found = found or [name for name in inner if _is_text(name, _LONGEST_NAME)][:1]
         others = (value for key, value in self.item.items() if keys[key][-1:] != ("id",))
         found = found or [value for value in others if _is_text(value, 60) and not value[0].isdigit()][:1]
@@ -234,6 +243,18 @@ class ItemEntry:
             text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
             if words and text[-1:].isdigit() and (words[-1] in _NUMBERING or _is_code(text)):
                 found.append(text)
+        return tuple(found)
+
+    @cached_property
+    def coded(self) -> tuple[str, ...]:
+        """What it is numbered by, as one word without signs: "ej009331jp", "24cr0871"."""
+        found = []
+        for key, value in leaves(self.item):
+            words = key_words(key)
+            text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+            named = bool(words) and not _NUMBERING.isdisjoint(words)
+            if any(letter.isdigit() for letter in text[:_LONGEST_CODE]) and (named or _is_code(text)):
+                found.append(_SIGNS.sub("", normal(text[:_LONGEST_CODE])))
         return tuple(found)
 
     def field_value(self, path: str) -> object:

@@ -193,6 +193,8 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
                 score += 3 if close >= 88 else 0
             if score >= 0.4:
                 scored.append((score, row, column))
+    if len(lines) == len(entries) and _in_order(scored, len(lines)):
+        return list(entries)
     scored.sort(key=lambda match: (-match[0], match[1], match[2]))
     found: list[ItemEntry | None] = [None] * len(lines)
     used: set[int] = set()
@@ -201,6 +203,18 @@ def aligned(lines: Sequence[ListLine], entries: Sequence[ItemEntry]) -> list[Ite
             found[row] = entries[column]
             used.add(column)
     return found
+
+
+def _in_order(scored: Sequence[tuple[float, int, int]], count: int) -> bool:
+    """Whether as many lines as entries show them in their order: most fit the entry of their place, and none is
+    another one's by name.
+    """
+    own = {row: score for score, row, column in scored if row == column}
+    others = any(score >= _BY_NAME and score > own.get(row, 0) + 1 for score, row, column in scored if row != column)
+    return not others and len(own) * 2 >= count
+
+
+_BY_NAME = 3  # of what scores a line
 
 
 _SENTENCE = re.compile(r"[^.!?\n]*(?:[.!?](?!\s|$)[^.!?\n]*)*")

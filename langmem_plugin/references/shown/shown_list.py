@@ -134,7 +134,7 @@ class ShownList:
 
     def in_order(self, place: int) -> ItemEntry | None:
         """By place where what is printed are numbers of the things themselves: the third of "lot 14, lot 22, lot 31"."""
-        own = self.numbered and min(label for label in self.labels if label is not None) > len(self.entries)
+        own = self.numbered and max(label for label in self.labels if label is not None) > len(self.entries)
         return self.entries[place - 1] if own and 0 < place <= len(self.entries) else None
 
     def at(self, number: int) -> ItemEntry | None:

@@ -12,7 +12,7 @@ _STATES = {
     "accepted|coming|attending|going|yes|said yes|asiste|viene|acepto|si viene|מגיע|מגיעה|מגיעים|בא|באה": "declined|not coming|not attending|not going|said no|cant come|cant make it|bailed|rejected|rechazo|no viene|no asiste|לא מגיע|לא באה|סירב|סירבה",
     "approved|accepted|granted|aprobado|aprobada|aceptado|אושר|אושרה": "rejected|denied|declined|refused|turned down|rechazado|rechazada|denegado|נדחה|נדחתה",
     "assigned|taken|picked up|claimed|owned|covered|filled|staffed|asignado|asignada|cubierto|cubierta|שובץ|משובץ": "unassigned|unclaimed|unowned|open|nobody|nobodys|nobody's|no one|no one's|noone|noones|up for grabs|uncovered|unfilled|free|sin asignar|nadie|sin cubrir|אף אחד|לא משובץ|בלי שיבוץ",
-    "working|online|operational|healthy|operative|funciona|funcionando|operativo|en linea|תקין|תקינה|עובד|עובדת": "broken|faulted|faulty|out of order|out of service|offline|down|faulted|dead|unavailable|averiado|averiada|roto|rota|no funciona|fuera de servicio|sin conexion|תקול|תקולה|מקולקל|מקולקלת|לא עובד|שבור|שבורה",
+    "working|online|operational|healthy|operative|funciona|funcionando|operativo|en linea|תקין|תקינה|עובד|עובדת": "broken|faulted|faulty|terminated|stopped|crashed|halted|out of order|out of service|offline|down|faulted|dead|unavailable|averiado|averiada|roto|rota|no funciona|fuera de servicio|sin conexion|תקול|תקולה|מקולקל|מקולקלת|לא עובד|שבור|שבורה",
     "on time|punctual|scheduled|a tiempo|puntual|en hora|בזמן": "late|delayed|behind|running behind|running late|delay|overdue|retrasado|retrasada|con retraso|retraso|tarde|באיחור|מאחר|מאחרת|עיכוב|מתעכב|מתעכבת",
     "current|in time|vigente|al dia|בתוקף": "overdue|late|past due|expired|lapsed|vencido|vencida|vencidos|vencidas|atrasado|atrasada|caducado|פג|פג תוקף|באיחור",
     "active|on|enabled|live|activo|activa|activado|encendido|encendida|פעיל|פעילה|דולק|דולקת": "inactive|off|disabled|paused|stopped|suspended|inactivo|inactiva|apagado|apagada|pausado|pausada|desactivado|כבוי|כבויה|מושבת|מושהה|לא פעיל",
@@ -166,6 +166,11 @@ for _line in (
     "fuel petrol gasoline diesel combustible gasolina דלק",
     "colour color צבע",
     "signature sign firma חתימה",
+    "memory ram memoria זיכרון",
+    "complaint complaints protest protests queja quejas protestas תלונה תלונות",
+    "owed owing debt balance arrears deuda deudas saldo חוב חובות יתרה",
+    "applicant applicants candidate candidates competing competition solicitantes candidatos מועמדים",
+    "expiry expires expiring expiration caducidad caduca vence תפוגה",
 ):
     _words = frozenset(_line.split())
     for _word in _words:
