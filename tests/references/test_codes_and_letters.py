@@ -88,7 +88,12 @@ def test_an_end_of_a_scale_is_found_by_what_its_field_is_about(utterance, ids):
 
 @pytest.mark.parametrize(
     ("utterance", "ids"),
-    [("el de haddad no puedo, el de moreno", ["KD-0902"]), ("the first two and the last", ["PW-3301", "PW-3344", "KD-0902"]), ("de la 1 a la 3", ["PW-3301", "PW-3344", "KD-0871"])],
+    [
+        ("el de haddad no puedo, el de moreno", ["KD-0902"]), ("no haddad pls, he never answers. moreno", ["KD-0902"]),
+        ("renew the second, hang on no, the third", ["KD-0871"]), ("the first one, or no, the fourth", ["KD-0902"]), ("2. no hold on, 4", ["KD-0902"]),
+        ("all that aren't moreno", ["PW-3301", "PW-3344", "KD-0871"]),
+        ("the first two and the last", ["PW-3301", "PW-3344", "KD-0902"]), ("de la 1 a la 3", ["PW-3301", "PW-3344", "KD-0871"]),
+    ],
 )  # fmt: skip
 def test_what_is_turned_down_is_left_out_and_what_is_counted_together_kept(utterance, ids):
     assert sorted(meant(utterance)) == sorted(ids)

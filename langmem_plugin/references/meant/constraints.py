@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from rapidfuzz.distance import OSA
 
+from langmem_plugin.references.meant.codes import codes_said, digits_said
 from langmem_plugin.references.said.amounts import counted
-from langmem_plugin.references.said.segments import NEGATIONS, negated
+from langmem_plugin.references.said.segments import NEGATIONS, is_not, negated
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
@@ -20,7 +21,6 @@ from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
 
-_SHORTEST_CODE = 2
 _SHORTEST_NICKNAME, _LONGEST_LEFT_OUT = 3, 5  # "pete" of Peter
 _SHORTEST_SLIP, _LONG = 5, 8  # letters of a word with one slip, and of one with two
 _ROOT, _ENDINGS = 7, 4
@@ -128,60 +128,8 @@ def _opens_object(mark: Mark) -> bool:
 
 
 def _codes(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
-    """What an item is numbered by, whole or by its end: "cr-0871", "0455", "the one ending in 47"."""
-    place = 0
-    while place < len(marks):
-        start = place
-        while (
-            place + 1 < len(marks)
-            and marks[place].end == marks[place + 1].start
-            and marks[place + 1].text not in _APART
-        ):
-            place += 1
-        place += 1
-        places = range(start, place)
-        code = "".join(letter for mark in marks[start:place] for letter in mark.text if letter.isalnum())
-        if not any(map(str.isdigit, code)) or covered.intersection(places) or _is_measured(places, marks, utterance):
-            continue
-        said_to_end = any(mark.text in _ENDING for mark in marks[max(start - 3, 0) : start])
-        by_end = said_to_end or _long_enough(code)
-        fits = tuple(
-            float(
-                any(
-                    each == code or (by_end and each.endswith(code))
-                    for each in entry.coded
-                    if by_end or not code.isdigit()
-                )
-            )
-            for entry in listed.entries
-        )
-        if 0 < sum(fits) < max(len(fits), 2):
-            yield Constraint(utterance.text[marks[start].start : marks[place - 1].end], "code", fits, places)
-
-
-def _long_enough(code: str) -> bool:
-    """Whether it tells an id by its end, though nobody says that it is one: "0455", "419", "cr-08"; not "f2"."""
-    digits = sum(map(str.isdigit, code))
-    return digits >= _FEWEST_DIGITS or code[0] == "0" or _SHORTEST_CODE <= digits < len(code)
-
-
-def _is_measured(places: range, marks: Sequence[Mark], utterance: Utterance) -> bool:
-    """Whether a value with a unit of its own is said there: "0.5 kg", "18:30", "$300"."""
-    start, end = marks[places.start].start, marks[places.stop - 1].end
-    return any(
-        value.span[0] < end and start < value.span[1] and (value.unit or value.kind in ("money", "duration"))
-        for value in utterance.values
-    ) or any(
-        mark.text in _SIGNS_OF_VALUES or mark.text.count(":") for mark in marks[max(places.start - 1, 0) : places.stop]
-    )
-
-
-_FEWEST_DIGITS = 3
-_APART = frozenset(",.;:!?()")
-_SIGNS_OF_VALUES = frozenset("$€£₪%+=")
-_ENDING = word_set(
-    "ending|ends|end|finishing|finishes|digits|acabado|acabada|acaba|termina|terminado|terminada|finaliza|נגמר|נגמרת|שנגמר|שנגמרת|מסתיים|מסתיימת|שמסתיים|שמסתיימת"
-)
+    for words, fits, places in codes_said(marks, utterance, listed, covered):
+        yield Constraint(words, "code", fits, places)
 
 
 def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, covered: set[int]) -> Iterator[Constraint]:
@@ -395,6 +343,8 @@ def _word(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | 
     fits = tuple(fit for _, fit in near)
     if not any(fits):
         return None
+    if is_not(marks, place) and not all(fits):
+        return Constraint(mark.text, "state", tuple(float(not fit) for fit in fits), range(place, place + 1))
     sort = min((how for how, fit in near if fit), key=_RANK.__getitem__)
     return Constraint(mark.text, sort, fits, range(place, place + 1))
 
@@ -444,15 +394,8 @@ _SOUNDS, _TWICE = str.maketrans("cqzyw", "kksiv"), re.compile(r"(.)\1")
 
 
 def _code(marks: Sequence[Mark], place: int, listed: ShownList) -> Constraint | None:
-    """Digits that an id ends in, or that are a whole value: "ending in 33", "the 14s"."""
-    digits = marks[place].text.removesuffix("s").removesuffix("'")
-    if len(digits) < _SHORTEST_CODE:
-        return None
-    fits = tuple(
-        float(digits in entry.digits or digits in entry.labels or any(code.endswith(digits) for code in entry.numbered))
-        for entry in listed.entries
-    )
-    return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if any(fits) else None
+    fits = digits_said(marks[place], listed)
+    return Constraint(marks[place].text, "code", fits, range(place, place + 1)) if fits else None
 
 
 def _property(marks: Sequence[Mark], place: int, said: frozenset[str], listed: ShownList) -> Constraint | None:

@@ -12,10 +12,12 @@ _BREAKS = word_set(",|.|...|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
 _BUT = frozenset(("but", "pero", "אבל"))
 _JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו")
 _CORRECTS = word_set(
-    "i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
+    "hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
 _CORRECTS_FIRST = word_set("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
+_TURNS_FIRST = word_set("or no|o no|ya no|um no|hmm no|או לא")
+"""The same, of two words."""
 _STATES = word_set(
     "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
 )
@@ -29,7 +31,7 @@ _RELATIVE = word_set(
     "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
 )
 _UNFIT = word_set(
-    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|no puedo|no puede|no podemos|no llego|cant do|can't do|cant make|can't make|לא יכול|לא יכולה|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
+    "ni loco|ni loca|ni hablar|no gracias|no thanks|doesn't work|doesnt work|won't work|wont work|no good|no way|no sirve|no vale|no me|no puedo|no puede|no podemos|no llego|cant do|can't do|cant make|can't make|לא יכול|לא יכולה|לא רלוונטי|לא רלוונטית|לא צריך|לא צריכה|לא רוצה|לא בא|לא מתאים|לא מתאימה|לא טוב|לא טובה"
 )
 _ACTS = word_set("don't|dont|do not|never|no quiero|אל")
 
@@ -82,6 +84,7 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         told = mark.text in _CORRECTS or two in _CORRECTS
         if mark.text in _CORRECTS_FIRST and ahead:
             told = told or first
+        told = told or (two in _TURNS_FIRST and not held)
         counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
         turns = no_the or (told and bool(ahead))
@@ -154,7 +157,13 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
             return True, held[1:]
         if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
             return True, held[1:]
+        if opening.text == "no" and goes_on and held[-1].text in _PLEASE and not second.has("the", "this", "it"):
+            return True, held[1:]  # "no asylum pls, sarah would freak. submarine"
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
+    if opening.text in _FORGETS and goes_on and len(held) > 1 and held[1].has("the"):
+        return True, held[1:]  # "forget the tortoise, all the other ones"
+    if len(held) > 2 and opening.has("confirm") and held[1].text == "not" and not held[1].has("confirm"):
+        return True, held[2:]  # "ok not risking that one then, …"
     if opening.text in _DROPS and len(held) in (2, 3) and held[1].has("this", "it"):
         return True, held[1:]
     if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
@@ -164,7 +173,8 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
     ):  # "ese no", "el de ayer no"
         return True, held[:-1]
     pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
-    if opening.has("the", "this", "these", "one") and pairs & _UNFIT:
+    definite = opening.has("the", "this", "these", "one") or opening.definite or opening.text == "את"
+    if definite and pairs & _UNFIT:
         return True, held
     acts = next((place for place, mark in enumerate(held[:3]) if mark.text in _ACTS), -1)
     if acts >= 0 and len(held) > acts + 1 and held[acts + 1].text != "you":
@@ -172,6 +182,8 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
     return False, held
 
 
+_PLEASE = frozenset(("pls", "please", "plz"))
+_FORGETS = word_set("forget|scratch|skip|olvida|olvidate de")
 _DROPS = word_set("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
 
 
@@ -192,6 +204,19 @@ def negated(marks: Sequence[Mark], place: int) -> bool:
         if mark.has("punctuation", "and"):
             return False
     return False
+
+
+_IS_NOT = word_set("isn't|isnt|aren't|arent|wasn't|wasnt|ain't|aint|שלא|שאינו|שאינה|שהוא לא|שהיא לא|שהם לא")
+_BEING = word_set("is|are|that's|thats|es|son|sea|sean|era|שהוא|שהיא|שהם")
+
+
+def is_not(marks: Sequence[Mark], place: int) -> bool:
+    """Whether a thing is said not to be what the word at a place names: "all that isn't soy", "los que no sean de marta"."""
+    before = [mark.text for mark in marks[max(place - 4, 1) : place] if not mark.has("the", "of", "indefinite")]
+    if not before:
+        return False
+    pair = set(before[-2:])
+    return before[-1] in _IS_NOT or (len(pair) == 2 and bool(pair & {"not", "no", "לא"}) and bool(pair & _BEING))
 
 
 _HEADS = word_set(
