@@ -17,12 +17,13 @@ _REQUESTS = word_set(
     "add|book|buy|call|cancel|change|check|create|delete|find|get|give|go|invite|make|move|open|order|plan|put|remind|remove|reschedule|save|schedule|search|send|set|show|start|stop|tell|update|accept|decline"
 )
 _VERBS = _REQUESTS | word_set(
-    "am|are|close|confirm|did|do|does|forget|has|have|is|let|list|look|need|pay|play|read|remember|rename|reply|share|swap|switch|take|text|turn|use|want|was|write"
+    "approve|archive|assign|bump|choose|collect|compare|describe|download|email|explain|extend|fetch|forward|grab|hire|keep|mark|notify|pause|pick|postpone|print|refund|reject|renew|rent|restart|resume|return|settle|translate"
+    "|am|are|close|confirm|did|do|does|forget|has|have|is|let|list|look|need|pay|play|read|remember|rename|reply|share|swap|switch|take|text|turn|use|want|was|write"
     "|agrega|anade|abre|borra|busca|cambia|cancela|compra|confirma|crea|da|dame|dime|elimina|encuentra|es|esta|haz|llama|manda"
-    "|muestra|muestrame|mueve|paga|pide|pon|programa|quita|recuerdame|reserva|tengo|usa|ver"
+    "|muestra|muestrame|mueve|paga|pide|pon|programa|quita|recuerdame|reserva|tengo|usa|ver|aplaza|aprueba|compara|descarga|devuelve|explica|guarda|imprime|rechaza|reenvia|renueva"
     "|בטל|בטלי|הוסף|הוסיפי|הזמן|הזמיני|הראה|הראי|חפש|חפשי|מחק|מחקי|מצא|מצאי|ספר|ספרי|פתח|פתחי|קבע|קבעי|קנה|קני|שלח|שלחי|שמור|שמרי|שנה|שני"
     "|תבטל|תבטלי|תוסיף|תוסיפי|תזכיר|תזכירי|תזמין|תזמיני|תחליף|תחליפי|תחפש|תחפשי|תמחק|תמחקי|תמצא|תמצאי|תעביר|תעבירי|תפתח|תראה|תראי"
-    "|תקבע|תקבעי|תקנה|תקני|תשלח|תשלחי|תשמור|תשמרי|תשנה|תשני|תתקשר|תתקשרי"
+    "|תקבע|תקבעי|תקנה|תקני|תשלח|תשלחי|תשמור|תשמרי|תשנה|תשני|תתקשר|תתקשרי|תסמן|תסמני|תחדש|תחדשי|תדחה|תדחי|תשווה|תשווי"
 )
 _NEW = word_set(
     "remember|recuerda|זכור|תזכור|תזכרי|remind|recuerdame|תזכיר|תזכירי|text|tell|dile|avisa|תגיד|תגידי|search|find|busca|חפש|תחפש"

@@ -54,12 +54,12 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     """In order; no phrase is cut. What stands before a correction ("no wait, …") counts as turned down."""
     pieces: list[Segment] = []
     cut = list(_pieces(marks, found))
+    last = max((place for place, (held, *_) in enumerate(cut) if held), default=0)
     for place, (held, joined, corrects) in enumerate(cut):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
         if held:
-            goes_on = any(following for following, *_ in cut[place + 1 :])
-            rejected, kept = _rejection(held, first=not pieces, goes_on=goes_on)
+            rejected, kept = _rejection(held, first=not pieces, goes_on=place < last)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
     return pieces
@@ -162,7 +162,7 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
     if opening.text in _FORGETS and goes_on and len(held) > 1 and held[1].has("the"):
         return True, held[1:]  # "forget the tortoise, all the other ones"
-    if len(held) > 2 and opening.has("confirm") and held[1].text == "not" and not held[1].has("confirm"):
+    if len(held) > 2 and opening.has("confirm") and held[1].text == "not":
         return True, held[2:]  # "ok not risking that one then, …"
     if opening.text in _DROPS and len(held) in (2, 3) and held[1].has("this", "it"):
         return True, held[1:]

@@ -235,27 +235,25 @@ class ItemEntry:
         )
 
     @cached_property
-    def numbered(self) -> tuple[str, ...]:
-        """What it is numbered by: ids, masks, plates, whose end people say."""
+    def _numberings(self) -> tuple[str, ...]:
+        """Values with a digit of fields called as ids, masks, plates are, and all that look like a code."""
         found = []
         for key, value in leaves(self.item):
             words = key_words(key)
-            text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-            if words and text[-1:].isdigit() and (words[-1] in _NUMBERING or _is_code(text)):
+            text = str(value)[:_LONGEST_CODE] if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
+            if words and any(map(str.isdigit, text)) and (words[-1] in _NUMBERING or _is_code(text)):
                 found.append(text)
         return tuple(found)
 
     @cached_property
+    def numbered(self) -> tuple[str, ...]:
+        """What it is numbered by and people say the end of: "4471", "A-1042"."""
+        return tuple(text for text in self._numberings if text[-1].isdigit())
+
+    @cached_property
     def coded(self) -> tuple[str, ...]:
         """What it is numbered by, as one word without signs: "ej009331jp", "24cr0871"."""
-        found = []
-        for key, value in leaves(self.item):
-            words = key_words(key)
-            text = str(value) if isinstance(value, (str, int)) and not isinstance(value, bool) else ""
-            named = bool(words) and not _NUMBERING.isdisjoint(words)
-            if any(letter.isdigit() for letter in text[:_LONGEST_CODE]) and (named or _is_code(text)):
-                found.append(_SIGNS.sub("", normal(text[:_LONGEST_CODE])))
-        return tuple(found)
+        return tuple(_SIGNS.sub("", normal(text)) for text in self._numberings)
 
     def field_value(self, path: str) -> object:
         """The value at `name` or `name.inner`."""
