@@ -151,7 +151,8 @@ class Embedder:
             self._assure()
         found = [self._alone(text) for text in batch]
         self._assure()  # else it went away meanwhile, and nothing is known about the texts
-        log.error("embedding.texts_left_out", extra={"model": self.model, "texts": sum(each is None for each in found)})
+        if left_out := sum(each is None for each in found):  # none, where the batch was only too slow together
+            log.error("embedding.texts_left_out", extra={"model": self.model, "texts": left_out})
         return found
 
     def _alone(self, text: str) -> Vector | None:
