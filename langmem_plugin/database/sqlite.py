@@ -5,6 +5,7 @@ import os
 import sqlite3
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from langmem_plugin.logs import event_log
 log = event_log(__name__)
 
 _WAL_LIMIT_BYTES = 400_000
+_NEXT_TRY_SECONDS = 0.01
 _TENTHS = 10  # waits are set in tenths of a second, so that a connection that waited for nothing keeps its setting
 # CANTOPEN is what a file system that became read-only answers to a new connection.
 _FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}
@@ -207,8 +209,8 @@ def _set(connection: Connection, setting: str, value: Any) -> None:
 
 def _prepare(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # transactions begin where `read` and `write` say
+    _write_ahead(connection)
     for pragma in (
-        "journal_mode=WAL",
         "trusted_schema=OFF",  # what a view, a trigger or a default of a file from elsewhere calls is not run
         "cell_size_check=ON",
         "foreign_keys=ON",
@@ -217,3 +219,17 @@ def _prepare(connection: Any, _record: object) -> None:
         f"journal_size_limit={_WAL_LIMIT_BYTES}",
     ):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _write_ahead(connection: Any) -> None:
+    """Where several open or close a file at the same moment, SQLite says "locked" to this at once instead of waiting."""
+    ends = time.monotonic() + connection.execute("PRAGMA busy_timeout").fetchone()[0] / 1_000
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & _PRIMARY_CODE != sqlite3.SQLITE_BUSY or time.monotonic() > ends:
+                raise
+            time.sleep(_NEXT_TRY_SECONDS)
+        else:
+            return

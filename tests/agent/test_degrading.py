@@ -285,7 +285,7 @@ def test_a_damaged_memory_is_in_no_prompt_and_no_list_and_every_message_is_answe
 
     assert "TestCorp pays on Mondays" in model.stated
     assert kept.text in model.stated
-    assert "000" not in model.stated
+    assert "₪" not in model.stated
     assert "mg" not in model.stated
     for command in ("/memories", "/search what about TestCorp", "/forget TestCorp owes"):
-        assert "000" not in opened.reply(graph, ERIN, command)
+        assert "₪" not in opened.reply(graph, ERIN, command)

@@ -3,6 +3,7 @@
 import contextlib
 import re
 import resource
+import secrets
 import subprocess
 import sys
 import tempfile
@@ -35,6 +36,7 @@ from tests.conversation.conftest import history
 pytestmark = pytest.mark.slow
 
 MOM, DAD = "+972501234567", "+972507654321"
+MORE_THAN_A_LOG = secrets.token_hex(500_000)  # SQLite writes on a full disk into what its log has left, up to 400 kB
 FULL = "⚠️ Cannot save conversation history - system storage full. Please contact administrator."
 
 
@@ -179,7 +181,7 @@ def test_a_full_disk_is_told_the_person_loses_nothing_and_ends_with_the_next_tur
         graph = echo(memory.saver)
         assert memory.reply(graph, MOM, "before") == "You said before."
         with full():
-            answers = [memory.reply(graph, MOM, "during " + "x" * 100_000) for _ in range(2)]
+            answers = [memory.reply(graph, MOM, MORE_THAN_A_LOG) for _ in range(2)]
             kept = texts(graph.get_state(of()).values)
         assert answers == [FULL, FULL]
         assert kept[:2] == ["before", "You said before."]
