@@ -222,7 +222,7 @@ def _prepare(connection: Any, _record: object) -> None:
 
 
 def _write_ahead(connection: Any) -> None:
-    """Where several open or close a file at the same moment, SQLite says "locked" to this at once instead of waiting."""
+    """Where several open or close a file at the same moment, SQLite says "locked" to this at once, without waiting."""
     ends = time.monotonic() + connection.execute("PRAGMA busy_timeout").fetchone()[0] / 1_000
     while True:
         try:
