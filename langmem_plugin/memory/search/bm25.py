@@ -187,6 +187,11 @@ class WordIndex:
         return np.array(self._rows[number], dtype=np.int64), np.array(self._counts[number], dtype=np.float32)
 
     @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Of each row, in terms."""
+        return np.array(self._lengths, dtype=np.int64)
+
+    @property
     def size(self) -> int:
         """Bytes held, roughly."""
         return self._postings * 10 + self._term_bytes + len(self._rows) * _BYTES_PER_TERM + len(self._terms_of) * 80

@@ -13,6 +13,7 @@ from langmem_plugin.memory.search.corpus import Corpus
 from langmem_plugin.memory.search.dates import nearness, without_days
 from langmem_plugin.memory.search.fact_ranking import Query, asked_groups, best, match_type, may_hold, wordings_of
 from langmem_plugin.memory.search.score_fusion import Scores
+from langmem_plugin.memory.search.session_evidence import mentions, of_best_messages, outdone, told
 from langmem_plugin.memory.search.session_spreading import spreading
 from langmem_plugin.memory.search.tokenizer import asked, terms
 from langmem_plugin.memory.search.wordings import Wording
@@ -62,7 +63,8 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
     they address them. The best message of a session stands for all of it, and gains what the session's message
     of the nearest meaning has over that of other sessions: so the order of sessions is that of their best messages.
     Words count in the wording of the question that a message covers best, with the names that mean the same.
-    Talks with an assistant gain by how late they were and by what talks like them score, where no day is named.
+    Talks with an assistant gain by how late they were, by what talks like them score and by what `session_evidence`
+    tells of them, where no day is named.
     """
     columns = corpus.columns
     live, sessions, kinds = columns["live"], columns["session"], columns["kind"]
@@ -98,12 +100,13 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _DAY * near
     else:
         assisted = fits & _with_assistant(talks & (kinds == corpus.code_of(_ASSISTANT)), group_of)
-        score += _LATELY * _lateness(columns["created"], group_of, assisted)
+        late = _lateness(columns["created"], group_of, assisted)
+        score += _LATELY * late
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
     if near is None:
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
-        score += spreading(corpus.words, score, group_of, assisted)
+        score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))
     if near is not None and _asks_only_for_days(query.text):
         similarity = np.where(near >= 1.0, near, similarity)  # on the very days
@@ -193,6 +196,25 @@ def _lateness(said_at: NDArray[np.int64], group_of: NDArray[np.intp], assisted: 
         places[np.argsort(-newest[there], kind="stable")] = np.log(np.arange(1, len(there) + 1))
         late[there] = places.mean() - places
     return late[group_of]
+
+
+def _gained_by_talks(
+    corpus: Corpus,
+    query: Query,
+    score: Scores,
+    group_of: NDArray[np.intp],
+    *,
+    late: Scores,
+    assisted: NDArray[np.bool_],
+) -> Scores:
+    """What messages of talks with an assistant gain by the talks like theirs and by what tells of theirs, or lose."""
+    wanted = asked_groups(corpus, query, query.words) if query.mode != "semantic" else []
+    gains = mentions(corpus.words, wanted, group_of, late, assisted)
+    lent = spreading(corpus.words, score + gains, group_of, assisted)
+    by_person = corpus.columns["kind"] != corpus.code_of(_ASSISTANT)
+    gains += told(corpus.words, group_of, by_person, assisted)
+    gains += outdone(score + lent + gains, group_of, late, assisted)
+    return lent + of_best_messages(gains, score, group_of, assisted)
 
 
 def _standing_for_session(score: Scores, spread: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> Scores:
