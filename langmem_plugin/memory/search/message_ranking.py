@@ -104,7 +104,7 @@ def ranked_messages(corpus: Corpus, query: Query) -> list[MessageHit]:
         score += _LATELY * late
     if spread is not None:
         score += _standing_for_session(score, spread, group_of, fits & columns["embedded"])
-    if near is None:
+    if near is None and assisted.any():
         # Between people it cost 8 points of the messages found: their talks are about many things, and all alike.
         score += _gained_by_talks(corpus, query, score, group_of, late=late, assisted=assisted)
     similarity = score_fusion.similarity(signals.get("semantic"), signals.get("text"), len(score))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from langmem_plugin.memory.search.bm25 import Group, WordIndex
 from langmem_plugin.memory.search.score_fusion import Scores
+from langmem_plugin.memory.search.session_spreading import best_scores
 
 _MENTIONS = 2.0
 _AVERAGE_PLACE = 0.5  # what a word counts in a talk that neither begins nor ends its row of two or three
@@ -64,13 +65,12 @@ def told(words: WordIndex, group_of: NDArray[np.intp], by_person: NDArray[np.boo
 
 def outdone(score: Scores, group_of: NDArray[np.intp], late: Scores, fits: NDArray[np.bool_]) -> Scores:
     """What every message loses by the later sessions that score better than its own; one number a session."""
-    size = int(group_of.max(initial=-1)) + 1
-    top, place = np.full(size, -np.inf), np.full(size, -np.inf)
-    np.maximum.at(top, group_of[fits], score[fits])
+    top = best_scores(score, group_of, fits)
+    place = np.full(len(top), -np.inf)
     place[group_of[fits]] = late[fits]
     best = np.argsort(-top, kind="stable")[:_MOST_SESSIONS]
     better_and_later = np.tril(place[best] > place[best][:, None])  # in the order of the scores: of each, those before
-    lost = np.full(size, np.log1p(_MOST_SESSIONS))
+    lost = np.full(len(top), np.log1p(_MOST_SESSIONS))
     lost[best] = np.log1p(better_and_later.sum(axis=1))
     return (-_OUTDONE * lost[group_of] * fits).astype(np.float32)
 
@@ -79,6 +79,5 @@ def of_best_messages(gains: Scores, score: Scores, group_of: NDArray[np.intp], f
     """What each session gains, for its best message alone, so that few sessions do not fill the first places; what it
     loses, for all of them.
     """
-    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(top, group_of[fits], score[fits])
+    top = best_scores(score, group_of, fits)
     return np.where(score >= top[group_of], gains, np.minimum(gains, 0.0))

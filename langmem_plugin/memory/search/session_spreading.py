@@ -24,8 +24,7 @@ def spreading(words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits:
     `group_of` holds the number of each message's session; what does not fit is not looked at, and gains nothing.
     """
     rows = np.flatnonzero(fits)
-    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
-    np.maximum.at(top, group_of[rows], score[rows])
+    top = best_scores(score, group_of, fits)
     best = np.argsort(-top, kind="stable")[:_MOST_SESSIONS]
     best = best[np.isfinite(top[best])]
     if len(best) <= 1:
@@ -38,6 +37,13 @@ def spreading(words: WordIndex, score: Scores, group_of: NDArray[np.intp], fits:
     gained = np.full(len(top), np.log(_OWN_SHARE), dtype=np.float32)
     gained[best] = np.log(_OWN_SHARE + (1 - _OWN_SHARE) * lent / own)
     return _TEMPERATURE * gained[group_of] * fits
+
+
+def best_scores(score: Scores, group_of: NDArray[np.intp], fits: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """By its number, the best score of each session's messages that fit; minus infinity where none does."""
+    top = np.full(int(group_of.max(initial=-1)) + 1, -np.inf)
+    np.maximum.at(top, group_of[fits], score[fits])
+    return top
 
 
 def _best_messages(rows: NDArray[np.intp], score: Scores) -> NDArray[np.intp]:
