@@ -33,7 +33,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -53,6 +52,7 @@ from graphs.household import Household
 from graphs.tools import broken, household_tools
 from langmem_plugin import PhoneMemory
 from langmem_plugin.agent.models import model_failures
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.tokens import estimated_tokens
 from langmem_plugin.errors import LangMemError
 from langmem_plugin.offline.chat_model import OfflineChatModel

@@ -5,13 +5,13 @@ import re
 import uuid
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
 from pathlib import Path
 from typing import Any, TypedDict
 
 from langchain_core.messages import BaseMessage, HumanMessage
 
 from langmem_plugin.agent.steps import Sending
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.conversation.media.content_blocks import image_block
 from langmem_plugin.conversation.transcript import NOTES, notes_of
 from langmem_plugin.errors import InvalidInput

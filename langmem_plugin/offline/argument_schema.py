@@ -3,8 +3,9 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
+
+from langmem_plugin.cached_property import cached_property
 
 Json = dict[str, Any]
 

@@ -2,7 +2,6 @@
 
 import base64
 import binascii
-from functools import cached_property
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESSIV
@@ -10,6 +9,7 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from sqlalchemy import select
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database import Database
 from langmem_plugin.database.audit_table import secret
 

@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import select, text
 
 from langmem_plugin import MemoryService, PhoneMemory, Settings
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database import Database
 from langmem_plugin.database.conversation_tables import turn
 from langmem_plugin.errors import StoreUnavailable
@@ -66,6 +67,31 @@ def test_a_fork_in_the_midst_of_everything_leaves_no_child_waiting(server, forke
         for thread in threads:
             thread.join()
     assert len(server.history(PEOPLE[3])) == 2 * 8
+
+
+@pytest.mark.spec("C-24")
+def test_a_fork_while_a_value_is_worked_out_leaves_no_child_waiting_for_it(forked):
+    begun, go_on = threading.Event(), threading.Event()
+
+    class Answer:
+        def __init__(self, hold):
+            self.hold = hold
+
+        @cached_property
+        def text(self):
+            if self.hold:
+                begun.set()
+                go_on.wait()
+            return "forty-two"
+
+    thread = threading.Thread(target=lambda: Answer(hold=True).text)
+    thread.start()
+    begun.wait()
+    try:
+        assert forked(lambda: Answer(hold=False).text, seconds=20).result() == "forty-two"
+    finally:
+        go_on.set()
+        thread.join()
 
 
 @pytest.mark.spec("C-24", "C-5")

@@ -9,11 +9,11 @@ import binascii
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from sqlalchemy import JSON, Column, ColumnElement, Connection, LargeBinary, Table, true
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.audit_table import audit, audit_mark, secret
 from langmem_plugin.database.conversation_tables import (
     checkpoint,

@@ -10,6 +10,7 @@ from datetime import timedelta
 import numpy as np
 from langchain_core.embeddings import Embeddings
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.errors import EmbeddingUnavailable, InvalidInput, LangMemError
 from langmem_plugin.logs import event_log
 from langmem_plugin.lru import LruCache
@@ -62,7 +63,7 @@ class Embedder:
         self._sleep = sleep or self._closing.wait
         self._latest: LruCache[tuple[str, str], Vector] = LruCache(_CACHED_BYTES)
 
-    @functools.cached_property
+    @cached_property
     def calibration(self) -> Calibration:
         """What this model's cosines mean; for a model nobody has measured, fitted to some pairs, once."""
         if self._calibration is not None:
@@ -103,7 +104,7 @@ class Embedder:
         for text, vector in zip(missing, vectors, strict=True):
             self._keep(("query", text), vector)
 
-    @functools.cached_property
+    @cached_property
     def _questions_are_texts(self) -> bool:
         """Whether the model embeds a question as it does a text, which its vectors tell: then many go in one call."""
         [text] = self.texts([_A_WORD])

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice, by_likeness
 from langmem_plugin.references.meant.by_comparison import extreme
 from langmem_plugin.references.meant.by_name import by_name

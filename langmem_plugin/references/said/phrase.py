@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import Comparison
 

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.field_values import field_values
 from langmem_plugin.references.shown.item_states import properties_of, states_of
 from langmem_plugin.references.text.atoms import atoms, typed_atoms, word_atoms

@@ -3,9 +3,9 @@
 from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.tool_results import ResultList

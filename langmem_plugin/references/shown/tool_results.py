@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from langchain_core.messages import ToolMessage
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.items import ItemEntry, has_identity
 from langmem_plugin.references.shown.plain_data import plain, structured
 from langmem_plugin.references.shown.text_lists import read_lines, read_table

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated
 
 from fastapi import Depends, Header, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.requests import Request
 
+from langmem_plugin.cached_property import cached_property
 from langmem_plugin.database.audit_trail import PERSON, Action, record
 from langmem_plugin.errors import ConfigurationError, NotAuthorized
 from langmem_plugin.memory import MemoryService
