@@ -63,17 +63,6 @@ def test_what_is_restricted_in_words_not_read_is_never_the_whole_list(utterance)
     assert not resolve(utterance, SHOWN).references
 
 
-@pytest.mark.spec("R-1")
-def test_what_is_nearest_in_meaning_is_meant_where_nothing_else_is_and_never_sure():
-    def closeness(_, texts):
-        return [0.9 if "Bivy" in text else 0.1 for text in texts]
-
-    found = resolve("the sleeping bag thing", SHOWN, closeness=closeness)
-    assert [item["tentId"] for item in found.items] == ["t4"]
-    assert not found.sure
-    assert not resolve("the sleeping bag thing", SHOWN, closeness=lambda _, texts: [0.5] * len(texts)).references
-
-
 PARCELS = [
     HumanMessage("what is in the lockers"),
     *used(

@@ -61,6 +61,8 @@ TALK = [
     "haha ok",
     "who won the game",
     "set a timer for 20 minutes",
+    "whats 2 plus 2",
+    "the cheapest of the ones with a sauna",
     "it's my turn",
     "there is no milk",
     "is there anything on tv tonight",

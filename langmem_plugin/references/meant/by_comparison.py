@@ -17,7 +17,7 @@ from langmem_plugin.references.words import Comparison
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 
-_THAN = frozenset(("than", "que el", "que la", "מאשר"))
+THAN = frozenset(("than", "que el", "que la", "מאשר"))
 
 
 def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Finding | None:
@@ -49,7 +49,6 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
                 "superlative": float(is_superlative(normal(words), utterance.language.name)),
                 "called so": float(not called.isdisjoint(phrase.comparison.fields)),
                 "field named": float(field in fields),
-                "than": float(any(mark.text in _THAN for mark in utterance.marks)),
                 "several": float(len(entries) > 1),
             }
             return Finding(entries, words, reason, "comparison", listed, evidence=evidence)

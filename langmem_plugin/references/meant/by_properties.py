@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from langmem_plugin.references.meant.candidate_lists import newest
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
-from langmem_plugin.references.said.amounts import counted
+from langmem_plugin.references.said.amounts import counted, is_plural
 from langmem_plugin.references.said.requests import is_verb
 from langmem_plugin.references.said.segments import Segment, heads
 from langmem_plugin.references.said.tagger import Mark
@@ -32,9 +32,6 @@ _WEIGHTS = {
     "nickname": 0.7,
     "type": 0.3,
 }
-_PLURAL = word_set(
-    "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
-)
 _WHO = word_set("who|whos|who's|which|quien|quienes|cuales|מי")
 _REQUESTS = ("can", "could", "puedes", "puede")
 _IT_IS = frozenset(("it's", "its", "son", "es", "at"))
@@ -187,7 +184,7 @@ def _plural(segment: Segment, found: Described) -> bool:
         return True
     for mark in segment.marks:
         named = any(mark.text in each.words.split() for each in found.telling)
-        if not named and (mark.text in _PLURAL or mark.has("all", "both", "these", "them")):
+        if not named and is_plural(mark):
             return True
         if mark.has("one") and mark.text.startswith(("los ", "las ")):
             return True

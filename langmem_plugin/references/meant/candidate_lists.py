@@ -75,3 +75,8 @@ def without(entries: Sequence[ItemEntry], left_out: Sequence[ItemEntry]) -> list
     """The entries that are not among those left out."""
     left = set(map(id, left_out))
     return [entry for entry in entries if id(entry) not in left]
+
+
+def same_entries(entries: Sequence[ItemEntry], others: Sequence[ItemEntry]) -> bool:
+    """Whether both are the same, in whatever order."""
+    return set(map(id, entries)) == set(map(id, others))

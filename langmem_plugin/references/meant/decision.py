@@ -5,18 +5,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from langmem_plugin.cached_property import cached_property
-from langmem_plugin.references.meant.by_choice import Closeness, by_choice, by_likeness
-from langmem_plugin.references.meant.by_comparison import extreme
+from langmem_plugin.references.meant.by_choice import Closeness, by_choice
+from langmem_plugin.references.meant.by_comparison import THAN, extreme
 from langmem_plugin.references.meant.by_name import by_name
+from langmem_plugin.references.meant.by_nearest_property import Near, nearest_properties
 from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
 from langmem_plugin.references.meant.by_position import beside_named, by_neighbour
 from langmem_plugin.references.meant.by_properties import by_properties
-from langmem_plugin.references.meant.candidate_lists import list_with, without
+from langmem_plugin.references.meant.candidate_lists import list_with, same_entries, without
 from langmem_plugin.references.meant.confidence import ASKED, GROUPS
-from langmem_plugin.references.meant.evidence import with_evidence
+from langmem_plugin.references.meant.evidence import weighed
 from langmem_plugin.references.meant.finding import Decision, Finding, Unclear
+from langmem_plugin.references.said.amounts import reckons
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.segments import (
     CLAUSE,
@@ -40,6 +42,10 @@ _DENIED = re.compile(
 _SETTLING = {"numbers", "all_but"}
 """Kinds of phrases beside which nothing else says what is meant, also where they find nothing."""
 _EXCEPT = word_set("except|excluding|excepto|salvo|חוץ")
+_NEAREST = 2
+"""Properties that are considered of all that words come near to."""
+_PLACED = 0.3
+"""From which confidence on a pronoun behind a preposition is meant beside something else."""
 _TOGETHER = ("counted", "compared", "described")
 """Groups of findings of which an utterance may hold several."""
 
@@ -48,21 +54,27 @@ def decide(text: str, ledger: Ledger, closeness: Closeness | None = None) -> Dec
     """What a text points at in the ledger, which has settled all results before it."""
     if not text.strip():
         return Decision()
-    return _deciding(text, ledger, closeness).decision()
+    return _Deciding(utterance_of(text, ledger), ledger, closeness).decision()
 
 
 def findings_of(text: str, ledger: Ledger, closeness: Closeness | None = None) -> list[Finding]:
     """All that any way finds, sure or not."""
     if not text.strip() or not ledger.shown_lists:
         return []
-    return _deciding(text, ledger, closeness).findings()[0]
+    return _Deciding(utterance_of(text, ledger), ledger, closeness).findings()[0]
 
 
-def _deciding(text: str, ledger: Ledger, closeness: Closeness | None) -> "_Deciding":
+def wanted_of(text: str, ledger: Ledger) -> tuple[list[Mark], Utterance]:
+    """The words of a text that do not turn something down; and all of it."""
+    utterance = utterance_of(text, ledger)
+    return _Deciding(utterance, ledger, None).wanted_words, utterance
+
+
+def utterance_of(text: str, ledger: Ledger) -> Utterance:
+    """Read as what was just shown makes one read it."""
     recent = ledger.shown_lists[-_LISTS_KNOWN:]
     known = frozenset().union(*(listed.vocabulary for listed in recent))
-    utterance = Utterance(text, known, lettered=any(listed.lettered for listed in recent))
-    return _Deciding(utterance, ledger, closeness)
+    return Utterance(text, known, lettered=any(listed.lettered for listed in recent))
 
 
 class _Deciding:
@@ -80,6 +92,8 @@ class _Deciding:
         self._segments = segments(utterance.marks, [*utterance.phrases, *values])
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
+        self._nears_by_start: dict[int, list[Near]] = {}
+        self._asks = False
         self._turned_down: list[ItemEntry] = []
         for segment in self._segments:
             found = self._rejected(segment) if segment.rejected and ledger.shown_lists else None
@@ -106,25 +120,74 @@ class _Deciding:
 
     @cached_property
     def _means_nothing(self) -> bool:
-        """As in "something else", "none of them", "remember that I am allergic"."""
+        """As in "something else", "none of them", "remember that I am allergic", "what is 2 plus 2"."""
         kinds = {phrase.kind for phrase in self._utterance.phrases}
         other = bool(kinds & {"another", "neither"}) and not kinds & {"numbers", "all_but"}
         marks = self._utterance.marks
         nor = "neither" in kinds and any(mark.text in ("nor", "ni", "ולא") for mark in marks)
         but = any(mark.text in _EXCEPT for mark in marks) and "all_but" not in kinds
         refused = refuses(marks) and len(self._segments) == 1
-        return other or nor or but or refused or to_be_remembered(marks)
+        return other or nor or but or refused or to_be_remembered(marks) or reckons(marks)
 
     def findings(self) -> tuple[list[Finding], list[ItemEntry]]:
         """All that the ways find, weighed, without what was turned down; and what is unclear."""
-        found, unclear = ([], []) if self._means_nothing else self._found()
-        weighed = []
-        for finding, segment in found:
-            entries = without(finding.entries, self._turned_down)
-            if entries:
-                finding = replace(finding, entries=entries)  # noqa: PLW2901
-                weighed.append(with_evidence(finding, segment, self._utterance, self._ledger))
-        return weighed, unclear
+        if self._means_nothing:
+            return [], []
+        found, unclear = self._found()
+        found = [
+            (replace(finding, entries=entries), segment)
+            for finding, segment in found
+            if (entries := without(finding.entries, self._turned_down))
+        ]
+        if not self._describes_nothing and not self._asks:
+            found += self._nearest_beside([finding for finding, _ in found])
+        near, turned_down = self._nears, self._nears_of_rejected
+        return weighed(found, self._utterance, self._ledger, nears=near, rejected=turned_down, unclear=unclear), unclear
+
+    @property
+    def wanted_words(self) -> list[Mark]:
+        """Of the pieces that turn nothing down."""
+        return [mark for segment in self._wanted for mark in segment.marks]
+
+    def _nears(self, piece: Segment) -> list[Near]:
+        """What the wanted words come nearest to, but for what was turned down; of what "and" joins each piece by
+        itself; [] beside numbers, which need no more.
+        """
+        if self._counts_only:
+            return []
+        key = piece.start if self._joined and piece is not self._whole else -1
+        if key not in self._nears_by_start:
+            marks = piece.marks if key >= 0 else self.wanted_words
+            near = nearest_properties(marks, self._utterance, self._ledger)
+            kept = [each for each in near if len(without(each.entries, self._turned_down)) == len(each.entries)]
+            self._nears_by_start[key] = kept
+        return self._nears_by_start[key]
+
+    @cached_property
+    def _joined(self) -> bool:
+        return any(piece.joined for piece in self._wanted)
+
+    @cached_property
+    def _nears_of_rejected(self) -> list[Near]:
+        """What the words of each piece that turns something down come nearest to."""
+        rejected = [piece for piece in self._segments if piece.rejected]
+        return [
+            near
+            for piece in rejected
+            for near in nearest_properties(piece.marks, self._utterance, self._ledger)[:_NEAREST]
+        ]
+
+    def _nearest_beside(self, found: Sequence[Finding]) -> list[tuple[Finding, Segment]]:
+        """The nearest of what no other way has found."""
+        return [
+            (Finding(near.entries, near.word, near.reason, "nearest", near.listed), self._piece_with(near.word))
+            for piece in (self._wanted if self._joined else [self._whole])
+            for near in self._nears(piece)[:_NEAREST]
+            if not any(same_entries(near.entries, each.entries) for each in found)
+        ]
+
+    def _piece_with(self, word: str) -> Segment:
+        return next((each for each in self._wanted if any(word in mark.text for mark in each.marks)), self._whole)
 
     def _found(self) -> tuple[list[tuple[Finding, Segment]], list[ItemEntry]]:
         """What counts or compares comes first; then what is named, described and pointed at."""
@@ -142,13 +205,11 @@ class _Deciding:
         if found:
             rest = [segment for segment in self._wanted if segment.joined and picked[id(segment)] is None]
             return [*found, *self._described(rest)[0]], []
-        if any(phrase.kind == "others" for phrase in self._phrases()):
-            return [], []  # "keep only the beans, cancel the rest"
-        kinds = {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, utterance)}
+        if self._counts_only or any(phrase.kind == "others" for phrase in self._phrases()):
+            return [], []
         named = by_name(self._wanted_text(), utterance, ledger)
-        settling = kinds & _SETTLING and not self._counts_too_far
-        if settling or (kinds & {"comparison"} and not kinds & {"it", "this"}):
-            return [(named, self._whole)] if named is not None and not settling else [], []
+        if self._kinds & {"comparison"} and not self._kinds & {"it", "this"}:
+            return [(named, self._whole)] if named is not None else [], []
         found, unclear = self._described(self._wanted)
         ways = (
             named,
@@ -160,16 +221,27 @@ class _Deciding:
         for each in ways:
             if isinstance(each, Unclear):
                 unclear = unclear or each.entries
-                found = [] if each.beside else found  # "move 50 from that to Groceries": from which is to be asked
+                if each.beside:
+                    found, self._asks = [], True  # "move 50 from that to Groceries": from which is to be asked
         found = found or ([] if unclear else self._others())
-        if not found and self._closeness is not None:
-            alike = [
-                by_likeness(segment, self._utterance, ledger, unclear, self._closeness) for segment in self._wanted
-            ]
-            found = [
-                (finding, segment) for finding, segment in zip(alike, self._wanted, strict=True) if finding is not None
-            ]
         return found, unclear
+
+    @cached_property
+    def _kinds(self) -> set[str]:
+        """Of the phrases that speak of items."""
+        return {phrase.kind for phrase in self._phrases() if not of_a_part(phrase, self._utterance)}
+
+    @cached_property
+    def _counts_only(self) -> bool:
+        """Whether numbers say what is meant, whatever they find: "number 22"."""
+        return bool(self._kinds & _SETTLING) and not self._counts_too_far
+
+    @property
+    def _describes_nothing(self) -> bool:
+        """As in "keep only the beans, cancel the rest", "cheaper than the rug", where other ways find all or nothing."""
+        others = any(phrase.kind == "others" for phrase in self._phrases())
+        than = self._utterance.has("comparison") and any(mark.text in THAN for mark in self._utterance.marks)
+        return others or than or self._counts_only
 
     @property
     def _counts_too_far(self) -> bool:
@@ -248,7 +320,7 @@ class _Deciding:
         if found.evidence.get("remarked") or best.evidence.get("remarked"):
             return False  # "set it for the old mill bus"
         if found.sort == "pointing" and groups[1] in _TOGETHER:
-            return found.claimed and (self._after_preposition(best) or self._after_preposition(found))
+            return found.confidence >= _PLACED and (self._after_preposition(best) or self._after_preposition(found))
         if groups == ("counted", "counted") and found.evidence.get("joined"):
             return True  # "the first two and the last"
         sure = found.claimed or (

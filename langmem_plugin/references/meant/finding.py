@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from langmem_plugin.references.meant.confidence import DOUBTED, SURE, claimed, confidence
+from langmem_plugin.references.meant.confidence import claimed
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 
@@ -19,20 +19,13 @@ class Finding:
     listed: ShownList | None = None
     part: str | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
-    confirmed: bool = False
-    """A model, asked on its own, meant the same."""
-
-    @property
-    def confidence(self) -> float:
-        fitted = confidence(self.sort, self.evidence)
-        if self.evidence.get("doubt"):
-            fitted = min(fitted, DOUBTED)
-        return max(fitted, SURE) if self.confirmed else fitted
+    confidence: float = 0.0
+    """The chance that it is right, in [0, 1], once its evidence was weighed."""
 
     @property
     def claimed(self) -> bool:
         """Whether it is sure enough to be said."""
-        return claimed(self.sort, self.evidence)
+        return claimed(self.sort, self.confidence)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable
 
 from langmem_plugin.logs import event_log
 from langmem_plugin.references.meant.candidate_lists import list_with
-from langmem_plugin.references.meant.confidence import SURE
+from langmem_plugin.references.meant.confidence import OF_MODEL, SURE
 from langmem_plugin.references.meant.finding import Decision, Finding
 from langmem_plugin.references.meant.prompt_block import inline
 from langmem_plugin.references.shown.items import ItemEntry, leaves
@@ -124,9 +124,11 @@ def by_model(decision: Decision, utterance: str, ledger: Ledger, chooser: Choose
     entries = [listed.entries[place] for place in chosen]
     if first is None:
         reason = "what a model chose of those shown"
-        return Decision([Finding(entries, utterance.strip(), reason, "model", listed)] if entries else [])
+        return Decision(
+            [Finding(entries, utterance.strip(), reason, "model", listed, confidence=OF_MODEL)] if entries else []
+        )
     if {id(entry) for entry in entries} == {id(entry) for entry in found}:
-        return Decision([replace(finding, confirmed=True) for finding in decision.findings])
+        return Decision([replace(finding, confidence=max(finding.confidence, SURE)) for finding in decision.findings])
     others = [entry for entry in entries if not any(entry is other for other in found)]
     return Decision(unclear=[*found, *others]) if others else decision
 

@@ -13,6 +13,10 @@ _AFTER = word_set(
     "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ"
 )
 _BEFORE = word_set("before|earlier than|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ")
+_PLURAL = word_set(
+    "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
+)
+_ARITHMETIC = word_set("plus|minus|times|divided by|+|*|mas|menos|por|ועוד|פחות|כפול|חלקי")
 _HEBREW_COUNTS = word_set("שני|שתי|שלושת|שלוש|ארבעת|ארבע")
 
 
@@ -36,6 +40,19 @@ def counted(marks: Sequence[Mark]) -> int:
         elif articled or (mark.text in _HEBREW_COUNTS and after.definite):
             return mark.count
     return 0
+
+
+def reckons(marks: Sequence[Mark]) -> bool:
+    """As in "whats 2 plus 2", "cuanto es 87 por 11": a question of two numbers and what is to be done with them."""
+    numbers = (mark.has("digit", "cardinal") for mark in marks)
+    figures = [place for place, number in enumerate(numbers) if number]
+    asked = bool(marks) and marks[0].has("question")
+    return asked and any(place + 2 in figures and marks[place + 1].text in _ARITHMETIC for place in figures)
+
+
+def is_plural(mark: Mark) -> bool:
+    """Whether a word speaks of several things."""
+    return mark.text in _PLURAL or mark.has("all", "both", "these", "them")
 
 
 def _is_several(mark: Mark) -> bool:

@@ -8,6 +8,7 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.said.amounts import limited
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.phrase_reader import read_phrases
+from langmem_plugin.references.said.pointing_words import pointing
 from langmem_plugin.references.said.tagger import Mark, marked
 from langmem_plugin.references.text.atoms import atoms, word_atoms
 from langmem_plugin.references.text.said_values import said_values
@@ -48,6 +49,7 @@ class Utterance:
 
     def __init__(self, text: str, known: frozenset[str] = frozenset(), *, lettered: bool = False) -> None:
         self.text = text
+        self.known = known
         self.marks, self.language = marked(text, known)
         phrases = read_phrases(self.marks, self.language.name, lettered=lettered)
         self.phrases = [
@@ -138,6 +140,11 @@ class Utterance:
             if upto is not None and upto.amount >= value.amount:
                 return Stretch((value.span[0], upto.span[1]), [value], 1, upto)
         return None
+
+    @cached_property
+    def pointing(self) -> float:
+        """Log odds, by the words alone, that something shown is meant."""
+        return pointing(self.marks, self.language.name, self.known)
 
     @cached_property
     def wanted_marks(self) -> list[Mark]:

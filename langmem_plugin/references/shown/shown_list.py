@@ -8,6 +8,7 @@ from itertools import chain
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.shown.item_states import text_states
 from langmem_plugin.references.shown.items import ItemEntry
+from langmem_plugin.references.shown.property_table import PropertyTable
 from langmem_plugin.references.shown.tool_results import ResultList
 from langmem_plugin.references.text.atoms import atoms
 from langmem_plugin.references.text.said_values import written_values
@@ -38,6 +39,14 @@ class ShownList:
     """Holds only those that some words fit."""
     captions: list[str] = field(default_factory=list)
     """What the reply called each item, where it listed them: a translation or a shorter name."""
+
+    _properties: dict[str, PropertyTable] = field(default_factory=dict)
+
+    def properties(self, language: str) -> PropertyTable:
+        """What tells its items apart, read in a language; made once."""
+        if language not in self._properties:
+            self._properties[language] = PropertyTable(self.entries, self.captions, language)
+        return self._properties[language]
 
     def atoms_of(self, place: int) -> frozenset[str]:
         """Words and values of an item and of the line that showed it."""

@@ -92,4 +92,9 @@ def is_stop(word: str) -> bool:
 @cached_if_short(4096)
 def key_words(key: str) -> tuple[str, ...]:
     """`restaurantName`, `restaurant_name` and `restaurant-name` all read restaurant, name."""
-    return tuple(words_of(_CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")))
+    return tuple(words_of(spaced(key)))
+
+
+def spaced(key: str) -> str:
+    """With spaces between its words."""
+    return _CAMEL.sub(" ", key).replace("_", " ").replace("-", " ")
