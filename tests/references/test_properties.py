@@ -54,9 +54,17 @@ def test_words_of_a_persons_own_come_nearest_to_what_the_item_meant_says(utteran
 
 
 @pytest.mark.spec("R-1")
-@pytest.mark.parametrize("utterance", ["the bunny", "the bunny please", "i mean the bunny"])
-def test_an_item_is_found_by_a_word_that_it_does_not_hold(utterance):
-    assert [item["petRef"] for item in resolve(utterance, SHOWN).items] == ["pt-1"]
+@pytest.mark.parametrize(
+    ("utterance", "ids"),
+    [
+        ("the bunny one", ["pt-1"]), ("the noisy one", ["pt-2"]), ("the one without jabs", ["pt-2"]), ("el loro", ["pt-2"]),
+        ("התוכי", ["pt-2"]),
+    ],
+)  # fmt: skip
+def test_an_item_is_found_by_a_word_that_it_does_not_hold_and_never_surely(utterance, ids):
+    found = resolve(utterance, SHOWN)
+    assert [item["petRef"] for item in found.items] == ids
+    assert not found.sure
 
 
 @pytest.mark.spec("R-6")
