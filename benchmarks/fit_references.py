@@ -38,6 +38,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from benchmarks import references
+from benchmarks.promised_lines import ID_NAMES, promises, small_talk
 from benchmarks.reference_lines import FITTING, TUNING, Line, ids, read_lines
 from benchmarks.softmax_fit import softmax_fitted
 from langmem_plugin.references import Resolution, clear_cache, resolve
@@ -48,9 +49,6 @@ from langmem_plugin.references.meant.decision import findings_of, utterance_of, 
 from langmem_plugin.references.meant.ledger_cache import ledger_of
 from langmem_plugin.references.said import pointing_words
 from langmem_plugin.references.said.pointing_words import Weights, mean_vector, terms
-from tests.references.scenes import SCENES
-from tests.references.test_small_talk import FOCUSED, TALK
-from tests.references.test_texting import NAMES, TABLE
 
 Table = dict[str, Any]
 FOLDS = 10
@@ -183,10 +181,8 @@ def collected(folder: Path | None) -> Iterator[Said]:
     for source, file in (("fitting", FITTING), ("tuning", TUNING), *texting):
         for line in read_lines(file):
             yield Said(line.utterance, line.messages, line.meant, source, line.domain)
-    for scene, text, expected in TABLE:
-        yield Said(text, SCENES[scene], frozenset(expected.split("|")) - {""}, "scenes", scene, NAMES)
-    for text in TALK:
-        yield from (Said(text, SCENES[scene], frozenset(), "talk", scene, NAMES) for scene in FOCUSED)
+    for source, promised in (("scenes", promises()), ("talk", small_talk())):
+        yield from (Said(text, messages, meant, source, scene, ID_NAMES) for text, messages, meant, scene in promised)
     for source in OF_PUBLIC if folder else ():
         for row in references.read(folder, source)[: 200 if source == "altentities" else None]:
             meant = frozenset() if row["target"] == "none" else frozenset(map(str, row["target"]))

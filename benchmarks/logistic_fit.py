@@ -1,4 +1,4 @@
-"""Logistic regression with a ridge, by Newton's method: how fit_confidence.py and fit_pairs.py fit their tables."""
+"""Logistic regression with a ridge, by Newton's method: how fit_pairs.py fits its tables."""
 
 import numpy as np
 

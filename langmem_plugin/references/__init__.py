@@ -21,7 +21,7 @@ a bounded memory of conversations read (`clear_cache` empties it).
 How it is made, each room importing those before it only: words/ has a table per language; text/ compares texts; said/
 reads the phrases of an utterance; shown/ reads tool results and replies into a ledger of what was shown; meant/ has a
 file for each way of finding an item (by_position, by_name, by_properties, …), decision.py asks them all, and the
-surest finding counts: confidence.py weighs the evidence by a fitted table.
+surest finding counts: confidence.py weighs the evidence by fitted trees.
 """
 
 from langmem_plugin.references.meant.by_choice import Closeness

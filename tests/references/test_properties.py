@@ -12,7 +12,7 @@ from benchmarks.reference_lines import used
 from langmem_plugin.references import resolve
 from langmem_plugin.references.meant.by_nearest_property import nearest_properties
 from langmem_plugin.references.meant.confidence import SURE, Trees
-from langmem_plugin.references.meant.decision import utterance_of
+from langmem_plugin.references.meant.decision import findings_of, utterance_of
 from langmem_plugin.references.meant.ledger_cache import ledger_of
 from langmem_plugin.references.said.amounts import reckons
 from langmem_plugin.references.said.utterance import Utterance
@@ -147,3 +147,25 @@ def test_trees_are_walked_from_each_root_to_a_leaf(values):
 def test_beside_a_condition_nothing_is_sure():
     for scene in SCENES.values():
         assert all(each.confidence < SURE for each in resolve("save number 1 if it is cheap", scene).references)
+
+
+@pytest.mark.spec("R-4")
+def test_of_a_message_of_many_pieces_a_few_findings_are_weighed():
+    assert 0 < len(findings_of("the bunny and the noisy one and " * 100, LEDGER)) < 30
+
+
+@pytest.mark.spec("R-4")
+def test_an_item_of_thousands_of_fields_is_read_as_far_as_people_speak_of():
+    items = [{f"field{number}": number % 7 + place for number in range(4_000)} for place in range(2)]
+    messages = [HumanMessage("show me"), *used("list_things", {}, items, 1), AIMessage("Here they are.")]
+    entries = ledger_of(messages).shown_lists[-1].entries
+    assert all(0 < len(entry.values) <= 200 for entry in entries)
+    assert len(properties_of(entries)) <= 400
+
+
+@pytest.mark.spec("R-4")
+def test_a_list_keeps_what_tells_its_items_apart_in_the_language_asked_for_last():
+    tables = [LISTED.properties(language) for language in ("en", "es", "es", "en")]
+    assert tables[1] is tables[2]
+    assert len(LISTED._properties) == 1
+    assert [each.places for each in tables[0].properties] == [each.places for each in tables[3].properties]

@@ -90,7 +90,7 @@ _TELLING = (
 )
 """Features that tell too how far the nearest can be trusted."""
 _TELLING_COLUMNS = [FEATURES.index(name) for name in _TELLING]
-_MOST_NEAR = 40
+MOST_NEAR = 12
 
 
 def _read(stored: Mapping[str, float]) -> Matrix:
@@ -234,21 +234,30 @@ def nearest_properties(marks: Sequence[Mark], utterance: Utterance, ledger: Ledg
     scores = [values @ _weights for _, values, _ in told]
     highest = float(max(of_list.max() for of_list in scores))
     total = float(sum(np.exp(of_list - highest).sum() for of_list in scores))
-    found: list[Near] = []
-    for (listed, values, words), of_list in zip(told, scores, strict=True):
-        table = listed.properties(utterance.language.name)
-        chances = np.bincount(table.sets, np.exp(of_list - highest)) / total
+    found: list[tuple[float, int, int]] = []
+    for number, (listed, of_list) in enumerate(zip(lists, scores, strict=True)):
+        sets = listed.properties(utterance.language.name).sets
+        chances = np.bincount(sets, np.exp(of_list - highest)) / total
         best = np.zeros(len(chances), dtype=np.intp)
         order = np.argsort(of_list, kind="stable")
-        best[table.sets[order]] = order  # the last that is written is the highest
-        for number in np.argsort(-chances, kind="stable")[:_MOST_NEAR]:
-            place = int(best[number])
-            each = table.properties[place]
-            evidence = dict(zip(_TELLING, map(float, values[place, _TELLING_COLUMNS]), strict=True))
-            entries = [listed.entries[item] for item in sorted(each.places)]
-            score = float(of_list[place]) - highest
-            found.append(Near(listed, entries, float(chances[number]), score, each, words[place], evidence))
-    return sorted(found, key=lambda near: -near.chance)[:_MOST_NEAR]
+        best[sets[order]] = order  # the last that is written is the highest
+        nearest = np.argsort(-chances, kind="stable")[:MOST_NEAR]
+        found += [(float(chances[one]), number, int(best[one])) for one in nearest]
+    found.sort(key=lambda each: -each[0])
+    return [
+        _near(told[number], chance, float(scores[number][place]) - highest, place, utterance)
+        for chance, number, place in found[:MOST_NEAR]
+    ]
+
+
+def _near(
+    told: tuple[ShownList, Matrix, list[str]], chance: float, score: float, place: int, utterance: Utterance
+) -> Near:
+    listed, values, words = told
+    each = listed.properties(utterance.language.name).properties[place]
+    evidence = dict(zip(_TELLING, map(float, values[place, _TELLING_COLUMNS]), strict=True))
+    entries = [listed.entries[item] for item in sorted(each.places)]
+    return Near(listed, entries, chance, score, each, words[place], evidence)
 
 
 def described_lists(ledger: Ledger, language: str) -> list[ShownList]:

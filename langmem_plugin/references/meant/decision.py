@@ -44,6 +44,8 @@ _SETTLING = {"numbers", "all_but"}
 _EXCEPT = word_set("except|excluding|excepto|salvo|חוץ")
 _NEAREST = 2
 """Properties that are considered of all that words come near to."""
+_MOST_FINDINGS, _MOST_PIECES = 16, 4
+"""What is weighed of a message, and what of it is described by itself: who says more at once tells a story."""
 _PLACED = 0.3
 """From which confidence on a pronoun behind a preposition is meant beside something else."""
 _TOGETHER = ("counted", "compared", "described")
@@ -136,7 +138,7 @@ class _Deciding:
         found, unclear = self._found()
         found = [
             (replace(finding, entries=entries), segment)
-            for finding, segment in found
+            for finding, segment in found[:_MOST_FINDINGS]
             if (entries := without(finding.entries, self._turned_down))
         ]
         if not self._describes_nothing and not self._asks:
@@ -173,7 +175,7 @@ class _Deciding:
         rejected = [piece for piece in self._segments if piece.rejected]
         return [
             near
-            for piece in rejected
+            for piece in rejected[:_MOST_PIECES]
             for near in nearest_properties(piece.marks, self._utterance, self._ledger)[:_NEAREST]
         ]
 
@@ -181,7 +183,7 @@ class _Deciding:
         """The nearest of what no other way has found."""
         return [
             (Finding(near.entries, near.word, near.reason, "nearest", near.listed), self._piece_with(near.word))
-            for piece in (self._wanted if self._joined else [self._whole])
+            for piece in (self._wanted[:_MOST_PIECES] if self._joined else [self._whole])
             for near in self._nears(piece)[:_NEAREST]
             if not any(same_entries(near.entries, each.entries) for each in found)
         ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.meant.by_comparison import THAN
-from langmem_plugin.references.meant.by_nearest_property import Near
+from langmem_plugin.references.meant.by_nearest_property import MOST_NEAR, Near
 from langmem_plugin.references.meant.candidate_lists import same_entries
 from langmem_plugin.references.meant.confidence import DOUBTED, GROUPS, confidences
 from langmem_plugin.references.meant.finding import Finding
@@ -67,11 +67,10 @@ def weighed(
 
 def _beside(finding: Finding, every: Sequence[Finding]) -> Mapping[str, float]:
     """What the other ways found, the same or something else."""
-    others = [each for each in every if each is not finding]
-    agreeing = [each for each in others if same_entries(each.entries, finding.entries)]
-    differing = {GROUPS[each.sort] for each in others if not any(each is one for one in agreeing)}
+    agreeing = {id(each) for each in every if same_entries(each.entries, finding.entries)}
+    differing = {GROUPS[each.sort] for each in every if id(each) not in agreeing}
     return {
-        "agreeing": float(len(agreeing)),
+        "agreeing": float(len(agreeing) - 1),
         "findings": float(len(every)),
         **{f"beside {group}": 1.0 for group in differing},
     }
@@ -88,14 +87,14 @@ def _nearness(finding: Finding, nears: Sequence[Near]) -> Mapping[str, float]:
     others = max((each.chance for number, each in enumerate(nears) if number != place), default=0.0)
     best = nears[0].chance if nears else 0.0
     if place is None:
-        return {"near others": others, "nearest chance": best, "near place": 40.0, "near lead": -others}
+        return {"near others": others, "nearest chance": best, "near place": float(MOST_NEAR), "near lead": -others}
     near = nears[place]
     return {
         **{f"near {name}": value for name, value in near.evidence.items()},
         "near": near.chance,
         "near others": others,
         "nearest chance": best,
-        "near place": float(min(place, 40)),
+        "near place": float(place),
         "near lead": near.chance - others,
         "near behind": near.score,
     }
@@ -161,7 +160,8 @@ class _Said:
     def of(self, finding: Finding) -> Mapping[str, float]:
         utterance, ledger, listed = self._utterance, self._ledger, finding.listed
         start = utterance.text.find(finding.words)
-        behind = next((mark for mark in utterance.marks if mark.start >= start + len(finding.words)), None)
+        end = start + len(finding.words)
+        behind = next((mark for mark in utterance.marks if mark.start >= end), None)
         ahead = next((mark for mark in reversed(utterance.marks) if mark.end <= start), None)
         unknown = behind is not None and _content(behind, utterance) and stem(behind.text) not in self._known
         led = (
@@ -183,6 +183,7 @@ class _Said:
             "miscounted": float(self._count > 0 and self._count != len(finding.entries)),
             "focus": float(bool(ledger.focus) and finding.entries[:1] == ledger.focus[-1:]),
             "one word": float(" " not in finding.words.strip()),
+            "marked": float(any(mark.has("marker", "label") and start <= mark.start < end for mark in utterance.marks)),
             "doubt": float(self.doubtful(finding)),
         }
 
@@ -212,7 +213,7 @@ class _Said:
 
     def _explained(self, finding: Finding) -> Mapping[str, float]:
         """How much of the utterance the chosen items explain, how much only the others of their list, how much neither."""
-        chosen, others = frozenset[str](), frozenset[str]()
+        chosen, others = set[str](), set[str]()
         if (listed := finding.listed) is not None:
             wanted = {id(entry) for entry in finding.entries}
             for place, entry in enumerate(listed.entries):
@@ -222,7 +223,8 @@ class _Said:
                 else:
                     others |= known
             fields = frozenset().union(*(words for entry in finding.entries for words in entry.fields.values()))
-            chosen |= listed.nouns | {stem(word) for word in fields}
+            chosen |= listed.nouns
+            chosen.update(map(stem, fields))
         start = self._utterance.text.find(finding.words)
         end = start + len(finding.words)
         own, theirs, nobody = 0, 0, 0

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import islice
 
 from langmem_plugin.references.text.said_values import written_values
 from langmem_plugin.references.text.tokens import key_words, normal, stem
@@ -15,6 +16,7 @@ from langmem_plugin.references.words.time_and_money import CURRENCIES, FREE, KEY
 
 _LONGEST_TEXT = 200
 _LONGEST_LIST = 50
+_SIBLINGS = 60  # fields that are looked through for a unit or a currency
 _INSTANT = re.compile(
     r"(\d{4})[-/](\d\d)(?:[-/](\d\d)(?:[T ](\d\d):(\d\d)(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d:?\d\d)?)?)?",
     re.IGNORECASE,
@@ -192,7 +194,7 @@ def _currency(key: str, siblings: Mapping[str, object]) -> str:
 
 
 def _beside(kind: str, siblings: Mapping[str, object]) -> str:
-    for name, value in siblings.items():
+    for name, value in islice(siblings.items(), _SIBLINGS):
         if isinstance(value, str) and str(name).lower() in KEYS[kind]:
             return value.strip()
     return ""

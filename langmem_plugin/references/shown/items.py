@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from langmem_plugin.cached_property import cached_property
@@ -27,6 +28,7 @@ Item = dict[str, Any]
 
 _LONGEST_NAME = 120  # letters
 _LONGEST_CODE = 60
+_MOST_FIELDS = 200  # that are read for values
 
 _NAME_KEYS = phrases(
     "name|title|subject|label|summary|task|headline|caption|heading|text|model|question|nombre|titulo|שם|כותרת"
@@ -190,9 +192,9 @@ class ItemEntry:
     def values(self) -> Mapping[str, list[Value]]:
         """What its fields say as times, dates, durations, money and quantities; nested one level."""
         found: dict[str, list[Value]] = {}
-        for key, value in self.item.items():
+        for key, value in islice(self.item.items(), _MOST_FIELDS):
             if isinstance(value, Mapping):
-                for inner, part in value.items():
+                for inner, part in islice(value.items(), _MOST_FIELDS):
                     found[f"{key}.{inner}"] = field_values(f"{key}_{inner}", part, value)
             else:
                 found[key] = field_values(key, value, self.item)

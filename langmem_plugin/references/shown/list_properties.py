@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal, get_args
 
 from langmem_plugin.lru import cached_if_short
@@ -15,7 +16,7 @@ Kind = Literal[
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_MOST_WORDS, _MOST_LETTERS, _MOST_PROPERTIES = 20, 160, 400
+_MOST_WORDS, _MOST_LETTERS, _MOST_FIELDS, _MOST_PROPERTIES = 20, 160, 200, 400
 _LETTERS, _WORDS_OF_VALUE = re.compile(r"[^\W\d_]{2,}"), 2
 _MONTHS = [
     "january",
@@ -57,8 +58,8 @@ class Property:
 
 def properties_of(entries: Sequence[ItemEntry], lines: Sequence[str] = ()) -> list[Property]:
     """In the order of the fields; `lines` are what the reply called each item. What all items have is left out."""
-    found = [*_of_fields(entries), *_of_lines(lines), *_of_words(entries, lines), *_of_dates(entries)]
-    return [each for each in found if 0 < len(each.places) < len(entries)][:_MOST_PROPERTIES]
+    found = chain(_of_fields(entries), _of_lines(lines), _of_words(entries, lines), _of_dates(entries))
+    return list(islice((each for each in found if 0 < len(each.places) < len(entries)), _MOST_PROPERTIES))
 
 
 @cached_if_short(8192)
@@ -126,7 +127,7 @@ def _fields(entries: Sequence[ItemEntry]) -> dict[str, dict[int, object]]:
     found: dict[str, dict[int, object]] = {}
 
     def opened(value: Mapping[str, object], place: int, path: str, depth: int) -> None:
-        for key, inner in value.items():
+        for key, inner in islice(value.items(), _MOST_FIELDS):
             name = f"{path}.{key}" if path else str(key)
             if isinstance(inner, Mapping) and depth:
                 opened(inner, place, name, depth - 1)

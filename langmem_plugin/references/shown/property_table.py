@@ -56,13 +56,13 @@ class PropertyTable:
         self._stems: dict[str, list[int]] = {}
         for place, word in enumerate(self._words):
             self._stems.setdefault(stem(word), []).append(place)
-        self._vectors = np.array([vector(word, language) for word in (*self._words, "")], dtype=np.float32)
+        self._vectors = np.array([vector(word, language) for word in (*self._words, "")], dtype=np.float16)
         self._own = self._places([each.words for each in self.properties])
         self._field = self._places([each.field for each in self.properties])
 
     def likeness(self, said: Sequence[tuple[str, float]], vectors: Values) -> Likeness:
         """Of words with their weights, of which 1 is the highest, and their vectors, shape (words, 64)."""
-        alike = np.maximum(vectors @ self._vectors.T, 0).astype(np.float32)
+        alike = np.maximum(vectors @ self._vectors.T.astype(np.float32), 0)
         for row, (word, weight) in enumerate(said):
             if same := self._stems.get(stem(word)):
                 alike[row, same] = 1

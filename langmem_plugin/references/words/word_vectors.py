@@ -8,6 +8,7 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
+from langmem_plugin.lru import cached_if_short
 from langmem_plugin.references.words import LANGUAGES
 
 Vector = NDArray[np.float32]
@@ -29,7 +30,7 @@ def vector(word: str, language: str) -> Vector:
     return _vector(word, "he" if "\u05d0" <= word[:1] <= "\u05ea" else language)
 
 
-@cache
+@cached_if_short(8192)
 def _vector(word: str, language: str) -> Vector:
     glosses = _glosses(language)
     english = next((glosses[form] for form in _forms(word, language) if form in glosses), word)
