@@ -45,7 +45,7 @@ def test_it_says_what_was_recalled_and_meant_and_holds_no_remembered_text(memory
     instruction = memory.instructions.add(ERIN, "Answer in one line")
     memory.reply(graph, ERIN, "find plumbers for the boiler")
     with memory.turn(ERIN) as config:
-        events = list(graph.stream({"messages": "call number 2 about the boiler"}, config, stream_mode="custom"))
+        events = list(graph.stream({"messages": "call number 2"}, config, stream_mode="custom"))
         state = graph.get_state(config).values
     report = state["memory_report"]
     assert events == [{"langmem": report}]
