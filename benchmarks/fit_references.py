@@ -122,11 +122,11 @@ class Data:
             return
         description = Description(wanted_of(each.utterance, ledger)[0], utterance)
         rows, right = [], []
-        for age, listed in enumerate(described_lists(ledger, utterance.language.name)) if description.tells else ():
+        for age, listed in enumerate(described_lists(ledger)) if description.tells else ():
             rows.append(features(description, listed, age)[0])
             right += [
                 each.ids_of(listed.entries[place].item for place in found.places) == each.meant
-                for found in listed.properties(utterance.language.name).properties
+                for found in listed.properties.properties
             ]
         if any(right):
             each.rows, each.right = np.concatenate(rows), np.array(right)

@@ -161,11 +161,3 @@ def test_an_item_of_thousands_of_fields_is_read_as_far_as_people_speak_of():
     entries = ledger_of(messages).shown_lists[-1].entries
     assert all(0 < len(entry.values) <= 200 for entry in entries)
     assert len(properties_of(entries)) <= 400
-
-
-@pytest.mark.spec("R-4")
-def test_a_list_keeps_what_tells_its_items_apart_in_the_language_asked_for_last():
-    tables = [LISTED.properties(language) for language in ("en", "es", "es", "en")]
-    assert tables[1] is tables[2]
-    assert len(LISTED._properties) == 1
-    assert [each.places for each in tables[0].properties] == [each.places for each in tables[3].properties]

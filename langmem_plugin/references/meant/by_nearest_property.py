@@ -186,8 +186,8 @@ class Description:
 
 def features(said: Description, listed: ShownList, age: int) -> tuple[Matrix, list[str]]:
     """Values of shape (properties, FEATURES), and of each property the word said that came nearest."""
-    table = listed.properties(said.utterance.language.name)
-    alike = table.likeness(said.words, said.vectors)
+    table = listed.properties
+    alike = table.likeness(said.words, said.vectors, said.utterance.language.name)
     weights, traits = said.weights, said.traits
     full = weights == 1
     both = np.maximum(alike.own, alike.field)
@@ -227,7 +227,7 @@ def features(said: Description, listed: ShownList, age: int) -> tuple[Matrix, li
 def nearest_properties(marks: Sequence[Mark], utterance: Utterance, ledger: Ledger) -> list[Near]:
     """The likeliest first, each set of items once; [] where nothing said describes."""
     said = Description(marks, utterance)
-    lists = described_lists(ledger, utterance.language.name)
+    lists = described_lists(ledger)
     if not said.tells or not lists:
         return []
     told = [(listed, *features(said, listed, age)) for age, listed in enumerate(lists)]
@@ -236,7 +236,7 @@ def nearest_properties(marks: Sequence[Mark], utterance: Utterance, ledger: Ledg
     total = float(sum(np.exp(of_list - highest).sum() for of_list in scores))
     found: list[tuple[float, int, int]] = []
     for number, (listed, of_list) in enumerate(zip(lists, scores, strict=True)):
-        sets = listed.properties(utterance.language.name).sets
+        sets = listed.properties.sets
         chances = np.bincount(sets, np.exp(of_list - highest)) / total
         best = np.zeros(len(chances), dtype=np.intp)
         order = np.argsort(of_list, kind="stable")
@@ -245,22 +245,20 @@ def nearest_properties(marks: Sequence[Mark], utterance: Utterance, ledger: Ledg
         found += [(float(chances[one]), number, int(best[one])) for one in nearest]
     found.sort(key=lambda each: -each[0])
     return [
-        _near(told[number], chance, float(scores[number][place]) - highest, place, utterance)
+        _near(told[number], chance, float(scores[number][place]) - highest, place)
         for chance, number, place in found[:MOST_NEAR]
     ]
 
 
-def _near(
-    told: tuple[ShownList, Matrix, list[str]], chance: float, score: float, place: int, utterance: Utterance
-) -> Near:
+def _near(told: tuple[ShownList, Matrix, list[str]], chance: float, score: float, place: int) -> Near:
     listed, values, words = told
-    each = listed.properties(utterance.language.name).properties[place]
+    each = listed.properties.properties[place]
     evidence = dict(zip(_TELLING, map(float, values[place, _TELLING_COLUMNS]), strict=True))
     entries = [listed.entries[item] for item in sorted(each.places)]
     return Near(listed, entries, chance, score, each, words[place], evidence)
 
 
-def described_lists(ledger: Ledger, language: str) -> list[ShownList]:
+def described_lists(ledger: Ledger) -> list[ShownList]:
     """The newest lists of several items that something tells apart, newest first."""
     several = (listed for listed in newest(ledger) if 1 < len(listed.entries) <= _MOST_ITEMS)
-    return [listed for listed in several if listed.properties(language).properties][:_MOST_LISTS]
+    return [listed for listed in several if listed.properties.properties][:_MOST_LISTS]

@@ -35,14 +35,14 @@ class Likeness:
 
 
 class PropertyTable:
-    """Of the `entries` of one list, and the `lines` that showed them, as read in one language.
+    """Of the `entries` of one list, and the `lines` that showed them.
 
     Of each property: `of_kind`, 1 in the column of its kind, `sides`, 1 for the most and -1 for the least of something,
     `sizes`, how many items have it, `lengths`, how long its text is, 0 to 1, and `sets`, the same number for all that
     the same items have.
     """
 
-    def __init__(self, entries: Sequence[ItemEntry], lines: Sequence[str], language: str) -> None:
+    def __init__(self, entries: Sequence[ItemEntry], lines: Sequence[str]) -> None:
         self.properties = properties_of(entries, lines)
         kinds = np.array([KINDS.index(each.kind) for each in self.properties], dtype=np.intp)
         self.of_kind = (kinds[:, None] == np.arange(len(KINDS))).astype(np.float32)
@@ -56,13 +56,13 @@ class PropertyTable:
         self._stems: dict[str, list[int]] = {}
         for place, word in enumerate(self._words):
             self._stems.setdefault(stem(word), []).append(place)
-        self._vectors = np.array([vector(word, language) for word in (*self._words, "")], dtype=np.float16)
+        self._vectors: dict[str, NDArray[np.float16]] = {}
         self._own = self._places([each.words for each in self.properties])
         self._field = self._places([each.field for each in self.properties])
 
-    def likeness(self, said: Sequence[tuple[str, float]], vectors: Values) -> Likeness:
+    def likeness(self, said: Sequence[tuple[str, float]], vectors: Values, language: str) -> Likeness:
         """Of words with their weights, of which 1 is the highest, and their vectors, shape (words, 64)."""
-        alike = np.maximum(vectors @ self._vectors.T.astype(np.float32), 0)
+        alike = np.maximum(vectors @ self._vectors_in(language).T.astype(np.float32), 0)
         for row, (word, weight) in enumerate(said):
             if same := self._stems.get(stem(word)):
                 alike[row, same] = 1
@@ -75,6 +75,13 @@ class PropertyTable:
         )
         (own, covered), (field, covered_field) = parts
         return Likeness(own, field, covered, covered_field)
+
+    def _vectors_in(self, language: str) -> NDArray[np.float16]:
+        """Of all words, and of none, as they are read in a language."""
+        if language not in self._vectors:
+            rows = [vector(word, language) for word in (*self._words, "")]
+            self._vectors[language] = np.array(rows, dtype=np.float16)
+        return self._vectors[language]
 
     def _find_slips(self, word: str, alike: Values) -> None:
         for place, other in enumerate(self._words):

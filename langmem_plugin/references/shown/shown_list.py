@@ -40,16 +40,10 @@ class ShownList:
     captions: list[str] = field(default_factory=list)
     """What the reply called each item, where it listed them: a translation or a shorter name."""
 
-    _properties: list[tuple[str, PropertyTable]] = field(default_factory=list)
-
-    def properties(self, language: str) -> PropertyTable:
-        """What tells its items apart, read in a language; the table of the language asked for last is kept."""
-        for known, table in self._properties:
-            if known == language:
-                return table
-        made = PropertyTable(self.entries, self.captions, language)
-        self._properties[:] = [(language, made)]
-        return made
+    @cached_property
+    def properties(self) -> PropertyTable:
+        """What tells its items apart."""
+        return PropertyTable(self.entries, self.captions)
 
     def atoms_of(self, place: int) -> frozenset[str]:
         """Words and values of an item and of the line that showed it."""
