@@ -60,7 +60,7 @@ def weighed(
         for finding, segment in found
     ]
     return [
-        replace(finding, evidence=told, confidence=min(chance, DOUBTED) if said.doubtful(finding) else chance)
+        replace(finding, evidence=told, confidence=min(chance, DOUBTED) if said.unsure(finding) else chance)
         for finding, told, chance in zip(every, evidence, confidences(evidence), strict=True)
     ]
 
@@ -186,6 +186,10 @@ class _Said:
             "marked": float(any(mark.has("marker", "label") and start <= mark.start < end for mark in utterance.marks)),
             "doubt": float(self.doubtful(finding)),
         }
+
+    def unsure(self, finding: Finding) -> bool:
+        """Whether it is never sure, however likely: doubtful, or only nearest in meaning."""
+        return finding.sort == "nearest" or self.doubtful(finding)
 
     def doubtful(self, finding: Finding) -> bool:
         """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2"."""
