@@ -11,7 +11,7 @@ from langmem_plugin.references.shown.ledger import Ledger, text_of
 from langmem_plugin.references.shown.plain_data import packed, plain
 
 _KEPT_BYTES = 64_000_000
-_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 28  # what a message that was read takes, and each byte of its content
+_MESSAGE_BYTES, _BYTES_PER_BYTE = 1_000, 60  # what a message that was read takes, and about each byte of its content
 _AN_END = 2_000  # letters; reading them takes a tenth of a second at the very most
 _kept: LruCache[bytes, Ledger] = LruCache(_KEPT_BYTES)
 """By all that was said: who talks does not matter, because everything here is the ledgers' own and what is handed out
