@@ -123,6 +123,8 @@ class PgVectorStore(VectorStore):
             postgresql_ops={"embedding": "halfvec_cosine_ops"},
         )
         with _writing(self._database, _INDEXING) as connection:
+            # Of several that settle it at once one makes it, and the others find it made.
+            connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(nearest.name))))
             rows = connection.scalar(select(func.count()).select_from(self._table)) or 0
             needed = rows * (2 * self._embeddings.dimension + _LINKS) >> 20
             memory = f"{min(max(needed, _LEAST_MEMORY), _MOST_MEMORY)}MB"

@@ -1,5 +1,8 @@
 """Vector collections in PostgreSQL beside other installations of the same server."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
 import numpy as np
 import pytest
 from sqlalchemy import create_engine, inspect, make_url, text
@@ -50,6 +53,27 @@ def test_a_role_that_may_make_nothing_is_told_what_its_owner_has_to_make_and_tha
     owner.dispose()
     for command in ("DROP DATABASE poor_index", "DROP ROLE poor"):
         server.psql(f"{command};")
+
+
+@pytest.mark.spec("M-14", "A-4")
+def test_several_that_settle_one_table_at_once_make_one_index(postgresql_server):
+    postgresql_server.psql("CREATE DATABASE settled_index;")
+    vectors = VectorsById(8)
+    chance = np.random.default_rng(0)
+    vectors.of = {str(number): chance.standard_normal(8).astype(np.float32) for number in range(2_000)}
+    with Database(postgresql_server.get_uri(database="settled_index")) as database, ThreadPoolExecutor(4) as pool:
+        collection = pgvector(database)("godfather", vectors)
+        collection.add_texts([*vectors.of])
+        together = Barrier(4)
+
+        def settled(_: int) -> None:
+            together.wait()
+            collection.settle()
+
+        assert list(pool.map(settled, range(4))) == [None] * 4
+        with database.read() as connection:
+            held = inspect(connection).get_indexes("godfather", schema="langmem_index")
+        assert [each["name"] for each in held] == ["godfather_nearest"]
 
 
 @pytest.mark.spec("M-14", "A-4")
