@@ -76,18 +76,8 @@ FEATURES = (
     "any end",
     "any end, est",
 )
-_TELLING = (
-    "said",
-    "best",
-    "best field",
-    "covered",
-    "covered field",
-    "exact",
-    "exact field",
-    "share",
-    "any end",
-    *KINDS,
-)
+_OF_ONE_SIDE = ("said of it", "said of field")
+_TELLING = (*(name for name in _LIKENESSES if name not in _OF_ONE_SIDE), "share", "any end", *KINDS)
 """Features that tell too how far the nearest can be trusted."""
 _TELLING_COLUMNS = [FEATURES.index(name) for name in _TELLING]
 MOST_NEAR = 12
@@ -166,13 +156,10 @@ class Description:
         """What the words around say of the things meant: whether they lack something, are several, at which end."""
         ends = [mark.values.get("comparison") for mark in self.marks]
         end = next((each.direction for each in reversed(ends) if isinstance(each, Comparison)), 0)
-        end = (
-            1
-            if any(mark.has("most") for mark in self.marks)
-            else -1
-            if any(mark.has("least") for mark in self.marks)
-            else end
-        )
+        if any(mark.has("most") for mark in self.marks):
+            end = 1
+        elif any(mark.has("least") for mark in self.marks):
+            end = -1
         one = any((mark.has("one") and mark.text != "ones") or mark.has("this", "it") for mark in self.marks)
         return {
             "denied": float(any(mark.has("not") or mark.text in NEGATIONS for mark in self.marks)),

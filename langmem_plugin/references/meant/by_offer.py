@@ -15,8 +15,8 @@ from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.name_matching import named_in
 from langmem_plugin.references.shown.text_lists import behind_list
 from langmem_plugin.references.shown.tool_results import reads
-from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import is_stop, stem
+from langmem_plugin.references.text.atoms import is_known
+from langmem_plugin.references.text.tokens import is_stop
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import THING
 
@@ -127,7 +127,7 @@ def _speaks_of_another(utterance: Utterance, entry: ItemEntry) -> bool:
     opening = [mark for mark in utterance.marks if mark.has("the") or mark.definite]
     nouns = [noun for nouns in utterance.definite_nouns[:1] for noun in nouns[:1]]
     direct = any(mark in utterance.marks[1:2] for mark in opening)
-    return direct and bool(nouns) and not any({stem(noun), *word_atoms(noun)} & known for noun in nouns)
+    return direct and bool(nouns) and not any(is_known(noun, known) for noun in nouns)
 
 
 def by_agreement(utterance: Utterance, ledger: Ledger) -> Finding | None:

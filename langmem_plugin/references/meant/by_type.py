@@ -11,7 +11,7 @@ from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.shown.tool_results import COLLECTIVE, reads
-from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.atoms import is_known, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, key_words, stem
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS, NO_TYPE, PLACE, THING
@@ -158,10 +158,7 @@ def _of_another(utterance: Utterance, entry: ItemEntry, field: str) -> bool:
     strange = [
         mark.text
         for mark in utterance.wanted_marks
-        if mark.text[:1].isalpha()
-        and not is_stop(mark.text)
-        and not mark.kinds
-        and not ({stem(mark.text), *word_atoms(mark.text)} & known)
+        if mark.text[:1].isalpha() and not is_stop(mark.text) and not mark.kinds and not is_known(mark.text, known)
     ]
     return len(strange) > 1
 

@@ -17,7 +17,7 @@ from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
-from langmem_plugin.references.text.atoms import word_atoms
+from langmem_plugin.references.text.atoms import is_known, word_atoms
 from langmem_plugin.references.text.tokens import is_stop, stem
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.type_nouns import GROUPS as TYPES
@@ -60,9 +60,14 @@ def weighed(
         for finding, segment in found
     ]
     return [
-        replace(finding, evidence=told, confidence=min(chance, DOUBTED) if said.unsure(finding) else chance)
+        replace(finding, evidence=told, confidence=min(chance, DOUBTED) if _unsure(finding, told) else chance)
         for finding, told, chance in zip(every, evidence, confidences(evidence), strict=True)
     ]
+
+
+def _unsure(finding: Finding, evidence: Mapping[str, float]) -> bool:
+    """Whether it is never sure, however likely: doubtful, or only nearest in meaning."""
+    return finding.sort == "nearest" or bool(evidence["doubt"])
 
 
 def _beside(finding: Finding, every: Sequence[Finding]) -> Mapping[str, float]:
@@ -135,7 +140,7 @@ class _Said:
     def of_piece(self, segment: Segment) -> Mapping[str, float]:
         marks = list(segment.marks)
         here = [mark for mark in marks if _content(mark, self._utterance)]
-        strange = [mark for mark in here if not self._is_known(mark)]
+        strange = [mark for mark in here if not is_known(mark.text, self._known)]
         question = float(bool(marks) and marks[0].has("question"))
         return {
             "strange": min(len(strange), 5) / 5,
@@ -184,23 +189,16 @@ class _Said:
             "focus": float(bool(ledger.focus) and finding.entries[:1] == ledger.focus[-1:]),
             "one word": float(" " not in finding.words.strip()),
             "marked": float(any(mark.has("marker", "label") and start <= mark.start < end for mark in utterance.marks)),
-            "doubt": float(self.doubtful(finding)),
+            "doubt": float(self._doubtful(finding)),
         }
 
-    def unsure(self, finding: Finding) -> bool:
-        """Whether it is never sure, however likely: doubtful, or only nearest in meaning."""
-        return finding.sort == "nearest" or self.doubtful(finding)
-
-    def doubtful(self, finding: Finding) -> bool:
+    def _doubtful(self, finding: Finding) -> bool:
         """As in "if …", "1 or 2", "under 100", "from 1 to 4", "pay 2"."""
         texts = {mark.text for mark in self._utterance.marks}
         bare = finding.sort == "number" and finding.words.strip().isdigit() and bool(texts & _OF_AMOUNTS)
         moved = "from" in texts and not texts.isdisjoint(_OF_AMOUNTS | {"move"})
         unmeasured = any(stretch.side and stretch.values[0].kind == "quantity" for stretch in self._utterance.stretches)
         return bare or moved or unmeasured or not texts.isdisjoint(_DOUBTING)
-
-    def _is_known(self, mark: Mark) -> bool:
-        return bool((word_atoms(mark.text) | {stem(mark.text)}) & self._known)
 
     @property
     def _new_object(self) -> bool:
@@ -213,7 +211,7 @@ class _Said:
         told = next(
             (mark for mark in marks[1:] if not mark.has("indefinite", "cardinal") and not is_stop(mark.text)), None
         )
-        return told is not None and _content(told, self._utterance) and not self._is_known(told)
+        return told is not None and _content(told, self._utterance) and not is_known(told.text, self._known)
 
     def _explained(self, finding: Finding) -> Mapping[str, float]:
         """How much of the utterance the chosen items explain, how much only the others of their list, how much neither."""

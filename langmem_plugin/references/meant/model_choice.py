@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from langchain_core.runnables import Runnable
 
 from langmem_plugin.logs import event_log
-from langmem_plugin.references.meant.candidate_lists import list_with
+from langmem_plugin.references.meant.candidate_lists import list_with, same_entries
 from langmem_plugin.references.meant.confidence import OF_MODEL, SURE
 from langmem_plugin.references.meant.finding import Decision, Finding
 from langmem_plugin.references.meant.prompt_block import inline
@@ -127,7 +127,7 @@ def by_model(decision: Decision, utterance: str, ledger: Ledger, chooser: Choose
         return Decision(
             [Finding(entries, utterance.strip(), reason, "model", listed, confidence=OF_MODEL)] if entries else []
         )
-    if {id(entry) for entry in entries} == {id(entry) for entry in found}:
+    if same_entries(entries, found):
         return Decision([replace(finding, confidence=max(finding.confidence, SURE)) for finding in decision.findings])
     others = [entry for entry in entries if not any(entry is other for other in found)]
     return Decision(unclear=[*found, *others]) if others else decision

@@ -10,8 +10,8 @@ import numpy as np
 
 from langmem_plugin.references.said.requests import is_verb
 from langmem_plugin.references.said.tagger import Mark
-from langmem_plugin.references.text.atoms import word_atoms
-from langmem_plugin.references.text.tokens import is_stop, stem
+from langmem_plugin.references.text.atoms import is_known
+from langmem_plugin.references.text.tokens import is_stop
 from langmem_plugin.references.words.word_vectors import DIMENSION, Vector, vector
 
 _MOST = 24
@@ -69,6 +69,6 @@ def _kind(mark: Mark, known: Collection[str]) -> str:
         return "0K" if mark.text in known else "0"
     if not mark.text[:1].isalpha() or mark.kinds or is_stop(mark.text):
         return mark.text
-    if mark.text in known or stem(mark.text) in known or not word_atoms(mark.text).isdisjoint(known):
+    if is_known(mark.text, known):
         return "K"
     return "V" if is_verb(mark.text) else "U"

@@ -10,6 +10,7 @@ from langmem_plugin.lru import cached_if_short
 from langmem_plugin.references.shown.items import ItemEntry, leaves
 from langmem_plugin.references.text.tokens import WORD, is_stop, normal, spaced, stem
 from langmem_plugin.references.text.values import Value, comparable, parts_of_date
+from langmem_plugin.references.words import ENGLISH
 
 Kind = Literal[
     "text", "line", "flag", "no flag", "empty", "filled", "most", "least", "none of", "some of", "word", "date"
@@ -18,21 +19,10 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _MOST_WORDS, _MOST_LETTERS, _MOST_FIELDS, _MOST_PROPERTIES = 20, 160, 200, 400
 _LETTERS, _WORDS_OF_VALUE = re.compile(r"[^\W\d_]{2,}"), 2
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
-_WEEKDAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+_MONTHS, _WEEKDAYS = (
+    {number: form for form, number in reversed([*forms.items()])} for forms in (ENGLISH.months, ENGLISH.weekdays)
+)
+"""What each is called in full."""
 _PARTS_OF_DAY = ["night", "morning", "afternoon", "evening"]
 _ENDS = {
     "date": ("latest newest last recent", "earliest soonest first next oldest"),
@@ -67,6 +57,10 @@ def words_in(text: str) -> tuple[str, ...]:
     return tuple(WORD.findall(normal(text[:_MOST_LETTERS].replace("_", " ").replace("-", " "))))[:_MOST_WORDS]
 
 
+def _field_words(path: str) -> tuple[str, ...]:
+    return words_in(spaced(path.replace(".", " ")))
+
+
 def _of_lines(lines: Sequence[str]) -> Iterator[Property]:
     for place, line in enumerate(lines):
         yield Property("line", (), words_in(line), frozenset((place,)))
@@ -90,7 +84,7 @@ def _of_dates(entries: Sequence[ItemEntry]) -> Iterator[Property]:
     groups: dict[tuple[tuple[str, ...], str], set[int]] = {}
     for place, entry in enumerate(entries):
         for path, values in entry.values.items():
-            field = words_in(spaced(path.replace(".", " ")))
+            field = _field_words(path)
             for value in values:
                 for name in _named(value):
                     groups.setdefault((field, name), set()).add(place)
@@ -103,14 +97,14 @@ def _named(value: Value) -> Iterator[str]:
         yield _PARTS_OF_DAY[int(value.amount // 60) % 24 // 6]
     elif value.kind == "date":
         parts = parts_of_date(value)
-        yield from (_MONTHS[int(month) - 1] for month in parts.get("month", ()))
+        yield from (_MONTHS[int(month)] for month in parts.get("month", ()))
         yield from (_WEEKDAYS[int(day)] for day in parts.get("weekday", ()))
 
 
 def _of_fields(entries: Sequence[ItemEntry]) -> Iterator[Property]:
     everywhere = frozenset(range(len(entries)))
     for path, held in _fields(entries).items():
-        field = words_in(spaced(path.replace(".", " ")))
+        field = _field_words(path)
         groups: dict[tuple[Kind, tuple[str, ...]], set[int]] = {}
         for place in everywhere:
             for group in _groups(held.get(place)):
