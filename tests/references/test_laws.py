@@ -1,6 +1,9 @@
 """What holds for every conversation and every utterance; each law also sees that something was meant at all."""
 
 import copy
+import os
+import subprocess
+import sys
 
 import pytest
 from hypothesis import example, given, settings
@@ -212,3 +215,27 @@ def test_odd_results_never_raise_and_never_hide_the_next(content: str) -> None:
     ):
         resolve(utterance, messages)
     assert resolve("number 2", [*messages, *SCENES["recipes"]]).references
+
+
+@pytest.mark.spec("R-4")
+def test_what_a_reply_shows_does_not_depend_on_how_python_hashes_its_words():
+    """Of the two longest words of the third name the reply says one."""
+    code = """
+from langchain_core.messages import AIMessage, HumanMessage
+from benchmarks.reference_lines import used
+from langmem_plugin.references.meant.ledger_cache import ledger_of
+names = ["weekly dictation", "times tables", "photo frame paste"]
+reply = AIMessage("Three things: the weekly dictation, the times tables and to bring a photo on Sunday.")
+ledger = ledger_of([HumanMessage("?"), *used("tasks", {}, [{"id": each, "title": each} for each in names], 1), reply])
+print([[entry.title for entry in listed.entries] for listed in ledger.shown_lists])
+"""
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in range(4)
+    }
+    assert len(said) == 1

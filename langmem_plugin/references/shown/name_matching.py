@@ -113,7 +113,7 @@ def spoken_of(text: str, entries: Sequence[ItemEntry]) -> tuple[list[ItemEntry],
             if (
                 id(entry) not in mentions
                 and mentions
-                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=len) in own))
+                and (len(own) * 2 >= len(names) > 0 or (own and max(names, key=lambda name: (len(name), name)) in own))
             ):
                 mentions[id(entry)] = min(spoken.find(f" {word} ") for word in own)
     if mentions and len(mentions) < len(entries):
