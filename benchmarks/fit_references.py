@@ -16,8 +16,8 @@ Three tables, each fitted on what the others before it say of lines that these w
 
 The rules are right more often on lines that they were made from: those examples have one feature more, KNOWN, which no
 finding has later, so that they tell what evidence is worth and only the others how much can be claimed. The resolver is
-judged on lines that nobody looked at, by tables that a tenth of their domains, the line's own among them, had no part
-in; `--write` stores those that all the lines give.
+judged on lines of which hardly any were looked at, by tables that a tenth of their domains, the line's own among them,
+had no part in; `--write` stores those that all the lines give.
 """
 
 import argparse

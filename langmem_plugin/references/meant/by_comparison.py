@@ -1,7 +1,7 @@
 """Items at an end of a scale: "the cheapest", "the two longest", "the second earliest"."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_type, type_words
 from langmem_plugin.references.meant.finding import Finding
@@ -16,6 +16,8 @@ from langmem_plugin.references.text.values import comparable
 from langmem_plugin.references.words import Comparison
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
+from langmem_plugin.references.words.time_and_money import KEYS, MEASURES, MINUTES
+from langmem_plugin.references.words.word_vectors import vector
 
 THAN = frozenset(("than", "que el", "que la", "מאשר"))
 
@@ -36,10 +38,9 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         if listed.turn < newest_turn and listed is candidate and not said & listed.known_words:
             return None  # an older list has a field to compare by, the one just shown has none
         measured = _measures(phrase, utterance)
-        fields = _named_fields(listed.entries, measured, utterance.atoms)
-        found = _at_end(listed.entries, fields, phrase.comparison.direction, phrase.count, rank)
-        if found is None:
-            found = extreme(listed.entries, phrase.comparison, phrase.count, rank)
+        named = _named_fields(listed.entries, measured, utterance.atoms)
+        near = _near_fields(listed.entries, measured, phrase.comparison, utterance.language.name)
+        found = _end_of(listed.entries, phrase, rank, named, near)
         if found is not None:
             entries, field = found
             words = utterance.words(phrase)
@@ -48,11 +49,28 @@ def by_comparison(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
             evidence = {
                 "superlative": float(is_superlative(normal(words), utterance.language.name)),
                 "called so": float(not called.isdisjoint(phrase.comparison.fields)),
-                "field named": float(field in fields),
+                "field named": float(field in named),
+                "field near": near.get(field, 0.0),
                 "several": float(len(entries) > 1),
             }
             return Finding(entries, words, reason, "comparison", listed, evidence=evidence)
     return None
+
+
+def _end_of(
+    entries: Sequence[ItemEntry], phrase: Phrase, rank: int, named: Sequence[str], near: Mapping[str, float]
+) -> tuple[list[ItemEntry], str] | None:
+    """By a field that the words name, by one that the comparison is about, by one that is called something like it; of
+    moments the likest before any: "which closes first".
+    """
+    comparison = phrase.comparison
+    if comparison is None:
+        return None
+    found = _at_end(entries, named, comparison.direction, phrase.count, rank)
+    if found is None and comparison.fields == CLOCK:
+        found = _at_end(entries, list(near), comparison.direction, phrase.count, rank)
+    found = found or extreme(entries, comparison, phrase.count, rank)
+    return found or _at_end(entries, list(near), comparison.direction, phrase.count, rank)
 
 
 def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
@@ -81,6 +99,39 @@ def _named_fields(entries: Sequence[ItemEntry], nouns: Sequence[str], said: froz
         if hits:
             ranked.append((-hits - len(stems & said), len(words), name))
     return [name for _, _, name in sorted(ranked)]
+
+
+def _near_fields(
+    entries: Sequence[ItemEntry], nouns: Sequence[str], comparison: Comparison, language: str
+) -> dict[str, float]:
+    """Fields that are called something like the nouns, or measured in them, the nearest first, with how near they are.
+
+    Moments are compared by nothing but moments, and numbers that are names by nothing.
+    """
+    clocked = {"date", "time"} <= set(_KINDS.get(comparison.fields, ()))
+    said = [noun for noun in nouns if not is_stop(noun)]
+    vectors = [vector(noun, language) for noun in said]
+    units = {measured for noun in said if (measured := _unit(noun))}
+    near: dict[str, float] = {}
+    for name, words in _all_fields(entries).items():
+        shown = {(value.kind, value.unit) for value in entries[0].values.get(name, ())}
+        alike = max((float(each @ vector(word, language)) for each in vectors for word in words), default=0.0)
+        moments = any(kind in ("date", "time") for kind, _ in shown)
+        if moments is clocked and not words & KEYS["nothing"]:
+            near[name] = 1.0 if shown & units else alike
+    ordered = sorted((name for name, each in near.items() if each >= _NEAR), key=lambda name: -near[name])
+    return {name: near[name] for name in ordered}
+
+
+def _unit(noun: str) -> tuple[str, str] | None:
+    """The kind and unit of the values that a noun counts: "miles", "days"."""
+    if noun in MEASURES:
+        return "quantity", MEASURES[noun][1]
+    return ("duration", "") if noun in MINUTES else None
+
+
+_NEAR = 0.35
+"""From which likeness on a word said may speak of a field."""
 
 
 def extreme(

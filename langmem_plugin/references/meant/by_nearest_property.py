@@ -25,7 +25,7 @@ from langmem_plugin.references.words.word_vectors import vector
 
 Matrix = NDArray[np.float32]
 
-_MOST_LISTS, _MOST_ITEMS = 4, 60
+_MOST_LISTS, _MOST_ITEMS = 2, 60
 _LIGHT = [
     "the",
     "this",
@@ -81,6 +81,8 @@ _TELLING = (*(name for name in _LIKENESSES if name not in _OF_ONE_SIDE), "share"
 """Features that tell too how far the nearest can be trusted."""
 _TELLING_COLUMNS = [FEATURES.index(name) for name in _TELLING]
 MOST_NEAR = 12
+LEFT_OUT = 0.3
+"""From which chance on what is left out is known by its meaning alone."""
 
 
 def _read(stored: Mapping[str, float]) -> Matrix:

@@ -54,8 +54,12 @@ def offered(ledger: Ledger) -> ItemEntry | None:
     if not ledger.shown_lists:
         return None
     sentences = _sentences(_behind_the_list(ledger))
+    if "?" not in "".join(sentences[-1:]) and "?" in "".join(sentences[-2:-1]):
+        sentences.pop()  # "Do you want the larger? It is the better fit."
     if not sentences or "?" not in sentences[-1]:
         return None
+    if (labelled := _by_label(sentences[-1], ledger)) is not None:
+        return labelled
     latest = ledger.shown_lists[-1]
     spoken_of = bool(ledger.chosen) and latest.turn < ledger.turn and ledger.chosen[-1:] == ledger.focus[-1:]
     for sentence in sentences[: -_BACK - 1 : -1]:
@@ -65,6 +69,14 @@ def offered(ledger: Ledger) -> ItemEntry | None:
         if found:
             return None
     return ledger.focus[-1] if ledger.focus and (len(latest.entries) == 1 or spoken_of) else None
+
+
+def _by_label(question: str, ledger: Ledger) -> ItemEntry | None:
+    """As in "Shall I book C?", "Want number 2?"."""
+    latest = ledger.shown_lists[-1]
+    phrases = Utterance(question, lettered=latest.lettered).phrases
+    labels = [number for each in phrases if each.kind == "numbers" for number in each.numbers]
+    return latest.at(labels[0]) if len(labels) == 1 else None
 
 
 def _told(sentence: str, ledger: Ledger, *, named: bool) -> list[ItemEntry]:
@@ -99,8 +111,8 @@ def _worded(found: Described, utterance: Utterance) -> bool:
 def by_offer(utterance: Utterance, ledger: Ledger) -> Finding | None:
     verdict = agrees(utterance.text)
     words = [mark.text for mark in utterance.marks if mark.text[:1].isalpha()]
-    if not words or (len(words) > 1 and words[0].split()[0] in ("y", "ya")):
-        return None  # "and" and "already" in Spanish
+    if not words or (utterance.language.name == "es" and len(words) > 1 and words[0].split()[0] in ("y", "ya")):
+        return None  # "and" and "already"
     if verdict is None or not verdict.yes or utterance.has("greeting") or asks_what_else(ledger.reply):
         return None
     entry = offered(ledger)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from langmem_plugin.references.meant.by_comparison import by_comparison
+from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, nearest_properties
 from langmem_plugin.references.meant.by_position import (
     by_all,
     by_both,
@@ -171,14 +172,20 @@ def _by_exception(phrase: Phrase, utterance: Utterance, ledger: Ledger) -> Findi
         finding = PICKING[inner.kind](inner, utterance, ledger) if inner.kind in PICKING else None
         if finding is not None:
             left_out.extend(finding.entries)
-    if not left_out:
-        for piece in segments(inside[turn + 1 :], ()):
-            left_out += without(described(piece.marks, utterance, listed).entries, left_out)
+    chances: list[float] = []
+    for place, piece in enumerate(() if left_out else segments(inside[turn + 1 :], ())):
+        excepted = described(piece.marks, utterance, listed).entries
+        if not excepted and (not place or piece.joined):
+            for near in nearest_properties(piece.marks, utterance, ledger)[:1]:
+                excepted = near.entries if near.chance >= LEFT_OUT else []
+                chances.append(near.chance)
+        left_out += without(excepted, left_out)
     rest = without(among, left_out)
     if not left_out or len(rest) == len(among):
         return None
     reason = f"the {len(among)} last shown without {len(left_out)}"
-    return Finding(rest, utterance.words(phrase), reason, "exclusion", listed)
+    evidence = {"left out by meaning": min(chances)} if chances else {}
+    return Finding(rest, utterance.words(phrase), reason, "exclusion", listed, evidence=evidence)
 
 
 def _by_itself(_phrase: Phrase, _utterance: Utterance, _ledger: Ledger) -> None:

@@ -145,7 +145,9 @@ def _is_new(marks: Sequence[Mark], found: Described, *, english: bool) -> bool:
     hung = heads(marks)
     until = min(hung) if hung else first
     before = marks[:until] if hung else marks[:first]
-    had = {each.places.start for each in found.telling if each.sort == "state"}  # "with a battery"
+    had = {
+        each.places.start for each in found.telling if each.sort in ("state", "bound")
+    }  # "with a battery", "under a tenner"
     inside = {place for each in found.telling for place in each.places}  # "a quarter of an hour"
     articles = [
         place

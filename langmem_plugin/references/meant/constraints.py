@@ -8,6 +8,7 @@ from functools import lru_cache
 from rapidfuzz.distance import OSA
 
 from langmem_plugin.references.meant.codes import codes_said, digits_said
+from langmem_plugin.references.meant.limits import Limit, within
 from langmem_plugin.references.said.amounts import counted
 from langmem_plugin.references.said.segments import NEGATIONS, is_not, negated
 from langmem_plugin.references.said.tagger import Mark
@@ -16,7 +17,7 @@ from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
-from langmem_plugin.references.text.values import Value, likeness, parts_of_date
+from langmem_plugin.references.text.values import Value, likeness
 from langmem_plugin.references.words import word_set
 from langmem_plugin.references.words.states import LONGEST_STATE, PROPERTIES, states_told
 from langmem_plugin.references.words.type_nouns import NO_TYPE
@@ -145,8 +146,11 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         words = utterance.text[start:end]
         word = stem(normal(words))
         fits: tuple[float, ...]
+        label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
+        around = [mark.text for mark in marks if not is_stop(mark.text)]
+        limit = Limit(stretch, words, around, utterance.language.name)
         if upto is not None:
-            sort, fits = "bound", _beyond(values, 1, listed, upto)
+            sort, fits = "bound", within(limit, listed)
         elif word in listed.name_words:
             sort, fits = (
                 "name",
@@ -155,8 +159,7 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         else:
             side = stretch.side
             if side:
-                label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
-                fits = (label and _beyond(values, side, listed, label=label)) or _beyond(values, side, listed)
+                fits = (label and within(limit, listed, label)) or within(limit, listed)
             else:
                 fits = _nearest(values, _labels(marks, places), listed)
             sort = "bound" if side else "typed"
@@ -187,74 +190,6 @@ def _labels(marks: Sequence[Mark], places: Sequence[int]) -> frozenset[str]:
         said = frozenset({mark.text, stem(mark.text), *word_atoms(mark.text)})
         found |= said.union(*(PROPERTIES.get(word, frozenset()) for word in said))
     return found
-
-
-def _clocked(said: Value, shown: list[float | None]) -> tuple[float, list[float | None]]:
-    """A time said and those shown, on one clock: "after 8" of evenings is 8 pm, and what is after midnight is of the
-    night.
-    """
-    known = [each for each in shown if each is not None]
-    if max(known) >= _EVENING:  # what is before dawn is of the same night
-        shown = [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
-        known = [each for each in shown if each is not None]
-    if said.amount == 0 and said.exact:
-        return 1440, [None if each is None else each + 1440 if each < _DAWN else each for each in shown]
-    apart = [reading for reading in (said.amount, said.amount + 720) if reading < 1440]
-    telling = [each for each in apart if min(known) <= each <= max(known)]
-    return (telling[-1] if not said.exact and len(telling) == 1 else said.amount), shown
-
-
-_DAWN, _EVENING = 360, 1080  # minutes from midnight
-
-
-def _beyond(
-    values: Sequence[Value],
-    side: int,
-    listed: ShownList,
-    upto: Value | None = None,
-    label: frozenset[str] = frozenset(),
-) -> tuple[float, ...]:
-    """Which items are on one side of a value, or between it and another; none where two fields tell otherwise.
-
-    A time is compared with the first that each item shows; a bare number with prices before other numbers.
-    """
-    ways: dict[tuple[float, ...], bool] = {}
-    names = list(dict.fromkeys(name for entry in listed.entries for name in entry.values))
-    if label:
-        names = [name for name in names if any(entry.fields.get(name, frozenset()) & label for entry in listed.entries)]
-    for said in values:
-        for kind in ("money", "quantity") if said.kind == "quantity" and not said.unit else (said.kind,):
-            for name in names:
-                near = [_measured(said, kind, entry.values.get(name, ())) for entry in listed.entries]
-                if sum(each is not None for each in near) * 2 <= len(near):
-                    continue
-                least, most = (said.amount, upto.amount) if upto else (said.amount, said.amount)
-                if kind == "time" and not upto:
-                    least, near = _clocked(said, near)
-                inside = [
-                    None if each is None else least <= each <= most if upto else (each - least) * side >= 0
-                    for each in near
-                ]
-                ways.setdefault(tuple(map(float, map(bool, inside))), len(set(inside) - {None}) > 1)
-            if ways:
-                break
-    telling = [way for way, parts in ways.items() if parts] or list(ways)
-    clocked = any(said.kind in ("time", "date") for said in values)
-    return telling[0] if len(telling) == 1 or (telling and clocked) else ()
-
-
-def _measured(said: Value, kind: str, shown: Sequence[Value]) -> float | None:
-    """What a field shows, in the measure that a value was said in."""
-    for value in shown:
-        if value.kind != kind:
-            continue
-        if kind == "date":
-            parts = (value.amount,) if value.unit == said.unit else parts_of_date(value).get(said.unit, ())
-            if parts:
-                return parts[0]
-        elif kind == "time" or not said.unit or value.unit == said.unit or (kind == "money" and not value.unit):
-            return value.amount
-    return None
 
 
 def _counts(marks: Sequence[Mark], place: int) -> bool:

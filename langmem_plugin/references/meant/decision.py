@@ -8,7 +8,7 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.meant.by_choice import Closeness, by_choice
 from langmem_plugin.references.meant.by_comparison import THAN, extreme
 from langmem_plugin.references.meant.by_name import by_name
-from langmem_plugin.references.meant.by_nearest_property import Near, nearest_properties
+from langmem_plugin.references.meant.by_nearest_property import LEFT_OUT, Near, nearest_properties
 from langmem_plugin.references.meant.by_offer import by_offer, offered, remarked
 from langmem_plugin.references.meant.by_phrase import PICKING, by_phrases, of_a_part
 from langmem_plugin.references.meant.by_pointing import by_pointing
@@ -91,7 +91,7 @@ class _Deciding:
             for stretch in utterance.stretches
             if stretch.side or any(value.kind != "quantity" or value.amount % 1 for value in stretch.values)
         ]
-        self._segments = segments(utterance.marks, [*utterance.phrases, *values])
+        self._segments = _but_the_rest(segments(utterance.marks, [*utterance.phrases, *values]), utterance.phrases)
         self._wanted = [segment for segment in self._segments if not segment.rejected]
         self._whole = Segment(utterance.marks, 0, len(utterance.text))
         self._nears_by_start: dict[int, list[Near]] = {}
@@ -297,7 +297,11 @@ class _Deciding:
                 words = self._utterance.words(phrase)
                 return Finding(focus, words, "the one last spoken of", "pointing", list_with(focus[0], self._ledger))
         described = self._properties(segment)
-        return described if isinstance(described, Finding) else None
+        if isinstance(described, Finding) or not self._kinds & {"others"}:
+            return described if isinstance(described, Finding) else None
+        near = nearest_properties(segment.marks, self._utterance, self._ledger)[:1]
+        likely = [each for each in near if each.chance >= LEFT_OUT]
+        return next((Finding(each.entries, each.word, each.reason, "nearest", each.listed) for each in likely), None)
 
     def _phrases(self, segment: Segment | None = None) -> list[Phrase]:
         """Of a piece, or of all that are wanted."""
@@ -352,6 +356,22 @@ class _Deciding:
             return []
         rest = without(listed.entries, self._turned_down)
         return [(Finding(rest, self._utterance.text.strip(), "the other of the two", "other", listed), self._whole)]
+
+
+def _but_the_rest(pieces: Sequence[Segment], phrases: Sequence[Phrase]) -> list[Segment]:
+    """As in "leave out the ferry, send me the rest": the rest is all but what is named before it."""
+    found = next(
+        ((piece, each) for each in phrases for piece in pieces if each.kind == "others" and piece.holds(each)), None
+    )
+    if found is None or found[0].joined:
+        return list(pieces)
+    whole, rest = found
+    before = [mark for mark in whole.marks if mark.end <= rest.start]
+    cut = [replace(whole, marks=before, end=before[-1].end)] if before else []
+    kept = replace(whole, marks=[mark for mark in whole.marks if mark.start >= rest.start], start=rest.start)
+    behind = [piece for piece in pieces if piece.start >= whole.end]
+    ahead = [*(piece for piece in pieces if piece.end <= whole.start), *cut]
+    return [*(replace(piece, rejected=True) for piece in ahead), kept, *behind]
 
 
 def _points_clearly(phrase: Phrase, utterance: Utterance) -> bool:

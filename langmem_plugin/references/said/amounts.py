@@ -5,14 +5,18 @@ from collections.abc import Sequence
 from langmem_plugin.references.said.tagger import Mark
 from langmem_plugin.references.words import word_set
 
-_ABOVE = word_set("over|above|more than|at least|longer than|bigger than|mas de|desde|מעל|שמעל|יותר מ|שיותר מ")
+_ABOVE = word_set(
+    "over|above|more than|at least|longer than|bigger than|larger than|greater than|higher than|no less than|upwards of|minimum|min|mas de|por encima de|a partir de|minimo|como minimo|al menos|desde|מעל|שמעל|מעל ל|יותר|יותר מ|שיותר מ|לפחות"
+)
 _BELOW = word_set(
-    "under|below|less than|at most|up to|cheaper than|closer than|shorter than|within|menos de|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות מ|שפחות מ|עד"
+    "under|below|less than|fewer than|lower than|smaller than|no more than|at most|up to|upto|cheaper than|closer than|shorter than|quicker than|within|inside|maximum|max|menos de|por debajo de|debajo de|no mas de|como mucho|maximo|hasta|מתחת|שמתחת|מתחת ל|שמתחת ל|פחות|פחות מ|שפחות מ|עד"
 )
 _AFTER = word_set(
-    "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|אחרי|החל מ|מאוחר מ"
+    "after|later than|since|despues de|despues del|despues de las|a partir de|a partir de las|partir de las|אחרי|החל מ|מאוחר מ"
 )
-_BEFORE = word_set("before|earlier than|antes de|antes del|antes de las|hasta el|hasta las|לפני|מוקדם מ")
+_BEFORE = word_set(
+    "before|earlier than|by|no later than|antes de|antes del|antes de las|hasta el|hasta las|לפני|עד|מוקדם מ"
+)
 _PLURAL = word_set(
     "ones|those|these|everyone|everybody|everything|anyone|whoever|ppl|people|guys|things|stuff|los|las|todos|todas|quienes|cuales|אלה|אלו|כולם|כל|שתי|שני|שתיהן|שניהם|מי|both|all|any|every|each|ambos|ambas|todo"
 )
@@ -61,6 +65,7 @@ def _is_several(mark: Mark) -> bool:
 
 
 _SHORT = 3  # letters
+_ARTICLES = word_set("a|an|the|un|una")
 
 
 def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:
@@ -68,7 +73,9 @@ def limited(before: Sequence[Mark], *, clocked: bool = False) -> int:
 
     `clocked` values are times and dates, of which "after" and "before" are said.
     """
-    texts = [mark.text for mark in before]
+    texts = [
+        "de" if mark.text == "d" and mark.has("of") else mark.text for mark in before if mark.text not in _ARTICLES
+    ]
     for size in range(1, len(texts) + 1):
         told = " ".join(texts[-size:])
         if told in _ABOVE or (clocked and told in _AFTER):

@@ -2,6 +2,7 @@
 
 from langmem_plugin.references.said.phrase import Cursor, Phrase, letter_number
 from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.words import word_set
 
 _LARGEST = 50
 """A larger bare number picks no item, nor do more numbers than that make a range."""
@@ -62,7 +63,8 @@ def _stands_apart(cursor: Cursor) -> bool:
     if mark.text in _LETTER_WORDS and not after.has("end", "punctuation"):
         return False
     opens = before.has("end", "choose", "punctuation", "and", "confirm", "revise", "the", "not")
-    return opens and after.has("end", "punctuation", "polite", "and", "confirm", "question")
+    chosen = before.has("choose") and after.has("preposition") and mark.text not in _LETTER_WORDS  # "book c for me"
+    return chosen or (opens and after.has("end", "punctuation", "polite", "and", "confirm", "question"))
 
 
 _LETTER_WORDS = frozenset("aie")
@@ -89,6 +91,7 @@ def _selects(cursor: Cursor, mark: Mark) -> bool:
     return closing.has(*_CLOSE) and _begins(cursor) and not _is_time(cursor)
 
 
+_CORRECTING = word_set("sorry|soz|wait|mean|meant|actually|nah|nope|perdon|digo|espera|סליחה|בעצם")
 _RECKONING = ("plus", "minus", "times", "x", "mas", "menos", "por", "ועוד", "כפול")
 
 
@@ -143,7 +146,8 @@ def _end_of_list(cursor: Cursor) -> int:
 def _begins(cursor: Cursor) -> bool:
     """Whether what stands before lets a number pick an item: nothing, "save", "and", "yes"."""
     earlier = cursor.skip_punctuation(cursor.index - 1, -1)
-    return earlier.has("end", "choose", "and", "confirm", "range") or cursor.near(-1).text in ".,;!?("
+    before = cursor.near(-1).text
+    return earlier.has("end", "choose", "and", "confirm", "range") or before in ".,;!?(" or before in _CORRECTING
 
 
 def _is_time(cursor: Cursor) -> bool:

@@ -5,7 +5,9 @@ import re
 from langmem_plugin.references.said.lexicon import PLAIN
 from langmem_plugin.references.said.phrase import Cursor, Phrase
 from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.text.tokens import is_stop
 from langmem_plugin.references.words import Comparison, word_set
+from langmem_plugin.references.words.field_names import CLOCK
 
 _FIXED = {"middle": 0, "last": -1, "penultimate": -2, "antepenultimate": -3}
 _WEEKDAYS = 6
@@ -20,6 +22,8 @@ _BEFORE_SPANISH = (*_BEFORE, "preposition", "of")
 
 def read_order(cursor: Cursor, mark: Mark) -> Phrase | None:
     """Moves the cursor behind the phrase; None, and the cursor where it was, when there is none."""
+    if (moment := _moment(cursor, mark)) is not None:
+        return moment
     few = _few(cursor, mark)
     if few is not None or _place(mark) is None:
         return few
@@ -30,6 +34,28 @@ def read_order(cursor: Cursor, mark: Mark) -> Phrase | None:
         or mark.has("penultimate", "antepenultimate")
     )
     return _places(cursor, mark) if reads else None
+
+
+def _moment(cursor: Cursor, mark: Mark) -> Phrase | None:
+    """As in "which closes first", "who did we invite last": the earliest or latest to do so."""
+    verb, after = cursor.near(-1), cursor.near(1)
+    told = (
+        cursor.index > 0
+        and verb.text.isalpha()
+        and len(verb.text) > 2
+        and verb.values.keys() <= {"attribute", "polite"}
+    )
+    if (
+        mark.text not in ("first", "last")
+        or not told
+        or is_stop(verb.text)
+        or not after.has("end", "punctuation", "and")
+    ):
+        return None
+    if cursor.language != "en" or not any(each.has("question", "one") for each in cursor.marks[: cursor.index]):
+        return None
+    direction = -1 if mark.text == "first" else 1
+    return cursor.take("comparison", 1, comparison=Comparison(CLOCK, direction), nouns=(verb.text,))
 
 
 def _few(cursor: Cursor, mark: Mark) -> Phrase | None:

@@ -14,7 +14,19 @@ _READERS = (read_numbers, read_order, read_comparison, read_group, read_pronoun)
 _FARTHEST_EXCEPTION = 300
 """Words of an utterance in which "all but …" is looked for."""
 _GROUP = ("all", "both", "them", "these")
-_EVERY = ("rest", "resto", "anything", "cualquiera", "anyone", "everyone", "everybody", "todos", "todas")
+_EVERY = (
+    "rest",
+    "resto",
+    "anything",
+    "anywhere",
+    "any",
+    "cualquiera",
+    "anyone",
+    "everyone",
+    "everybody",
+    "todos",
+    "todas",
+)
 
 
 def read_phrases(marks: Sequence[Mark], language: str, *, lettered: bool = False) -> list[Phrase]:
@@ -41,6 +53,9 @@ def _read(cursor: Cursor, *, exceptions: bool) -> list[Phrase]:
     return found
 
 
+_LACKING = frozenset(("without", "sin", "בלי", "ללא"))
+
+
 def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
     """As in "all but the first": what stands after the exception is its `inner` phrases. Reads to the end."""
     if not mark.has("except") or (mark.text == "menos" and cursor.near(1).has("of")):
@@ -62,6 +77,8 @@ def _all_but(cursor: Cursor, mark: Mark) -> Phrase | None:
         each.text in ("is", "are", "was", "were") for each in between
     ):
         return None  # "save for a rainy day", "everything is fine but …"
+    if mark.text in _LACKING and (first is None or not before[first].has("all")):
+        return None  # "the ones without a lift", which lack something
     if first is not None and before[first].text == "ones":
         first = 0  # "the roth ones except disney"
     if first is None and not all(each.has("polite", "punctuation", "choose") for each in before):

@@ -9,6 +9,10 @@ _OF_PEOPLE = frozenset(("us", "we", "you", "y'all"))
 _FINE, _WELL = word_set("all|todo|הכל|הכול"), word_set("good|fine|well|set|bien|bueno|listo|טוב|בסדר|סבבה")
 _OTHERS = word_set("others|other ones|other|los otros|las otras|los demas|las demas|otros|otras")
 _REST = word_set("rest|resto|demas|השאר|היתר|האחרים|האחרות")
+_LEFT = word_set(
+    "what's left|whats left|what remains|everyone else|everybody else|everything else|que queda|q queda|que quedan|lo demas|lo que queda|מה שנשאר|כל השאר"
+)
+"""The rest, behind what is left out: "lose the fiesta, compare what's left"."""
 _LIKE = frozenset(("like", "than", "as", "como", "que"))
 _BEING = word_set("mas|muy|en|alli|aqui|ahi|alla|a|de|bien|mal|ya|libre|abierto|abierta|listo|lista|lleno|llena")
 _STATES = frozenset(("is", "was", "were", "are", "isn't", "es", "era", "fue"))
@@ -94,6 +98,8 @@ def read_group(cursor: Cursor, mark: Mark) -> Phrase | None:
 
 
 def _other(cursor: Cursor, mark: Mark) -> Phrase | None:
+    if cursor.index and f"{mark.text} {cursor.near(1).text}" in _LEFT:
+        return cursor.take("others", 2)
     if mark.text in _REST:
         return None if cursor.near(-2).text in _LIKE else cursor.take("others", 1)
     if not mark.has("another", "other") or (mark.text == "עוד" and cursor.near(1).text[:1] == "ל"):

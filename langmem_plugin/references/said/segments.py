@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from langmem_plugin.references.said.phrase import Phrase
 from langmem_plugin.references.said.tagger import Mark
+from langmem_plugin.references.text.value_words import kinds_of_words
 from langmem_plugin.references.words import word_set
 
 _BREAKS = word_set(",|.|...|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
@@ -14,10 +15,12 @@ _JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y 
 _CORRECTS = word_set(
     "hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
-_CORRECTS_FIRST = word_set("wait|actually|sorry|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
+_CORRECTS_FIRST = word_set("wait|actually|sorry|soz|er|erm|nah|nope|nvm|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
 _TURNS_FIRST = word_set("or no|o no|ya no|um no|hmm no|או לא")
 """The same, of two words."""
+_OF_TWO = _CORRECTS | _TURNS_FIRST
+_REFUSALS = word_set("nah|nope|er|erm")
 _STATES = word_set(
     "is|was|are|were|that's|thats|that|who|which|whos|who's|whats|what|still|its|it's|im|i'm|has|have|had|do|does|did|can|could|will|would|q|que|esta|estan|es|son|ha|han|tiene|tienen|se|lo|שלא|ש|עוד|עדיין|זה|שהוא|שהיא|מה|who've|one|ones|of|with|w"
 )
@@ -75,6 +78,7 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         following = marks[place + 1].text if place + 1 < len(marks) else ""
         two = f"{mark.text} {following}"
         than = mark.text == "than" and any(each.has("comparison") or each.text in _MORE for each in held)
+        than = than and not _of_amount(held, marks[place + 1 : place + 3])
         if than or mark.text in _INSTEAD or two in _INSTEAD:
             yield held, joined, corrects
             held, joined, corrects = [Mark("not", mark.start, mark.start, {"not": 0})], False, False
@@ -83,10 +87,13 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         first = not held or held[-1].text == "no"
         told = mark.text in _CORRECTS or two in _CORRECTS
         if mark.text in _CORRECTS_FIRST and ahead:
-            told = told or first
+            told = told or (first and (place > 0 or mark.text not in _REFUSALS))
         told = told or (two in _TURNS_FIRST and not held)
         counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
         no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
+        if two in _CORRECTS and place + 2 == len(marks) and held:
+            corrects = True  # "the dress, er the duvet i mean"
+            break
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
             (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
@@ -102,9 +109,20 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
         if begins or joins or turns or mark.text in _BREAKS:
             yield held, joined, corrects
             held, joined, corrects = [mark] if begins and not turns else [], joins, turns
-        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _CORRECTS:
+        elif held or not place or f"{marks[place - 1].text} {mark.text}" not in _OF_TWO:
             held.append(mark)
     yield held, joined, corrects
+
+
+def _of_amount(held: Sequence[Mark], following: Sequence[Mark]) -> bool:
+    """As in "less than 20", "cheaper than a grand": a limit, and no other thing."""
+    first, second = (*(word.code for mark in following for word in kinds_of_words(mark.text)[:1]), "", "")[:2]
+    counted = held[-1].text in _MORE or second in _MEASURES
+    return first == "k" or (first == "n" and counted) or (first in "ax" and second in ("n", *_MEASURES))
+
+
+_MEASURES = ("k", "x", "u", "U", "%", "q", "f")
+"""Kinds of words, of `value_words.py`, that make a number an amount."""
 
 
 def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark]) -> bool:
@@ -140,7 +158,7 @@ def _starts_rejection(marks: Sequence[Mark], place: int) -> bool:
     return (
         after is not None
         and before.text not in _STATES
-        and after.has("the", "this", "label", "digit", "ordinal", "these", "it", "marker")
+        and after.has("the", "this", "label", "digit", "ordinal", "these", "it", "marker", "weekday", "month")
     )
 
 

@@ -1,7 +1,7 @@
 """An utterance with every word marked by its grammatical kinds, from the language tables."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import cast
@@ -17,6 +17,7 @@ from langmem_plugin.references.said.lexicon import (
 )
 from langmem_plugin.references.text.tokens import Token, normal, tokens
 from langmem_plugin.references.words import Comparison, Language
+from langmem_plugin.references.words.time_and_money import NUMBERS
 
 _MOST_DIGITS = 100
 _ORDINAL = re.compile(r"(\d{1,3})(?:st|nd|rd|th|1?[ºª°]|er|[rdtnvm][oa]|[ao])")
@@ -64,6 +65,8 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
     found = tokens(text)
     language = language_of(text, found)
     words = [token.text for token in found]
+    if language.name == "es":
+        words = ["de" if _is_de(words, place) else word for place, word in enumerate(words)]
     marks: list[Mark] = []
     index = 0
     while index < len(found):
@@ -82,6 +85,12 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
     return marks, language
 
 
+def _is_de(words: Sequence[str], place: int) -> bool:
+    """As "d" is in "menos d 20", "la d marta"; not in "la d", "la d y la e"."""
+    following = words[place + 1] if place + 1 < len(words) else ""
+    return words[place] == "d" and place > 0 and following[:1].isalnum() and len(following) > 1
+
+
 def _kinds(token: Token, written: str, language: Language, *, typos: bool, before_one: bool) -> Kinds:
     """Those of a word that is in no table."""
     word = token.text
@@ -90,6 +99,7 @@ def _kinds(token: Token, written: str, language: Language, *, typos: bool, befor
             return {"letter": 0}
         if language.name == "es" and has_enclitic(written, word):
             return {"them" if word.endswith("s") else "it": 0, "enclitic": 0}
+        typos = typos and word not in NUMBERS
         form = corrected_form(word, language, before_one=before_one) if typos else None
         return {} if form is None else lexicon(language).forms[(form,)]
     if _is_number(word.removeprefix("#")):

@@ -15,14 +15,18 @@ from langmem_plugin.references.text.said_values import said_values
 from langmem_plugin.references.text.tokens import is_stop, normal, stem, words_of
 from langmem_plugin.references.text.values import Value
 from langmem_plugin.references.words import word_set
+from langmem_plugin.references.words.time_and_money import MEASURES
 
 NEAR = 40
 """Letters between two words that are still quoted as one stretch."""
 
 
 _BETWEEN = word_set("between|from|entre|desde|de|del|בין|מ")
-_AND = word_set("and|n|&|to|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the")
-_DIGIT, _FIGURE = re.compile(r"\d"), re.compile(r"\d{1,12}(?:\.\d{1,9})?")
+_AND = word_set("and|n|&|to|thru|through|until|till|-|–|y|e|a|al|hasta|y el|y las|a las|עד|ל|ו|and the|to the")
+_SIGNS = " $€£₪"
+_UNITS = {unit for _, unit in MEASURES.values()} | {"percent"}
+_UP_TO = word_set("to|thru|through|hasta|עד")
+_FIGURE = re.compile(r"\d{1,12}(?:\.\d{1,9})?")
 _OR_LESS, _OR_MORE = (
     re.compile(rf"\s{{0,3}}(?:{words})(?!\w)", re.IGNORECASE)
     for words in (
@@ -53,12 +57,26 @@ class Utterance:
         self.marks, self.language = marked(text, known)
         phrases = read_phrases(self.marks, self.language.name, lettered=lettered)
         self.phrases = [
-            part for phrase in phrases if not self._describes(phrase, known) for part in self._parts(phrase)
+            part
+            for phrase in phrases
+            if not self._describes(phrase, known) and not self._limits(phrase)
+            for part in self._parts(phrase)
         ]
 
     def _describes(self, phrase: Phrase, known: frozenset[str]) -> bool:
         """As "small" does where one is called so: it compares nothing."""
         return phrase.kind == "comparison" and stem(normal(self.words(phrase))) in known
+
+    def _limits(self, phrase: Phrase) -> bool:
+        """As "40 to 50 euros" and "before the tenth" do: no places of a list, but for "the one before the tenth"."""
+        return phrase.kind == "numbers" and any(
+            (stretch.side or stretch.upto)
+            and stretch.span[0] < phrase.end
+            and phrase.start < stretch.span[1]
+            and any(value.unit in _UNITS or value.kind in ("money", "duration", "date") for value in stretch.values)
+            and not any(mark.has("one") for mark in self.before(phrase.start, 3))
+            for stretch in self.stretches
+        )
 
     def _parts(self, phrase: Phrase) -> list[Phrase]:
         """As in "not 2, 3": the first number is turned down, the others are meant instead."""
@@ -118,9 +136,12 @@ class Utterance:
                 place += 2
                 continue
             values = readings[span]
-            figure = _DIGIT.search(self.text, *span)  # "despues de las 19" is one time
+            if (both := _both_ends(values)) is not None:
+                found.append(both)
+                place += 1
+                continue
             clocked = any(value.kind in ("time", "date") for value in values)
-            starts = (span[0], figure.start() if figure else span[0])
+            starts = [span[0], *(mark.start for mark in self.marks if span[0] < mark.start < span[1])]  # "before two"
             side = next((side for start in starts if (side := limited(self.before(start, 3), clocked=clocked))), 0)
             behind = _OR_LESS.match(self.text, span[1]) or _OR_MORE.match(self.text, span[1])
             if behind is not None:
@@ -132,8 +153,9 @@ class Utterance:
     def _range(self, first: Sequence[Value], last: Sequence[Value]) -> "Stretch | None":
         """As in "between monday and friday"."""
         opened = self.before(first[0].span[0], 1)
-        joint = self.text[first[0].span[1] : last[0].span[0]].strip().lower()
-        if not opened or opened[0].text not in _BETWEEN or joint not in _AND:
+        figure = _FIGURE.search(self.text, *last[0].span)  # of "ל 100" too
+        joint = self.text[first[0].span[1] : figure.start() if figure else last[0].span[0]].strip(_SIGNS).lower()
+        if joint not in _AND or not ((opened and opened[0].text in _BETWEEN) or joint in _UP_TO):
             return None
         for value in (*first, *_as_measured(first, last, self.text)):
             upto = next((other for other in last if (other.kind, other.unit) == (value.kind, value.unit)), None)
@@ -172,14 +194,28 @@ class Utterance:
         return found
 
 
+def _both_ends(values: Sequence[Value]) -> Stretch | None:
+    """As "40 to 50 euros" is, one phrase of two amounts."""
+    first, *others = values
+    last = next((each for each in others if (each.kind, each.unit) == (first.kind, first.unit)), None)
+    if last is None or last.amount <= first.amount or first.kind not in ("money", "quantity", "duration"):
+        return None
+    return Stretch(first.span, [first], 1, last)
+
+
 def _as_measured(first: Sequence[Value], last: Sequence[Value], text: str) -> list[Value]:
     """As "85" in "85 to 100 minutes": in the measure of the other end."""
     bare = next((value for value in first if value.kind == "quantity" and not value.unit), None)
-    figure = _FIGURE.search(text, *last[0].span)
-    if bare is None or figure is None or not float(figure[0]):
+    if bare is None:
         return []
-    measured = (value for value in last if value.unit or value.kind in ("duration", "money"))
-    return [replace(value, amount=bare.amount * value.amount / float(figure[0]), span=bare.span) for value in measured]
+    figure = _FIGURE.search(text, *last[0].span)
+    measured = [value for value in last if value.unit or value.kind in ("duration", "money")]
+    if figure is not None and float(figure[0]):
+        return [
+            replace(value, amount=bare.amount * value.amount / float(figure[0]), span=bare.span) for value in measured
+        ]
+    whole = (value for value in measured if value.kind != "duration" and value.amount >= bare.amount)
+    return [replace(value, amount=bare.amount, span=bare.span) for value in whole]
 
 
 def _wanted(marks: Sequence[Mark]) -> list[Mark]:

@@ -4,12 +4,12 @@ import re
 from dataclasses import dataclass
 
 _YES = (
-    "yes please|yes|yeah|yep|yup|yea|ya|y|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|absolutely|"
+    "yes please|yes|yeah|yep|yup|yea|yh|ye|ya|y|mm yes|mmm yes|go on then|go on|sure thing|sure|ok|okay|okey|k|of course|go ahead|do it|please do|absolutely|"
     "definitely|approved|approve|confirmed|confirm|confirmo|correct|right|alright|all right|fine|sounds good|go for it|"
     "why not|no problem|no worries|agreed|i agree|by all means|"
     "כן בבקשה|כן|נכון|בטח|בסדר|אוקיי|אוקי|אישור|מאשר|מאשרת|סבבה|יאללה|קדימה|ברור|מסכים|מסכימה|"
     "sí por favor|si por favor|sí|si|claro que sí|claro que si|claro|vale|dale|de acuerdo|por supuesto|adelante|hazlo|"
-    "está bien|esta bien|bueno|correcto|perfecto|venga"
+    "está bien|esta bien|bueno|correcto|perfecto|venga|sip|sii|siii|sí venga"
 )
 _NO = (
     "no thank you|no thanks|no way|nope|nah|no|n|not now|don't do it|do not do it|don't|do not|never mind|nevermind|"

@@ -232,6 +232,13 @@ def _calendar(phrase: _Phrase) -> _Found:
     return [Value("date", word.amount, {"W": "weekday", "M": "month", "R": "relative-day"}[word.code])]
 
 
+def _day_limit(phrase: _Phrase) -> _Found:
+    """As in "before the tenth"; not "the one after the third"."""
+    before = phrase.all_words[phrase.place - 1].text if phrase.place else ""
+    day = phrase.must("day").amount
+    return [Value("date", day, "day-of-month")] if 1 <= day <= 31 and before not in ("one", "ones") else []
+
+
 def _is_plural(word: str) -> bool:
     return not is_stop(word) and (stem(word) != word or word.endswith(("ים", "ות")))
 
@@ -292,6 +299,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[_Phrase], _Found], bool], ...] = 
         (r"(?P<many>n)&a?(?P<part>[fq])(?P<unit>)", _and_part, False),
         (r"(?P<many>n)(?P<part>f)(?P<unit>)", _and_part, False),
         (r"(?P<hour>n)-?(?=s)", _rough_hour, True),
+        (r"[<>]i?(?P<day>o)", _day_limit, True),
         (r"(?P<word>[MWRDCo])", _calendar, False),
         (r"(?P<hint>e?)(?P<one>n)(?:[a/]u)?", _bare, False),
     )

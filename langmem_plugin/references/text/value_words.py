@@ -67,6 +67,8 @@ def _lexicon() -> dict[str, list[tuple[tuple[str, ...], tuple[Word, ...]]]]:
             tables.append((code, {form: counting[form] for form in forms}))
     for form, minutes in words.PAIRS.items():
         add(form, Word("n", form, 2), Word("u", form, minutes))
+    for form, amount in words.NOTES.items():
+        add(form, Word("n", form, amount), Word("x", form))
     for code, table in tables:
         for form, number in table.items():
             add(form, Word(code, form, number))

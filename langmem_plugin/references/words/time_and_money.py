@@ -83,16 +83,19 @@ MINUTES: dict[str, float] = by_form(
 )
 """Minutes in a unit of duration; a month is 30 days, a year 365."""
 
+NOTES = {"tenner": 10, "fiver": 5}
+"""One word for an amount of money."""
+
 PAIRS = {"שעתיים": 60, "דקותיים": 1, "יומיים": 1440, "שבועיים": 10080, "חודשיים": 43200, "שנתיים": 525600}
 """One word for two of a unit."""
 
 CURRENCIES: dict[str, str] = by_form(
     {
         "USD": "$|us$|usd|dollar|dollars|buck|bucks|dolar|dolares|דולר|דולרים",
-        "EUR": "€|eur|euro|euros|אירו|יורו",
+        "EUR": "€|eur|euro|euros|pavo|pavos|אירו|יורו",
         "GBP": '£|gbp|quid|sterling|libra|libras|pound|pounds|ליש"ט|פאונד',
         "ILS": '₪|ils|nis|shekel|shekels|sheqel|shekalim|שקל|שקלים|שח|ש"ח',
-        "JPY": "¥|jpy|yen",
+        "JPY": "¥|jpy|yen|yenes",
         "INR": "₹|inr|rupee|rupees|rupias",
         "CHF": "chf|franc|francs",
         "": "peso|pesos",
@@ -188,7 +191,7 @@ KEYS: dict[str, frozenset[str]] = {
         "nothing": "id|uid|uuid|guid|phone|telephone|telefono|zip|zipcode|postal|postcode|sku|isbn|lat|lng|lon|latitude|longitude|code|version|index|url|email",
         "money": "price|cost|fare|fee|rent|amount|total|subtotal|charge|budget|precio|costo|coste|tarifa|importe|monto|saldo|מחיר|עלות|סכום|יתרה|copay|balance|deposit|salary|tip|tax|spent|paid|owed|payment|refund|revenue|premium|deductible|credit|debit|due_amount|fees|rate|fine",
         "not money": "count|level|tier|score|qty|quantity|type|interest|exchange|heart",
-        "minor": "cent|minor|agorot|pence|penny",
+        "minor": "cent|cts|minor|agorot|pence|penny|centimo|centavo",
         "duration": "duration|duracion|length|runtime|elapsed|travel|eta|cook|prep|walk|drive|wait|ready|משך|זמן|tiempo|interval|timeout",
         "moment": "at|ts|time|timestamp|date|datetime|created|updated|modified|epoch|start|end|due|when|departure|arrival|expire|expiry|deadline|published|fecha|hora|on|until|since|begin|depart|arrive|checkin|checkout",
         "distance": "distance|distancia|מרחק|away|elevation|altitude|height|depth|radius",
