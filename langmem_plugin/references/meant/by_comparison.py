@@ -7,17 +7,18 @@ from langmem_plugin.references.meant.candidate_lists import candidate_lists, of_
 from langmem_plugin.references.meant.finding import Finding
 from langmem_plugin.references.said.order_phrases import is_superlative
 from langmem_plugin.references.said.phrase import Phrase
-from langmem_plugin.references.said.utterance import NEAR, Utterance
+from langmem_plugin.references.said.utterance import NEAR as QUOTED
+from langmem_plugin.references.said.utterance import Utterance
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.ledger import Ledger
 from langmem_plugin.references.text.atoms import word_atoms
 from langmem_plugin.references.text.tokens import is_stop, normal, stem
 from langmem_plugin.references.text.values import comparable
+from langmem_plugin.references.text.word_nearness import NEAR, nearness
 from langmem_plugin.references.words import Comparison
 from langmem_plugin.references.words.field_names import AGE, CLOCK, DEBT, DISTANCE, DUE, DURATION, PRICE, RECENT, SIZE
 from langmem_plugin.references.words.states import PROPERTIES
 from langmem_plugin.references.words.time_and_money import KEYS, MEASURES, MINUTES
-from langmem_plugin.references.words.word_vectors import vector
 
 THAN = frozenset(("than", "que el", "que la", "מאשר"))
 
@@ -81,7 +82,7 @@ def _measures(phrase: Phrase, utterance: Utterance) -> Sequence[str]:
     if not set(SIZE) <= set(comparison.fields):
         return phrase.nouns
     before = [mark.text for mark in utterance.before(phrase.start, 3) if not mark.has("punctuation", "choose", "and")]
-    behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + NEAR]
+    behind = [mark.text for mark in utterance.marks if phrase.end <= mark.start < phrase.end + QUOTED]
     return (*phrase.nouns, *behind[:3], *before)
 
 
@@ -110,16 +111,14 @@ def _near_fields(
     """
     clocked = {"date", "time"} <= set(_KINDS.get(comparison.fields, ()))
     said = [noun for noun in nouns if not is_stop(noun)]
-    vectors = [vector(noun, language) for noun in said]
     units = {measured for noun in said if (measured := _unit(noun))}
     near: dict[str, float] = {}
     for name, words in _all_fields(entries).items():
         shown = {(value.kind, value.unit) for value in entries[0].values.get(name, ())}
-        alike = max((float(each @ vector(word, language)) for each in vectors for word in words), default=0.0)
         moments = any(kind in ("date", "time") for kind, _ in shown)
         if moments is clocked and not words & KEYS["nothing"]:
-            near[name] = 1.0 if shown & units else alike
-    ordered = sorted((name for name, each in near.items() if each >= _NEAR), key=lambda name: -near[name])
+            near[name] = 1.0 if shown & units else nearness(said, words, language)
+    ordered = sorted((name for name, each in near.items() if each >= NEAR), key=lambda name: -near[name])
     return {name: near[name] for name in ordered}
 
 
@@ -128,10 +127,6 @@ def _unit(noun: str) -> tuple[str, str] | None:
     if noun in MEASURES:
         return "quantity", MEASURES[noun][1]
     return ("duration", "") if noun in MINUTES else None
-
-
-_NEAR = 0.35
-"""From which likeness on a word said may speak of a field."""
 
 
 def extreme(

@@ -7,16 +7,13 @@ from langmem_plugin.cached_property import cached_property
 from langmem_plugin.references.said.utterance import Stretch
 from langmem_plugin.references.shown.items import ItemEntry
 from langmem_plugin.references.shown.shown_list import ShownList
-from langmem_plugin.references.text.tokens import stem
 from langmem_plugin.references.text.value_words import kinds_of_words, whole_numbers
 from langmem_plugin.references.text.values import Value, parts_of_date
+from langmem_plugin.references.text.word_nearness import NEAR, nearness
 from langmem_plugin.references.words.time_and_money import MEASURES
-from langmem_plugin.references.words.word_vectors import vector
 
 _DAWN, _EVENING = 360, 1080  # minutes from midnight
 _MINOR = 100  # cents of a euro
-_NEAR = 0.35
-"""From which likeness on a word said may speak of a field."""
 _MEASURED = frozenset(unit for _, unit in MEASURES.values())
 _Fits = tuple[float, ...]
 _Shown = Sequence[float | None]
@@ -43,13 +40,9 @@ class Limit:
             return [None if each is None else said.amount <= each <= upto.amount for each in shown]
         return [None if each is None else (each - said.amount) * side >= 0 for each in shown]
 
-    def likeness(self, field: Iterable[str]) -> float:
-        """Of the words around to a field's: 1 for the same."""
-        named = {stem(word) for word in field}
-        if any(stem(word) in named for word in self.around):
-            return 1.0
-        pairs = ((vector(word, self.language), vector(other, self.language)) for word in self.around for other in named)
-        return max((float(first @ second) for first, second in pairs), default=0.0)
+    def nearness(self, called: Iterable[str]) -> float:
+        """Of the words around to what a field is called."""
+        return nearness(self.around, called, self.language)
 
 
 def within(limit: Limit, listed: ShownList, label: frozenset[str] = frozenset()) -> _Fits:
@@ -69,10 +62,10 @@ def within(limit: Limit, listed: ShownList, label: frozenset[str] = frozenset())
         return next(iter(ways.values()), ()) if len(set(ways.values())) == 1 else ()
     if len(set(telling.values())) == 1:
         return next(iter(telling.values()))
-    near = {name: limit.likeness(_words(listed.entries, name)) for name in telling}
+    near = {name: limit.nearness(_words(listed.entries, name)) for name in telling}
     best = max(near, key=lambda name: near[name])
     clocked = any(said.kind in ("time", "date") for said in limit.stretch.values)
-    return telling[best] if near[best] >= _NEAR or clocked else ()
+    return telling[best] if near[best] >= NEAR or clocked else ()
 
 
 def _in_measure(limit: Limit, listed: ShownList, names: Sequence[str]) -> dict[str, _Fits]:
@@ -119,7 +112,7 @@ def _by_figure(limit: Limit, listed: ShownList, names: Sequence[str]) -> dict[st
     ways: dict[str, _Fits] = {}
     for name in names:
         shown = [_measured(bare, "quantity", entry.values.get(name, ())) for entry in listed.entries]
-        if _mostly(shown) and limit.likeness(_words(listed.entries, name)) >= _NEAR:
+        if _mostly(shown) and limit.nearness(_words(listed.entries, name)) >= NEAR:
             ways[name] = _told(limit.fits(bare, shown))
     return {name: way for name, way in ways.items() if 0.0 in way and 1.0 in way}
 
