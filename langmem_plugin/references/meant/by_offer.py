@@ -54,7 +54,7 @@ def offered(ledger: Ledger) -> ItemEntry | None:
     if not ledger.shown_lists:
         return None
     sentences = _sentences(_behind_the_list(ledger))
-    if "?" not in "".join(sentences[-1:]) and "?" in "".join(sentences[-2:-1]):
+    if len(sentences) > 1 and "?" not in sentences[-1] and "?" in sentences[-2]:
         sentences.pop()  # "Do you want the larger? It is the better fit."
     if not sentences or "?" not in sentences[-1]:
         return None
