@@ -137,7 +137,6 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
     """One for each stretch that says a time, a date, an amount, by all that it may say."""
     for stretch in utterance.stretches:
         start, end = stretch.span
-        values, upto = stretch.values, stretch.upto
         places = [place for place, mark in enumerate(marks) if start <= mark.start and mark.end <= end]
         if not places or covered.intersection(places) or _counts(marks, places[0]):
             continue
@@ -146,25 +145,28 @@ def _values(marks: Sequence[Mark], utterance: Utterance, listed: ShownList, cove
         words = utterance.text[start:end]
         word = stem(normal(words))
         fits: tuple[float, ...]
-        label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
-        around = [mark.text for mark in marks if not is_stop(mark.text)]
-        limit = Limit(stretch, words, around, utterance.language.name)
-        if upto is not None:
-            sort, fits = "bound", within(limit, listed)
-        elif word in listed.name_words:
+        if stretch.upto is None and word in listed.name_words:
             sort, fits = (
                 "name",
                 tuple(float(any(word in each for each in entry.name_words)) for entry in listed.entries),
             )
+        elif stretch.side:
+            around = [mark.text for mark in marks if not is_stop(mark.text)]
+            limit = Limit(stretch, words, around, utterance.language.name)
+            sort, fits = "bound", _within(limit, marks, places, listed)
         else:
-            side = stretch.side
-            if side:
-                fits = (label and within(limit, listed, label)) or within(limit, listed)
-            else:
-                fits = _nearest(values, _labels(marks, places), listed)
-            sort = "bound" if side else "typed"
+            sort, fits = "typed", _nearest(stretch.values, _labels(marks, places), listed)
         if any(fits) or sort == "bound":
             yield Constraint(words, sort, fits, range(places[0], places[-1] + 1))
+
+
+def _within(limit: Limit, marks: Sequence[Mark], places: Sequence[int], listed: ShownList) -> tuple[float, ...]:
+    """By the field that a word beside a single limit names, else by any."""
+    if limit.stretch.upto is None:
+        label = _labels(marks, [max(places[0] - 1, 0), places[-1]]) | _labels(marks, places)
+        if label and (fits := within(limit, listed, label)):
+            return fits
+    return within(limit, listed)
 
 
 def _nearest(values: Sequence[Value], label: frozenset[str], listed: ShownList) -> tuple[float, ...]:

@@ -297,8 +297,10 @@ class _Deciding:
                 words = self._utterance.words(phrase)
                 return Finding(focus, words, "the one last spoken of", "pointing", list_with(focus[0], self._ledger))
         described = self._properties(segment)
-        if isinstance(described, Finding) or not self._kinds & {"others"}:
-            return described if isinstance(described, Finding) else None
+        if isinstance(described, Finding):
+            return described
+        if "others" not in self._kinds:
+            return None
         near = nearest_properties(segment.marks, self._utterance, self._ledger)[:1]
         likely = [each for each in near if each.chance >= LEFT_OUT]
         return next((Finding(each.entries, each.word, each.reason, "nearest", each.listed) for each in likely), None)

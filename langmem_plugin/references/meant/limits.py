@@ -1,6 +1,6 @@
 """Items on one side of a value that is said, or between two: "under 20 euros", "after eight", "40 to 50 quid"."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from langmem_plugin.cached_property import cached_property
@@ -55,7 +55,7 @@ def within(limit: Limit, listed: ShownList, label: frozenset[str] = frozenset())
     if label:
         names = [name for name in names if any(entry.fields.get(name, frozenset()) & label for entry in listed.entries)]
     ways = _in_measure(limit, listed, names)
-    telling = {name: way for name, way in ways.items() if 0.0 in way and 1.0 in way}
+    telling = _telling(ways)
     if not telling:
         telling = _in_minor_units(limit, listed, names) or _by_figure(limit, listed, names)
     if not telling:
@@ -96,7 +96,7 @@ def _in_minor_units(limit: Limit, listed: ShownList, names: Sequence[str]) -> di
             read = zip(minor, listed.captions, strict=True)
             if _mostly(minor) and all(each is None or f"{each:g}" in caption for each, caption in read):
                 ways[name] = _told(limit.fits(said, minor))
-    return {name: way for name, way in ways.items() if 0.0 in way and 1.0 in way}
+    return _telling(ways)
 
 
 def _by_figure(limit: Limit, listed: ShownList, names: Sequence[str]) -> dict[str, _Fits]:
@@ -114,6 +114,10 @@ def _by_figure(limit: Limit, listed: ShownList, names: Sequence[str]) -> dict[st
         shown = [_measured(bare, "quantity", entry.values.get(name, ())) for entry in listed.entries]
         if _mostly(shown) and limit.nearness(_words(listed.entries, name)) >= NEAR:
             ways[name] = _told(limit.fits(bare, shown))
+    return _telling(ways)
+
+
+def _telling(ways: Mapping[str, _Fits]) -> dict[str, _Fits]:
     return {name: way for name, way in ways.items() if 0.0 in way and 1.0 in way}
 
 
