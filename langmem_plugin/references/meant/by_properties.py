@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from langmem_plugin.references.meant.candidate_lists import newest
+from langmem_plugin.references.meant.candidate_lists import newest, without
 from langmem_plugin.references.meant.constraints import Constraint, Reading, read
 from langmem_plugin.references.meant.finding import Finding, Unclear
 from langmem_plugin.references.said.amounts import counted, is_plural
@@ -110,15 +110,21 @@ def best_described(
 
 
 def by_properties(
-    segment: Segment, utterance: Utterance, ledger: Ledger, taken: Sequence[tuple[int, int]] = ()
+    segment: Segment,
+    utterance: Utterance,
+    ledger: Ledger,
+    taken: Sequence[tuple[int, int]] = (),
+    turned_down: Sequence[ItemEntry] = (),
 ) -> Finding | Unclear | None:
-    """What a piece describes; unclear where it points at one and fits several."""
+    """What a piece describes, without what others turn down; unclear where it points at one and fits several."""
     count = counted(segment.marks)
     found = best_described(segment, utterance, ledger, taken, max(count, 1))
     if found is None and count > max((len(listed.entries) for listed in newest(ledger)), default=0):
         count, found = 0, best_described(segment, utterance, ledger, taken)  # "the 8 kw ones"
     if found is None or _is_new(segment.marks, found, english=utterance.language.name == "en"):
         return None
+    if kept := without(found.entries, turned_down):
+        found = replace(found, entries=kept, closest=without(found.closest, turned_down))
     limits = any(each.sort == "bound" for each in found.telling) and not any(mark.has("one") for mark in segment.marks)
     several = count > 1 or limits or _plural(segment, found)
     evidence = _features(found, segment, ledger)

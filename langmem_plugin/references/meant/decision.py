@@ -98,8 +98,8 @@ class _Deciding:
         self._asks = False
         self._turned_down: list[ItemEntry] = []
         for segment in self._segments:
-            found = self._rejected(segment) if segment.rejected and ledger.shown_lists else None
-            self._turned_down += found.entries if found is not None else []
+            if segment.rejected and ledger.shown_lists:
+                self._turned_down += self._rejected(segment)
 
     def decision(self) -> Decision:
         """The surest finding and those meant beside it; else what to ask about; else nothing."""
@@ -281,29 +281,28 @@ class _Deciding:
 
     def _properties(self, segment: Segment) -> Finding | Unclear | None:
         taken = [(phrase.start, phrase.end) for phrase in self._phrases(segment) if phrase.kind in PICKING]
-        return by_properties(segment, self._utterance, self._ledger, taken)
+        return by_properties(segment, self._utterance, self._ledger, taken, self._turned_down)
 
     def _picked(self, segment: Segment) -> Finding | None:
         return by_phrases(segment, self._utterance, self._ledger, self._turned_down)
 
-    def _rejected(self, segment: Segment) -> Finding | None:
+    def _rejected(self, segment: Segment) -> list[ItemEntry]:
         """What a piece turns down; "not that one" is what was asked about, or last spoken of."""
         if (found := self._picked(segment)) is not None:
-            return found
+            return found.entries
         for phrase in self._phrases(segment):
             asked = offered(self._ledger) or remarked(self._ledger)
             focus = [asked] if asked is not None else self._ledger.focus[-1:]
             if phrase.kind in ("this", "it") and not phrase.nouns and focus:
-                words = self._utterance.words(phrase)
-                return Finding(focus, words, "the one last spoken of", "pointing", list_with(focus[0], self._ledger))
+                return focus
         described = self._properties(segment)
-        if isinstance(described, Finding):
-            return described
+        leaves_some = self._segments[0] is not segment  # "wednesday but not the morning"
+        if isinstance(described, Finding) or (described is not None and leaves_some):
+            return described.entries
         if "others" not in self._kinds:
-            return None
+            return []
         near = nearest_properties(segment.marks, self._utterance, self._ledger)[:1]
-        likely = [each for each in near if each.chance >= LEFT_OUT]
-        return next((Finding(each.entries, each.word, each.reason, "nearest", each.listed) for each in likely), None)
+        return next((each.entries for each in near if each.chance >= LEFT_OUT), [])
 
     def _phrases(self, segment: Segment | None = None) -> list[Phrase]:
         """Of a piece, or of all that are wanted."""

@@ -11,13 +11,15 @@ from langmem_plugin.references.words import word_set
 
 _BREAKS = word_set(",|.|...|;|!|?|(|)|but|just|pero|sino|אבל|אלא")
 _BUT = frozenset(("but", "pero", "אבל"))
+_BUT_NOT = frozenset(("but not", "pero no", "אבל לא"))
+_NAY = word_set("no|nah|nope|nop|nono|לא")
 _JOINS = word_set("and|or|&|plus|y|e|o|n|או|as well as|along with|y el|y la|y los|y las|ו")
 _CORRECTS = word_set(
-    "hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
+    "no q|no que|no porque|no xq|que va|טעות|hang on|hold on|no hang|no hold|i said|dije|אמרתי|i mean|i meant|meant|scratch that|make that|or rather|no wait|wait no|no perdona|no perdon|no sorry|no espera|mejor dicho|quise decir|לא רגע|לא סליחה|uy no|ay no|ups no|אוי לא|oops|digo|בעצם|התכוונתי"
 )
 _CORRECTS_FIRST = word_set("wait|actually|sorry|soz|er|erm|nah|nope|nvm|rather|mejor|espera|perdon|בעצם|רגע|סליחה")
 """Those that correct only where a piece begins with them, or right after a "no"."""
-_TURNS_FIRST = word_set("or no|o no|ya no|um no|hmm no|או לא")
+_TURNS_FIRST = word_set("or no|o no|ya no|um no|hmm no|ugh no|uf no|או לא|אה לא|אוף לא")
 """The same, of two words."""
 _OF_TWO = _CORRECTS | _TURNS_FIRST
 _REFUSALS = word_set("nah|nope|er|erm")
@@ -29,6 +31,8 @@ NEGATIONS = word_set(
 )
 _INSTEAD = word_set("instead of|rather than|en vez|en lugar|במקום")
 _MORE = frozenset(("more", "less", "fewer"))
+_AUXILIARY = word_set("no|que|q|lo|la|los|las|le|les|me|te|se|ya|nunca|todavia|aun")
+"""Before the Spanish "he": "los que no he empezado"."""
 _SUBJECTS = word_set("i|im|i'm|ill|i'll|ive|i've|we|we're|were|he|she|they|אני|אנחנו|yo")
 _RELATIVE = word_set(
     "that|thats|one|ones|who|which|what|when|where|than|if|because|cuz|can|could|should|do|did|have|will|am|are|is|weve|the|how|why|whatever|stuff|thing|things|w|ש|מה"
@@ -61,7 +65,9 @@ def segments(marks: Sequence[Mark], found: Sequence[Phrase]) -> list[Segment]:
     for place, (held, joined, corrects) in enumerate(cut):
         if corrects:
             pieces = [replace(piece, rejected=True) for piece in pieces]
-        if held:
+        if pieces and place < last and len(held) == 1 and held[0].text in _NAY:
+            pieces = [replace(piece, rejected=True) for piece in pieces]  # "tenby.. no, aberdaron"
+        elif held:
             rejected, kept = _rejection(held, first=not pieces, goes_on=place < last)
             if kept:
                 pieces.append(Segment(kept, kept[0].start, kept[-1].end, rejected, joined and bool(pieces)))
@@ -90,16 +96,21 @@ def _pieces(marks: Sequence[Mark], found: Sequence[Phrase]) -> Iterator[tuple[li
             told = told or (first and (place > 0 or mark.text not in _REFUSALS))
         told = told or (two in _TURNS_FIRST and not held)
         counts = any(phrase.start == mark.start and mark.end < phrase.end for phrase in found)  # "no 1"
-        no_the = mark.text == "no" and bool(held) and following in ("the", "that", "this")
+        no_the = mark.text == "no" and not mark.has("marker") and bool(held or place)
+        no_the = no_the and any(each.has("the", "this", "other") for each in ahead)
         if two in _CORRECTS and place + 2 == len(marks) and held:
             corrects = True  # "the dress, er the duvet i mean"
             break
         turns = no_the or (told and bool(ahead))
         begins = bool(held) and (
-            (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE)
+            (mark.text in _SUBJECTS and held[-1].text not in _RELATIVE and not _has(mark, held[-1]))
             or (not no_the and not counts and _starts_rejection(marks, place))
             or _turns_to_another(held, mark, ahead)
         )
+        if mark.text in _BUT_NOT and held:
+            yield held, joined, corrects
+            held, joined, corrects = [Mark("not", mark.start, mark.end, {"not": 0})], False, False
+            continue
         if mark.text in _BUT and following in NEGATIONS | {"no"} and held:
             held.append(mark)  # "the one with parking but no lift"
             continue
@@ -149,10 +160,15 @@ def _turns_to_another(held: Sequence[Mark], mark: Mark, following: Sequence[Mark
     )
 
 
+def _has(mark: Mark, before: Mark) -> bool:
+    """As the Spanish "he" in "los que no he empezado"."""
+    return mark.text == "he" and before.text in _AUXILIARY
+
+
 def _starts_rejection(marks: Sequence[Mark], place: int) -> bool:
     """As in "the 31 one not the 18 one": a "not" that stands before a thing, not in a clause about it."""
     mark = marks[place]
-    if mark.text not in ("not", "no", "לא"):
+    if mark.text not in ("not", "nt", "no", "לא"):
         return False
     before, after = marks[place - 1], marks[place + 1] if place + 1 < len(marks) else None
     return (
@@ -169,8 +185,10 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
     opening = held[0]
     if opening.text == "לא" and goes_on and len(held) in (2, 3):
         return True, held[1:]  # "לא וולך, משעול"
-    if first and opening.text in ("no", "nope", "nah", "לא", "nop", "nono") and len(held) > 1:
+    if first and opening.text in _NAY and len(held) > 1:
         second = held[1]
+        if goes_on and _forgets(held[1:]):
+            return True, held[2:]
         if opening.text == "לא" and (second.has("the", "this", "it", "them") or second.definite or second.text == "את"):
             return True, held[1:]
         if opening.text == "no" and second.text.split()[0] in ("el", "la", "los", "las", "ese", "esa", "del"):
@@ -178,18 +196,18 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
         if opening.text == "no" and goes_on and held[-1].text in _PLEASE and not second.has("the", "this", "it"):
             return True, held[1:]  # "no asylum pls, sarah would freak. submarine"
         return (True, held[2:]) if second.text == "not" else (False, held[1:])
-    if opening.text in _FORGETS and goes_on and len(held) > 1 and held[1].has("the"):
-        return True, held[1:]  # "forget the tortoise, all the other ones"
+    if goes_on and _forgets(held):
+        return True, held[1:]
+    if goes_on and held[-1].text in _LET_GO and len(held) > 1:
+        return True, held[:-1]
     if len(held) > 2 and opening.has("confirm") and held[1].text == "not":
         return True, held[2:]  # "ok not risking that one then, …"
-    if opening.text in _DROPS and len(held) in (2, 3) and held[1].has("this", "it"):
+    if opening.text in _DROPS and len(held) in (2, 3) and any(mark.has("this", "it") for mark in held[1:]):
         return True, held[1:]
-    if opening.text in ("not", "never", "no", "לא", "nope", "ni") and len(held) > 1:
+    if opening.text in ("not", "nt", "never", "no", "לא", "nope", "ni") and len(held) > 1:
         return True, held[1:]
-    if (
-        held[-1].text == "no" and len(held) > 1 and opening.has("the", "this", "these", "it", "one")
-    ):  # "ese no", "el de ayer no"
-        return True, held[:-1]
+    if held[-1].text == "no" and len(held) > 1 and (goes_on or opening.has("the", "this", "these", "it", "one")):
+        return True, held[:-1]  # "ese no", "el de ayer no"
     pairs = {f"{mark.text} {after.text}" for mark, after in pairwise(held)}
     definite = opening.has("the", "this", "these", "one") or opening.definite or opening.text == "את"
     if definite and pairs & _UNFIT:
@@ -201,12 +219,25 @@ def _rejection(held: list[Mark], *, first: bool, goes_on: bool) -> tuple[bool, l
 
 
 _PLEASE = frozenset(("pls", "please", "plz"))
-_FORGETS = word_set("forget|scratch|skip|olvida|olvidate de")
+_FORGETS = word_set("forget|scratch|skip|scrap|ditch|olvida|olvidate de|descarta|deja|תשכח|תשכחי|עזוב|עזבי|תעזוב|תעזבי")
+_LEAVING = frozenset(("deja", "skip"))
+"""Those that may as well ask for something: "deja encendida la luz"."""
+_HOLDS_OFF = ("hold", "off", "on")
+_LET_GO = word_set(
+    "dejalo|dejala|dejalos|dejalas|descartalo|descartala|descartalos|descartalas|olvidalo|olvidala|olvidalos|olvidalas"
+)
 _DROPS = word_set("forget|leave|scratch|skip|nevermind|never mind|olvida|deja|עזוב|עזבי|תעזוב|תעזבי|תשכח|תשכחי")
 
 
 _ASKED_DENIED = word_set("isn't|isnt|aren't|arent|wasn't|wasnt|didn't|didnt|doesn't|doesnt|weren't")
 """As in "isnt that one at mayas", which denies nothing."""
+
+
+def _forgets(held: Sequence[Mark]) -> bool:
+    """As in "forget the tortoise, all the other ones", "hold off on 412, look at 419"."""
+    if tuple(mark.text for mark in held[:3]) == _HOLDS_OFF and len(held) > 3:
+        return True
+    return held[0].text in _FORGETS and len(held) > 1 and (held[1].has("the") or held[0].text not in _LEAVING)
 
 
 def negated(marks: Sequence[Mark], place: int) -> bool:
