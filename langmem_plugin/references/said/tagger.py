@@ -82,7 +82,32 @@ def marked(text: str, known: frozenset[str] = frozenset()) -> tuple[list[Mark], 
             kinds = {kind: value for kind, value in kinds.items() if kind != "this"}  # "está" is a verb
         marks.append(Mark(first.text if size == 1 else normal(written), first.start, last.end, kinds, definite))
         index += size
+    if language.name == "en":
+        for place, mark in enumerate(marks):
+            if _is_one(marks, place):
+                marks[place] = Mark("one", mark.start, mark.end, lexicon(language).forms[("one",)])
     return marks, language
+
+
+_ANY = frozenset(("any", "every", "evry", "some"))
+_POINTS, _REACH = ("the", "this", "these", "other"), 4
+_NUMBERED = (
+    "marker", "labelled", "unit", "month", "weekday", "cardinal", "ordinal", "and", "range", "punctuation", "letter",
+    "choose", "question", "not", "confirm", "the", "this", "preposition", "of", "last", "revise",
+)  # fmt: skip
+"""Kinds of words behind which a 1 is a number."""
+
+
+def _is_one(marks: Sequence[Mark], place: int) -> bool:
+    """As the 1 is in "sell the elon 1", "the sold out 1", "any1"; not in "the kiln 1", where words are no description."""
+    if marks[place].text != "1" or place == 0:
+        return False
+    before = marks[place - 1]
+    if before.end == marks[place].start:
+        return before.text in _ANY
+    if before.has(*_NUMBERED) and before.text not in ("out", "up", "off"):
+        return False
+    return any(mark.has(*_POINTS) for mark in marks[max(place - _REACH, 0) : place])
 
 
 def _is_de(words: Sequence[str], place: int) -> bool:
